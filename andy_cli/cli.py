@@ -323,10 +323,10 @@ def doctor(
 ) -> None:
     """Look at settings, models, MCP servers, rules and disk, and name what mends them; 1 if
     something fails."""
-    from andy_cli.frontends.doctor.doctor_command import examine
+    from andy_cli.frontends.doctor.doctor_command import run_doctor
 
     options = Options(model=model, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
-    raise typer.Exit(examine(options, json))
+    raise typer.Exit(run_doctor(options, json))
 
 
 @app.command()
@@ -452,10 +452,10 @@ def models_probe(
     set_: Set = None,
 ) -> None:
     """Find out by a few harmless tasks how a model uses tools best, and keep to it."""
-    from andy_cli.frontends.probe.probe_command import probe
+    from andy_cli.frontends.probe.probe_command import probe_model
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
-    raise typer.Exit(probe(options, tries, json))
+    raise typer.Exit(probe_model(options, tries, json))
 
 
 @app.command()
@@ -499,10 +499,10 @@ def debug(
     set_: Set = None,
 ) -> None:
     """The pure parts, reachable from a shell: JSON lines in, JSON lines out."""
-    from andy_cli.frontends.debug.debug_part import Cut
-    from andy_cli.frontends.debug.json_lines import debug as answer_lines
+    from andy_cli.frontends.debug.debug_part import ChunkCut
+    from andy_cli.frontends.debug.json_lines import answer_lines as answer_lines
 
-    raise typer.Exit(answer_lines(name, Cut(chunk, chunk_seed)))
+    raise typer.Exit(answer_lines(name, ChunkCut(chunk, chunk_seed)))
 
 
 @mcp_app.command("add")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.url import PART
 from andy_cli.guard.addresses import AddressJudgement, judge, judge_redirect, judge_redirects
 from andy_cli.guard.hosts import is_public
@@ -25,7 +25,7 @@ def public(_: str) -> list[str]:
 
 @loop_over("row", JUDGED, ids=name)
 def test_each_row_gets_its_verdict(row: Row) -> None:
-    assert PART.answer(row, Cut())["verdict"] in row["expect"].split("_or_")
+    assert PART.answer(row, ChunkCut())["verdict"] in row["expect"].split("_or_")
 
 
 @loop_over("row", [row for row in JUDGED if row["expect"] == "block"], ids=name)
@@ -36,7 +36,7 @@ def test_a_redirect_to_what_is_blocked_is_blocked(row: Row, before: str) -> None
     if re.match(r"https?://[^/?#]", row["url"]) and row["method"] == "GET":
         sent = {"url": before, "resolve": answers, "redirect": [f"302 {row['url']}"]}
         sent["redirect"] += row["redirect"]
-        assert PART.answer(sent, Cut())["verdict"] != "allow"
+        assert PART.answer(sent, ChunkCut())["verdict"] != "allow"
 
 
 def test_what_was_checked_is_what_is_used() -> None:
@@ -106,9 +106,9 @@ def test_no_redirect_raises(location: str, status: int) -> None:
 
 def test_debug_url_says_what_does_not_fit() -> None:
     with pytest.raises(TypeError, match="resolve"):
-        PART.answer({"url": "https://a.example", "resolve": []}, Cut())
+        PART.answer({"url": "https://a.example", "resolve": []}, ChunkCut())
     flat = {"url": "https://a.example", "resolve": {"a.example": [PUBLIC]}}
-    assert PART.answer(flat, Cut())["verdict"] == "allow"
+    assert PART.answer(flat, ChunkCut())["verdict"] == "allow"
 
 
 def test_an_origin_is_scheme_host_and_port() -> None:

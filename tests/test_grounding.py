@@ -20,7 +20,7 @@ from andy_cli.agent.grounding.audit import (
 )
 from andy_cli.agent.grounding.marking import MARKER, unmarked
 from andy_cli.agent.not_done import find_not_done
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.ground import PART
 from andy_cli.messages import Effect, Status
 
@@ -187,7 +187,7 @@ def test_what_was_not_done_is_a_lie_in_the_debug_part_too() -> None:
         "user": "fix calc.py",
         "not_done": [{"action": "change calc.py", "reason": "not allowed"}],
     }
-    assert PART.answer(record, Cut())["unsupported"] == ["I changed calc.py"]
+    assert PART.answer(record, ChunkCut())["unsupported"] == ["I changed calc.py"]
 
 
 SWAPPED = Evidence(('[{"name": "Anna", "owes": 42.5}, {"name": "Ben", "owes": 15}]',), "who owes?")
@@ -253,7 +253,7 @@ def test_the_debug_part_takes_texts_values_and_messages() -> None:
         "user": "what is there?",
         "history": [{"role": "tool", "content": '["old.mp3"]'}],
     }
-    assert PART.answer(record, Cut()) == {"supported": False, "unsupported": ["ghost.mp3"]}
+    assert PART.answer(record, ChunkCut()) == {"supported": False, "unsupported": ["ghost.mp3"]}
 
 
 PIECES = st.sampled_from(

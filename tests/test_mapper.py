@@ -20,8 +20,8 @@ from andy_cli.compiler.mapper.provider_schema import (
 )
 from andy_cli.compiler.mapper.schema_node import prepare_schema
 from andy_cli.compiler.mapper.tool_names import find_nearest_names
-from andy_cli.frontends.debug.debug_part import Cut
-from andy_cli.frontends.debug.parts.map import PART, harmless
+from andy_cli.frontends.debug.debug_part import ChunkCut
+from andy_cli.frontends.debug.parts.map import PART, is_harmless
 from andy_cli.messages import Problem
 from andy_cli.toolbox.tool import tool
 from tests.cases import loop_over
@@ -39,7 +39,7 @@ ROUNDS = settings(max_examples=300, deadline=None, derandomize=True)
 def run(case: Mapping[str, Any]) -> Mapped:
     tools = {name: TOOLS[name] for name in case["tools"]}
     call = case["call"]
-    return map_call(call["name"], call["arguments"], tools, lambda name: harmless(tools[name]))
+    return map_call(call["name"], call["arguments"], tools, lambda name: is_harmless(tools[name]))
 
 
 def told(value: object) -> str:
@@ -388,7 +388,7 @@ def test_debug_map_answers_as_its_contract_says() -> None:
             {"name": "delete_file", "arguments": {"path": 3, "sure": True}},
         ],
     }
-    out = PART.answer(record, Cut())
+    out = PART.answer(record, ChunkCut())
     assert out["calls"] == [
         {"name": "get_weather", "arguments": {"city": "Oslo", "days": 3}},
         {"name": "delete_file", "arguments": {"path": 3, "sure": True}},
@@ -402,7 +402,7 @@ def test_debug_map_answers_as_its_contract_says() -> None:
 
 def test_debug_map_leaves_a_guess_that_needs_a_yes_as_it_was() -> None:
     call = {"name": "files_delete_now", "arguments": {"path": "a"}}
-    out = PART.answer({"tools": [TOOLS["delete_file"]], "calls": [call]}, Cut())
+    out = PART.answer({"tools": [TOOLS["delete_file"]], "calls": [call]}, ChunkCut())
     assert out["calls"] == [call]
     assert out["valid"] is False
     assert out["errors"]
@@ -424,7 +424,7 @@ def test_debug_map_leaves_a_guess_that_needs_a_yes_as_it_was() -> None:
     ],
 )
 def test_what_a_stranger_may_be_asked_freely(tool: dict[str, object], free: bool) -> None:
-    assert harmless(tool) is free
+    assert is_harmless(tool) is free
 
 
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}

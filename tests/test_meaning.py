@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from andy_cli.compiler.mapper.mapper import Mapped, map_call
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.map import PART
 from tests.cases import loop_over
 
@@ -79,7 +79,7 @@ def test_the_same_meaning_is_taken_and_another_is_asked_about(pair: dict[str, An
 
 @loop_over("case", UNSEEN, ids=lambda case: case["id"])
 def test_a_call_of_the_unseen_batch_is_mended_kept_or_asked_about(case: dict[str, Any]) -> None:
-    out = PART.answer({"tools": case["tools"], "calls": [case["call"]]}, Cut())
+    out = PART.answer({"tools": case["tools"], "calls": [case["call"]]}, ChunkCut())
     expect = case["expect"]
     assert out["valid"] is expect["valid"], out["errors"]
     if expect["valid"]:

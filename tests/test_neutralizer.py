@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.neutralize import PART
 from andy_cli.guard.terminal_sanitizer import (
     CONTROL,
@@ -34,12 +34,12 @@ def shown(row: Row, size: int) -> str:
     data = whole(row)
     cuts = [data[at : at + size] for at in range(0, len(data), size)]
     chunks = [base64.b64encode(each).decode() for each in cuts]
-    return str(PART.answer({"chunks_b64": chunks, "where": row["where"]}, Cut())["shown"])
+    return str(PART.answer({"chunks_b64": chunks, "where": row["where"]}, ChunkCut())["shown"])
 
 
 @loop_over("row", ROWS, ids=name)
 def test_what_is_kept_is_shown_and_nothing_drives_the_terminal(row: Row) -> None:
-    said = str(PART.answer(row, Cut())["shown"])
+    said = str(PART.answer(row, ChunkCut())["shown"])
     assert not CONTROL.search(said)
     assert [each for each in row["keep"] if each not in said] == []
 
@@ -124,4 +124,4 @@ def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
 
 
 def test_debug_neutralize_reads_text_too() -> None:
-    assert PART.answer({"text": "a\x1b[1mb"}, Cut(1)) == {"shown": "ab"}
+    assert PART.answer({"text": "a\x1b[1mb"}, ChunkCut(1)) == {"shown": "ab"}

@@ -15,10 +15,17 @@ from andy_cli import events
 from andy_cli.compiler.dialects import action, hermes
 from andy_cli.events import Event
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.probe.probe_command import probe
-from andy_cli.frontends.probe.probe_tasks import TASKS, TOOLS, Task, Wanted, lacking, offered
+from andy_cli.frontends.probe.probe_command import probe_model
+from andy_cli.frontends.probe.probe_tasks import (
+    TASKS,
+    TOOLS,
+    ProbeTask,
+    WantedCall,
+    find_fault,
+    offer_tools,
+)
 from andy_cli.frontends.probe.trust_requests import TRIALS
-from andy_cli.frontends.probe.trust_trials import EFFECTS, make_tool, offer_tools
+from andy_cli.frontends.probe.trust_trials import EFFECTS, make_tool, offer_trial_tools
 from andy_cli.messages import Arguments, Learned, Status, ToolRequest
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_probe, recall_model
@@ -43,7 +50,7 @@ REFUSED = "this model does not support tools"
 
 
 TRUST = tuple(
-    Task(trial.tool, said, (trial.tool,), (Wanted(trial.tool, values),))
+    ProbeTask(trial.tool, said, (trial.tool,), (WantedCall(trial.tool, values),))
     for trial in TRIALS
     for said, values in trial.said
 )
@@ -62,7 +69,7 @@ def asked_in(body: Mapping[str, Any]) -> str:
     return next(name for sign, name in signs.items() if sign in system)
 
 
-def task_of(body: Mapping[str, Any]) -> Task:
+def task_of(body: Mapping[str, Any]) -> ProbeTask:
     said = [str(each.get("content")) for each in body["messages"]]
     return next(task for task in [*TASKS, *TRUST] if task.said in said)
 
@@ -73,11 +80,11 @@ def results(body: Mapping[str, Any]) -> str:
     return " ".join(str(each.get("content")) for each in body["messages"][at + 2 :])
 
 
-def requests_of(task: Task) -> list[ToolRequest]:
+def requests_of(task: ProbeTask) -> list[ToolRequest]:
     return [ToolRequest(each.tool, each.arguments) for each in task.calls]
 
 
-def native_calls(task: Task) -> Answer:
+def native_calls(task: ProbeTask) -> Answer:
     calls = [
         {
             "index": at,
@@ -154,7 +161,7 @@ def probed(
     tries: int = 1,
 ) -> Found:
     options = Options(model=MODEL, base_url=server.url, set=(*QUICK, *settings))
-    code = probe(options, tries, as_json=True)
+    code = probe_model(options, tries, as_json=True)
     return Found(code, capsys.readouterr().out, server.url)
 
 
@@ -294,10 +301,10 @@ def test_every_effect_is_tried_with_none_to_three_values() -> None:
     for trial in TRIALS:
         tool = make_tool(trial)
         assert len(trial.said) == 2
-        assert len([*offer_tools(trial.values)]) == len(EFFECTS)
+        assert len([*offer_trial_tools(trial.values)]) == len(EFFECTS)
         for _, values in trial.said:
             assert [*tool.schema["properties"]] == [*values]
-            assert offer_tools(trial.values).check(trial.tool, values) == ()
+            assert offer_trial_tools(trial.values).check(trial.tool, values) == ()
 
 
 def test_what_cannot_become_the_best_is_not_tried_to_the_end(
@@ -345,7 +352,7 @@ def test_a_server_that_fails_over_one_notation_is_used_with_another(
 def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model("hermes")) as server:
         options = Options(model=MODEL, base_url=server.url, set=(*QUICK, "dialect=action"))
-        assert probe(options, 1, as_json=False) == 0
+        assert probe_model(options, 1, as_json=False) == 0
     out, err = capsys.readouterr()
     assert err == ""
     marked = [line for line in out.splitlines() if line.startswith("*  ")]
@@ -362,7 +369,7 @@ def test_where_nothing_can_be_kept_the_table_is_printed_all_the_same(
     (home / ".local").write_text("no folder", encoding="utf-8")
     with ModelServer(model("hermes")) as server:
         options = Options(model=MODEL, base_url=server.url, set=QUICK)
-        assert probe(options, 1, as_json=False) == 0
+        assert probe_model(options, 1, as_json=False) == 0
     assert "cannot be written" in capsys.readouterr().out
 
 
@@ -463,27 +470,27 @@ def turn_of(*calls: tuple[str, Arguments], answer: str = "Done.") -> list[Event]
     return [*seen, events.Ended("success", False, answer, answer, "", 1, 0, 0)]
 
 
-def task(name: str) -> Task:
+def task(name: str) -> ProbeTask:
     return next(each for each in TASKS if each.name == name)
 
 
 @pytest.mark.parametrize("each", TASKS, ids=lambda each: each.name)
-def test_a_task_is_carried_out_by_what_it_wants_and_by_nothing_less(each: Task) -> None:
+def test_a_task_is_carried_out_by_what_it_wants_and_by_nothing_less(each: ProbeTask) -> None:
     calls = [(wanted.tool, wanted.arguments) for wanted in each.calls]
     answer = each.answer or "Done."
-    assert lacking(each, turn_of(*calls, answer=answer)) == ""
-    assert lacking(each, turn_of(*calls, answer=" "))
+    assert find_fault(each, turn_of(*calls, answer=answer)) == ""
+    assert find_fault(each, turn_of(*calls, answer=" "))
     stranger = ("current_weather", {"city": "Paris"})
-    assert lacking(each, turn_of(*calls, stranger, answer=answer))
+    assert find_fault(each, turn_of(*calls, stranger, answer=answer))
     if calls:
-        assert lacking(each, turn_of(*calls[1:], answer=answer))
+        assert find_fault(each, turn_of(*calls[1:], answer=answer))
         # A call that was refused counts neither way.
-        assert lacking(each, turn_of(("no_such_tool", {}), *calls, answer=answer)) == ""
+        assert find_fault(each, turn_of(("no_such_tool", {}), *calls, answer=answer)) == ""
 
 
 @pytest.mark.parametrize("each", TASKS, ids=lambda each: each.name)
-def test_a_task_can_be_done_with_the_tools_it_offers(each: Task) -> None:
-    registry = offered(each)
+def test_a_task_can_be_done_with_the_tools_it_offers(each: ProbeTask) -> None:
+    registry = offer_tools(each)
     assert {wanted.tool for wanted in each.calls} <= {tool.name for tool in registry}
     said = ""
     for wanted in each.calls:
@@ -526,12 +533,12 @@ def test_the_tasks_are_of_many_kinds() -> None:
 def test_arguments_are_right_by_type_and_value(
     name: str, arguments: Arguments, right: bool
 ) -> None:
-    found = lacking(task(name), turn_of((task(name).calls[0].tool, arguments)))
+    found = find_fault(task(name), turn_of((task(name).calls[0].tool, arguments)))
     assert (found == "") is right
 
 
 def test_an_answer_has_to_hold_what_came_back() -> None:
     each = task("use of a result")
     call = (each.calls[0].tool, each.calls[0].arguments)
-    assert lacking(each, turn_of(call, answer="It is kestrel-88.")) == ""
-    assert "KESTREL-88" in lacking(each, turn_of(call, answer="I do not know."))
+    assert find_fault(each, turn_of(call, answer="It is kestrel-88.")) == ""
+    assert "KESTREL-88" in find_fault(each, turn_of(call, answer="I do not know."))

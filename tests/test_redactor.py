@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.redact import PART
 from andy_cli.guard.redactor import MASK, RUN, mask_secrets, redact_text, redact_value, secrets_of
 from tests.cases import loop_over, rows
@@ -141,10 +141,10 @@ def test_debug_redact_joins_what_was_cut(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("SOME_API_KEY", "0ELPMAXE0ELPMAXE")
     split = next(row for row in ROWS if row["where"] == "stream")
     for text in (split["text"], "it is 0ELPMAXE0ELPMAXE"):
-        said = str(PART.answer({"text": text}, Cut())["text"])
+        said = str(PART.answer({"text": text}, ChunkCut())["text"])
         assert not [run for run in runs(split["secret"]) | {"0ELPMAXE"} if run in said]
     with pytest.raises(TypeError, match="text"):
-        PART.answer({"text": 3}, Cut())
+        PART.answer({"text": 3}, ChunkCut())
 
 
 def test_stars_move_nothing() -> None:

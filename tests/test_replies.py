@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from andy_cli.frontends.debug.debug_part import Cut
-from andy_cli.frontends.debug.parts.compile import compiled
+from andy_cli.frontends.debug.debug_part import ChunkCut
+from andy_cli.frontends.debug.parts.compile import compile_reply
 from tests.cases import CORPORA, Row, loop_over, name, rows
 
 SETS = ("first", "second", "third")
@@ -38,7 +38,7 @@ def record(row: Row, number: str) -> dict[str, Any]:
 
 @loop_over(("row", "number"), CASES)
 def test_a_reply_means_what_a_careful_reader_says(row: Row, number: str) -> None:
-    found, expected = compiled(record(row, number), Cut()), row["expect"]
+    found, expected = compile_reply(record(row, number), ChunkCut()), row["expect"]
     calls = found["calls"]
     assert json.dumps(calls, sort_keys=True) == json.dumps(expected["calls"], sort_keys=True)
     for key in ("content", "reasoning"):
@@ -50,6 +50,6 @@ def test_a_reply_means_what_a_careful_reader_says(row: Row, number: str) -> None
 @loop_over(("row", "number"), CASES)
 def test_it_means_the_same_in_any_pieces(row: Row, number: str) -> None:
     given = record(row, number)
-    whole = compiled(given, Cut())
-    for cut in (Cut(1), Cut(4), Cut(seed=1), Cut(seed=2)):
-        assert compiled(given, cut) == whole
+    whole = compile_reply(given, ChunkCut())
+    for cut in (ChunkCut(1), ChunkCut(4), ChunkCut(seed=1), ChunkCut(seed=2)):
+        assert compile_reply(given, cut) == whole

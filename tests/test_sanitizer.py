@@ -16,8 +16,8 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.frontends.debug.debug_part import Cut
-from andy_cli.frontends.debug.json_lines import debug
+from andy_cli.frontends.debug.debug_part import ChunkCut
+from andy_cli.frontends.debug.json_lines import answer_lines
 from tests.cases import loop_over
 
 CORPUS = Path(__file__).parent / "corpora" / "sanitizer"
@@ -201,6 +201,6 @@ def test_the_shell_reaches_it(
         },
     ]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, lines))))
-    assert debug("sanitize", Cut(size=2)) == 0
+    assert answer_lines("sanitize", ChunkCut(size=2)) == 0
     told = [json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()]
     assert told == ["It is nine.", "I'll call list mp3s. Two songs.", "I use list_mp3s."]

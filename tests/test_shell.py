@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.command import PART
 from andy_cli.guard.commands.verdict import ORDER
 from andy_cli.guard.shell import LONGEST, Shell, judge
@@ -87,7 +87,7 @@ def test_quotes_and_backslashes_hide_nothing(row: Row, data: st.DataObject) -> N
     )
 )
 def test_no_line_raises(shell: str, text: str) -> None:
-    assert PART.answer({"line": text, "shell": shell}, Cut())["verdict"] in ORDER
+    assert PART.answer({"line": text, "shell": shell}, ChunkCut())["verdict"] in ORDER
 
 
 @given(st.text())
@@ -118,8 +118,8 @@ def test_links_are_asked_of_whoever_can_see_them() -> None:
 
 def test_debug_command_says_which_shells_there_are() -> None:
     with pytest.raises(ValueError, match="powershell"):
-        PART.answer({"line": "ls", "shell": "fish"}, Cut())
-    assert PART.answer({"line": "ls"}, Cut())["verdict"] == "allow"
+        PART.answer({"line": "ls", "shell": "fish"}, ChunkCut())
+    assert PART.answer({"line": "ls"}, ChunkCut())["verdict"] == "allow"
 
 
 def test_what_is_too_much_to_be_judged_never_runs() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
-from andy_cli.frontends.debug.debug_part import Cut
+from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.path import PART
 from andy_cli.guard.workspace import Operation, contain, folder_inside, inside, open_inside, resolve
 from tests.cases import Row, name, rows
@@ -37,7 +37,7 @@ def answered(row: Row, folder: Path) -> dict[str, object]:
 
     path = row["path"]
     given = list(map(filled, path)) if isinstance(path, list) else filled(path)
-    return PART.answer({"workspace": str(workspace), "path": given, "op": row["op"]}, Cut())
+    return PART.answer({"workspace": str(workspace), "path": given, "op": row["op"]}, ChunkCut())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=name)
@@ -188,4 +188,4 @@ def at_home(path: str) -> str:
 
 def test_debug_path_says_which_operations_there_are(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="delete_recursive"):
-        PART.answer({"workspace": str(tmp_path), "path": "a", "op": "eat"}, Cut())
+        PART.answer({"workspace": str(tmp_path), "path": "a", "op": "eat"}, ChunkCut())

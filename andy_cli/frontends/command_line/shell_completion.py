@@ -13,7 +13,7 @@ Typer wrote ask otherwise (`_ANDY_COMPLETE=complete_bash`), and Typer answers th
 import contextlib
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -234,11 +234,16 @@ def complete_word(root: TyperGroup, words: Sequence[str], last_word: str) -> lis
     if last_word.startswith("-") and not position.ended:
         return complete_option(command, last_word)
     if isinstance(command, TyperGroup):
-        names = [offer for offer in list_commands(command) if offer[0].startswith(last_word)]
+        names = begin_with(list_commands(command), last_word)
         if command is root and (position.arguments or not names):
             return None  # what is no command of andy itself is a prompt
         return names
     return complete_argument(command, position.arguments, last_word)
+
+
+def begin_with(offers: Iterable[Offer], beginning: str) -> list[Offer]:
+    """Select the offers that begin so."""
+    return [offer for offer in offers if offer[0].startswith(beginning)]
 
 
 def complete_argument(command: TyperCommand, count: int, last_word: str) -> list[Offer] | None:
@@ -255,7 +260,7 @@ def complete_option(command: TyperCommand | TyperGroup, last_word: str) -> list[
     name, equals, beginning = last_word.partition("=")
     option = find_option(command, name) if equals else None
     if option is None:
-        return [offer for offer in list_options(command) if offer[0].startswith(last_word)]
+        return begin_with(list_options(command), last_word)
     offers_found = complete_value(command, option, beginning)
     return offers_found and [(f"{name}={value}", about) for value, about in offers_found]
 

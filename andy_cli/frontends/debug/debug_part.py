@@ -9,20 +9,20 @@ from andy_cli.compiler.compiler import tools_by_name
 Record = Mapping[str, object]
 
 
-class Cut(NamedTuple):
+class ChunkCut(NamedTuple):
     """The way to feed a text: in pieces of `size` characters, at random by `seed`, or whole."""
 
     size: int = 0
     seed: int = -1
 
 
-class Part(NamedTuple):
+class DebugPart(NamedTuple):
     name: str
-    answer: Callable[[Record, Cut], dict[str, object]]
+    answer: Callable[[Record, ChunkCut], dict[str, object]]
     """One line in, one line out without its id; raises ValueError or TypeError in words."""
 
 
-def pieces(record: Record, cut: Cut) -> Iterator[str]:
+def cut_pieces(record: Record, cut: ChunkCut) -> Iterator[str]:
     """The record's `chunks`, or its `text`, cut as asked."""
     given = record.get("chunks")
     parts = (

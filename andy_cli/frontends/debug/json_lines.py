@@ -10,18 +10,18 @@ import sys
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
 from andy_cli.frontends.debug import parts
-from andy_cli.frontends.debug.debug_part import Cut, Part
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart
 
 
-def debug(name: str, cut: Cut) -> int:
+def answer_lines(name: str, cut: ChunkCut) -> int:
     """Answer each line of stdin on stdout; returns the exit code."""
-    known = {part.name: part for part in discover(parts, Part, "PART")}
+    known = {part.name: part for part in discover(parts, DebugPart, "PART")}
     if name not in known:
         raise UsageError(f"There is no part {name!r}.", f"The parts are: {', '.join(known)}.")
-    return each_line(known[name], cut)
+    return answer_each(known[name], cut)
 
 
-def each_line(part: Part, cut: Cut) -> int:
+def answer_each(part: DebugPart, cut: ChunkCut) -> int:
     code = 0
     for line in sys.stdin:
         if not line.strip():

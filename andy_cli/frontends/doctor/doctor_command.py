@@ -10,8 +10,8 @@ from pathlib import Path
 
 from andy_cli.errors import AndyError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.doctor.doctor_finding import Finding, counted
-from andy_cli.frontends.doctor.endpoint_checks import find_endpoints, look_at_endpoint
+from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
+from andy_cli.frontends.doctor.endpoint_checks import check_endpoint, find_endpoints
 from andy_cli.frontends.doctor.machine_checks import (
     look_at_disk,
     look_at_instructions,
@@ -32,14 +32,14 @@ PATIENCE = 5.0
 """Seconds for everything that waits for somebody else."""
 
 
-def examine(options: Options, as_json: bool) -> int:
+def run_doctor(options: Options, as_json: bool) -> int:
     """Print what was found; returns 1 where something fails."""
-    findings = asyncio.run(look_at_everything(options))
+    findings = asyncio.run(check_everything(options))
     print_findings(findings, as_json)
     return 1 if any(finding.grade == "fail" for finding in findings) else 0
 
 
-async def look_at_everything(options: Options) -> list[Finding]:
+async def check_everything(options: Options) -> list[Finding]:
     """All that is found, in the order in which it is told, secrets left out."""
     findings = [look_at_python(), look_at_terminal()]
     settings, about_settings = look_at_settings(options)
@@ -61,38 +61,38 @@ async def look_around(settings: Settings) -> list[Finding]:
         broken = [Finding("mcp", "fail", str(error), error.hint)]
     else:
         broken = []
-    about_models = asyncio.create_task(look_at_models(settings, folder, until))
+    about_models = asyncio.create_task(check_models(settings, folder, until))
     about_servers = [
         asyncio.create_task(
-            in_time(f"mcp {server.name}", look_at_server(server), suggest_fix(server), until)
+            check_in_time(f"mcp {server.name}", check_server(server), suggest_fix(server), until)
         )
         for server in known
     ]
     found = await about_models
-    return [*found, *broken, *await gathered(about_servers)]
+    return [*found, *broken, *await gather_findings(about_servers)]
 
 
-async def look_at_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
+async def check_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
     chosen, found = await find_endpoints(settings, PATIENCE)
     looks = [
         asyncio.create_task(
-            in_time(
+            check_in_time(
                 f"model {endpoint.endpoint.provider}",
-                look_at_endpoint(endpoint, settings, folder, used=endpoint is chosen),
+                check_endpoint(endpoint, settings, folder, used=endpoint is chosen),
                 "andy models list",
                 until,
             )
         )
         for endpoint in ([chosen] if chosen else []) + found.others
     ]
-    return [*found.findings, *await gathered(looks)]
+    return [*found.findings, *await gather_findings(looks)]
 
 
-async def gathered(looks: Iterable[Awaitable[Finding]]) -> list[Finding]:
+async def gather_findings(looks: Iterable[Awaitable[Finding]]) -> list[Finding]:
     return list(await asyncio.gather(*looks))
 
 
-async def in_time(subject: str, look: Awaitable[Finding], fix: str, until: float) -> Finding:
+async def check_in_time(subject: str, look: Awaitable[Finding], fix: str, until: float) -> Finding:
     """Wait for a check, or report that it did not end in time."""
     task = asyncio.ensure_future(look)
     left = until - asyncio.get_running_loop().time()
@@ -105,14 +105,14 @@ async def in_time(subject: str, look: Awaitable[Finding], fix: str, until: float
     return Finding(subject, "fail", f"no answer within {PATIENCE:g} seconds", fix)
 
 
-async def look_at_server(server: McpServer) -> Finding:
+async def check_server(server: McpServer) -> Finding:
     """Start or reach an MCP server, list its tools, end it."""
     subject, began = f"mcp {server.name}", asyncio.get_running_loop().time()
     state, tools = await try_server(server)
     seconds = asyncio.get_running_loop().time() - began
     if state != "ready":
         return Finding(subject, "fail", state, suggest_fix(server, state))
-    return Finding(subject, "ok", f"{counted(len(tools), 'tool')}, {seconds:.1f} s")
+    return Finding(subject, "ok", f"{format_count(len(tools), 'tool')}, {seconds:.1f} s")
 
 
 def print_findings(findings: Sequence[Finding], as_json: bool) -> None:

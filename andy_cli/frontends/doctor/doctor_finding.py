@@ -13,5 +13,5 @@ class Finding(NamedTuple):
     """The command that mends it, as it is typed."""
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

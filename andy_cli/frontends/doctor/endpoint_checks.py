@@ -12,7 +12,7 @@ from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.discover import discover
 from andy_cli.errors import AndyError
-from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, counted
+from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, format_count
 from andy_cli.frontends.management.model_info import make_model_record
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
@@ -26,14 +26,14 @@ from andy_cli.toolbox.collection import Collection
 ROOM = 1000
 """Tokens that a question and its answer take at least."""
 
-LARGER_WINDOW = {
+WINDOW_COMMANDS = {
     "ollama": "OLLAMA_CONTEXT_LENGTH=16384 ollama serve",
     "llamacpp": "llama-server --jinja -c 16384 -m MODEL.gguf",
     "lmstudio": "lms load {model} --context-length 16384",
     "vllm": "vllm serve {model} --max-model-len 16384",
 }
 """How a server is given a larger window."""
-START = {
+START_COMMANDS = {
     "ollama": "ollama serve",
     "llamacpp": "llama-server --jinja -m MODEL.gguf",
     "lmstudio": "lms server start",
@@ -87,31 +87,38 @@ def choose_keyed() -> Iterator[Chosen]:
             yield Chosen(endpoint, provider, f"{name} is set")
 
 
-async def look_at_endpoint(chosen: Chosen, settings: Settings, folder: Path, used: bool) -> Finding:
+async def check_endpoint(chosen: Chosen, settings: Settings, folder: Path, used: bool) -> Finding:
     """Ask one server what it has, and hold its window against andy's prompt."""
     endpoint = chosen.endpoint
     subject = f"model {endpoint.provider}"
     mark = f"used ({chosen.why})" if used else "not used"
     if not endpoint.base_url:
-        return await look_inside(chosen, settings, subject, mark)
+        return await check_inner_model(chosen, settings, subject, mark)
     where = f"{endpoint.model or 'no model'} at {show_url(endpoint.base_url)}, {mark}"
     listing = await select.listing_at(endpoint, settings)
     latency = f"{1000 * listing.seconds:.0f} ms"
     # What nobody uses is worth a warning and no failure.
     bad: Grade = "fail" if used else "warn"
     if listing.problem:
-        return Finding(subject, bad, f"{where}: {listing.problem}", fix_for(chosen, listing.status))
+        return Finding(
+            subject, bad, f"{where}: {listing.problem}", suggest_fix(chosen, listing.status)
+        )
     models = listing.models
-    if missing(endpoint, models):
+    if is_missing(endpoint, models):
         fix = (
             f"ollama pull {endpoint.model}" if endpoint.provider == "ollama" else "andy models list"
         )
         return Finding(subject, bad, f"{where}: it has no such model", fix)
     record = await make_model_record(chosen, models, settings)
-    size = await prompt_size(chosen, str(record["dialect"]), settings, folder)
-    facts = [f"{where}, {latency}", counted(len(models), "model") if models else "lists no models"]
-    facts += [f"dialect {record['dialect']}", tools_told(record)]
-    return judge_window(subject, bad, facts, record["context"], size, larger_window(endpoint))
+    size = await measure_prompt(chosen, str(record["dialect"]), settings, folder)
+    facts = [
+        f"{where}, {latency}",
+        format_count(len(models), "model") if models else "lists no models",
+    ]
+    facts += [f"dialect {record['dialect']}", describe_native_tools(record)]
+    return judge_window(
+        subject, bad, facts, record["context"], size, suggest_larger_window(endpoint)
+    )
 
 
 def judge_window(
@@ -129,16 +136,16 @@ def judge_window(
     return Finding(subject, "ok", message)
 
 
-async def look_inside(chosen: Chosen, settings: Settings, subject: str, mark: str) -> Finding:
+async def check_inner_model(chosen: Chosen, settings: Settings, subject: str, mark: str) -> Finding:
     record = await make_model_record(chosen, (), settings)
-    told = f"{chosen.endpoint.model} inside andy, {mark}, dialect {record['dialect']}"
+    message = f"{chosen.endpoint.model} inside andy, {mark}, dialect {record['dialect']}"
     if "size" in record and "not here yet" in str(record.get("weights", "")):
         pull = f"andy models pull {chosen.endpoint.model}"
-        return Finding(subject, "warn", f"{told}: its weights are not here yet", pull)
-    return Finding(subject, "ok", told)
+        return Finding(subject, "warn", f"{message}: its weights are not here yet", pull)
+    return Finding(subject, "ok", message)
 
 
-def missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
+def is_missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
     """Find out if a server that lists its models lacks this one; hosted ones have further names."""
     preset = presets().get(endpoint.provider)
     hosted = preset is not None and preset.is_hosted(endpoint.base_url)
@@ -146,39 +153,39 @@ def missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
     return bool(models) and not hosted and not names.intersection(models)
 
 
-def tools_told(record: dict[str, object]) -> str:
+def describe_native_tools(record: dict[str, object]) -> str:
     """Describe if native tools are taken, and what the server was seen to refuse."""
     native = {True: "taken", False: "refused", None: "tried when needed"}
     taken = record["native_tools"]
-    told = f"native tools {native[taken if isinstance(taken, bool) else None]}"
+    message = f"native tools {native[taken if isinstance(taken, bool) else None]}"
     refused = record["server_refuses"]
     left_out = ", ".join(map(str, refused)) if isinstance(refused, list) else ""
-    return f"{told}, left out: {left_out}" if left_out else told
+    return f"{message}, left out: {left_out}" if left_out else message
 
 
-async def prompt_size(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
+async def measure_prompt(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
     """Tokens, about, of what goes with every request: rules, instructions, tools."""
     known = {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
     client = select.connect_client(chosen, settings, forget=True)
     try:
-        told = Instructions(files=find_files(settings, folder).files)
+        message = Instructions(files=find_files(settings, folder).files)
         registry = Collection(settings, folder).registry
         spoken = Detected(known[dialect], "")
-        return speech(client, spoken, registry, known, folder, told).fixed
+        return speech(client, spoken, registry, known, folder, message).fixed
     finally:
         await client.close()
 
 
-def fix_for(chosen: Chosen, status: int) -> str:
+def suggest_fix(chosen: Chosen, status: int) -> str:
     endpoint = chosen.endpoint
     if status in (401, 403):
         names = chosen.provider.key_names
         return f"export {endpoint.key_from or next(iter(names), 'OPENAI_API_KEY')}=..."
     # What no command of ours starts: how to see for oneself why it does not answer.
-    start = START.get(endpoint.provider, f"curl -i {show_url(endpoint.base_url)}/models")
+    start = START_COMMANDS.get(endpoint.provider, f"curl -i {show_url(endpoint.base_url)}/models")
     return start.replace("{model}", endpoint.model or "MODEL")
 
 
-def larger_window(endpoint: Endpoint) -> str:
-    fix = LARGER_WINDOW.get(endpoint.provider, "andy tools disable NAME")
+def suggest_larger_window(endpoint: Endpoint) -> str:
+    fix = WINDOW_COMMANDS.get(endpoint.provider, "andy tools disable NAME")
     return fix.replace("{model}", endpoint.model)

@@ -12,7 +12,7 @@ from andy_cli import __version__
 from andy_cli.agent.instructions import find_files
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.doctor.doctor_finding import Finding, counted
+from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.models import select
 from andy_cli.settings import Settings, config_folder, data_folder, load_what_fits, state_folder
@@ -26,8 +26,8 @@ EDIT = "andy config edit"
 
 
 def look_at_python() -> Finding:
-    told = f"andy {__version__}, Python {platform.python_version()}, {platform.system()}"
-    return Finding("python", "ok", told)
+    message = f"andy {__version__}, Python {platform.python_version()}, {platform.system()}"
+    return Finding("python", "ok", message)
 
 
 def look_at_terminal(environment: Mapping[str, str] = os.environ) -> Finding:
@@ -36,12 +36,12 @@ def look_at_terminal(environment: Mapping[str, str] = os.environ) -> Finding:
     columns = shutil.get_terminal_size().columns
     typed = sys.stdout.isatty()
     colours = "no colours" if not typed or is_plain(environment) else "colours"
-    told = f"{encoding}, {columns} columns, {colours}" if typed else f"none here, {encoding}"
+    message = f"{encoding}, {columns} columns, {colours}" if typed else f"none here, {encoding}"
     if not encoding.startswith("UTF"):
-        return Finding("terminal", "warn", told, "export LC_ALL=C.UTF-8")
+        return Finding("terminal", "warn", message, "export LC_ALL=C.UTF-8")
     if typed and columns < NARROW:
-        return Finding("terminal", "warn", f"{told}: narrow", "andy chat --plain")
-    return Finding("terminal", "ok", told)
+        return Finding("terminal", "warn", f"{message}: narrow", "andy chat --plain")
+    return Finding("terminal", "ok", message)
 
 
 def is_plain(environment: Mapping[str, str]) -> bool:
@@ -52,7 +52,7 @@ def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
     """Read the settings as far as they can be read, and what is wrong with the rest."""
     settings, faults = load_what_fits(options.set, options.flags())
     findings = [Finding("settings", "fail", str(fault), EDIT) for fault in faults]
-    findings += [Finding("settings", "warn", note, fix_in(note)) for note in settings.notes]
+    findings += [Finding("settings", "warn", note, extract_fix(note)) for note in settings.notes]
     if not findings:
         path = config_folder() / "config.toml"
         there = "" if path.is_file() else ", not there: all at their defaults"
@@ -63,14 +63,14 @@ def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
 def look_at_instructions(settings: Settings) -> list[Finding]:
     """Name the files like AGENTS.md that models are told, and those that they are not."""
     found = find_files(settings, Path.cwd())
-    findings = [Finding("instructions", "warn", note, fix_in(note)) for note in found.notes]
+    findings = [Finding("instructions", "warn", note, extract_fix(note)) for note in found.notes]
     if found.files:
         names = ", ".join(file.name for file in found.files)
         findings.append(Finding("instructions", "ok", names))
     return findings
 
 
-def fix_in(note: str) -> str:
+def extract_fix(note: str) -> str:
     """The command that a sentence names, if it does."""
     _, _, rest = note.partition("`")
     command, end, _ = rest.partition("`")
@@ -98,7 +98,9 @@ def look_at_rules(settings: Settings) -> list[Finding]:
     count = sum(map(len, rules))
     if not idle_rules:
         findings.append(
-            Finding("rules", "ok", f"{counted(count, 'rule')}, mode {settings.text('guard.mode')}")
+            Finding(
+                "rules", "ok", f"{format_count(count, 'rule')}, mode {settings.text('guard.mode')}"
+            )
         )
     return findings
 
@@ -119,10 +121,10 @@ def look_at_folder(subject: str, folder: Path) -> Iterator[Finding]:
         fix = f"ls -ld {folder} {folder.parent}"
         yield Finding(subject, "fail", f"{folder} cannot be written: {error.strerror}", fix)
         return
-    told = f"{folder}, {free / 10**9:.1f} GB free"
+    message = f"{folder}, {free / 10**9:.1f} GB free"
     if free < FULL:
-        yield Finding(subject, "fail", told, f"du -sh {folder}/*")
+        yield Finding(subject, "fail", message, f"du -sh {folder}/*")
     elif free < TIGHT:
-        yield Finding(subject, "warn", told, f"du -sh {folder}/*")
+        yield Finding(subject, "warn", message, f"du -sh {folder}/*")
     else:
-        yield Finding(subject, "ok", told)
+        yield Finding(subject, "ok", message)

@@ -9,7 +9,7 @@ from andy_cli.models.streams import closing_stream
 from andy_cli.models.token_count import MESSAGE, tokens
 
 
-class Counting:
+class CountingClient:
     """Every reply ends with a usage: the server's own, else our estimate."""
 
     def __init__(self, client: ModelClient) -> None:
@@ -37,13 +37,13 @@ class Counting:
                     written += tokens(chunk.call.name + chunk.call.arguments)
                 yield chunk
         if not told:
-            yield Chunk(usage=Usage(asked(request), written))
+            yield Chunk(usage=Usage(estimate_request(request), written))
 
     async def close(self) -> None:
         await self._client.close()
 
 
-def asked(request: Request) -> int:
+def estimate_request(request: Request) -> int:
     """About how many tokens the request is."""
     texts = (json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools)
     return sum(map(tokens, texts)) + sum(

@@ -16,17 +16,17 @@ from andy_cli.agent.trust import describe_trust
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.model_info import choose_named_model
-from andy_cli.frontends.probe.counting_client import Counting
+from andy_cli.frontends.probe.counting_client import CountingClient
 from andy_cli.frontends.probe.trials import (
-    Bench,
-    Row,
-    best,
-    candidates,
-    fail_if_nobody_answered,
-    family_of,
-    in_turn,
+    ProbeBench,
+    ProbeRow,
+    find_best,
+    find_family,
+    list_candidates,
+    raise_if_unanswered,
+    try_in_turn,
 )
-from andy_cli.frontends.probe.trust_trials import Trusted, measure_trust
+from andy_cli.frontends.probe.trust_trials import MeasuredTrust, measure_trust
 from andy_cli.frontends.session_factory import create_fact_query, fetch_weights
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -41,54 +41,64 @@ NOTE = 100
 """Characters of what a server said that stand in the table; `--json` has all."""
 
 
-def probe(options: Options, tries: int, as_json: bool) -> int:
+def probe_model(options: Options, tries: int, as_json: bool) -> int:
     """The exit code: 1 if nothing worked. Raises UsageError, ModelError: nobody answers."""
-    progress = Progress()
+    progress = ProbeProgress()
     try:
-        return asyncio.run(_probe(options, tries, as_json, progress))
+        return asyncio.run(_probe_model(options, tries, as_json, progress))
     except KeyboardInterrupt:
         progress.show("")
         sys.stderr.write("andy: stopped; nothing is kept.\n")
         return 130
 
 
-async def _probe(options: Options, tries: int, as_json: bool, progress: "Progress") -> int:
+async def _probe_model(
+    options: Options, tries: int, as_json: bool, progress: "ProbeProgress"
+) -> int:
     settings = options.settings()
-    found = await choose_named_model(options, settings)
-    if found.provider.name == "local":
-        await fetch_weights(found.endpoint.model)
+    chosen = await choose_named_model(options, settings)
+    if chosen.provider.name == "local":
+        await fetch_weights(chosen.endpoint.model)
     gc.enable()  # the door switched it off, and this takes its time
-    held, loose = (
-        Counting(select.connect_client(found, variant, progress.tell, forget=True))
-        for variant in switched(options)
-    )
-    if found.provider.connect:
-        loose = held  # its weights are loaded once
-    bench = Bench(found, held, loose, options, tries, progress.show)
+    held_client, loose_client = connect_both(chosen, options, progress)
+    bench = ProbeBench(chosen, held_client, loose_client, options, tries, progress.show)
     try:
-        family = family_of(bench, (await create_fact_query(found, settings)()).template)
-        rows = await in_turn(bench, candidates(bench, family.dialect.name))
-        fail_if_nobody_answered(rows)
-        winner = best(rows)
+        family = find_family(bench, (await create_fact_query(chosen, settings)()).template)
+        rows = await try_in_turn(bench, list_candidates(bench, family.dialect.name))
+        raise_if_unanswered(rows)
+        winner = find_best(rows)
         # What ships with andy was measured with many more requests than these.
-        measured = winner is not None and not held.guided
+        measured = winner is not None and not held_client.guided
         trusted = await measure_trust(bench, winner.way) if winner and measured else None
     finally:
         progress.show("")
-        await held.close()
-        await loose.close()
-    kept = keep(found, rows, winner, family, trusted)
+        await held_client.close()
+        await loose_client.close()
+    was_kept = keep_result(chosen, rows, winner, family, trusted)
     if as_json:
-        print_json(as_record(bench, rows, winner if kept else None, trusted))
+        print_json(make_probe_record(bench, rows, winner if was_kept else None, trusted))
     else:
-        show(rows, winner)
+        print_rows(rows, winner)
         if trusted:
-            sys.stdout.write("\n" + describe_measured(trusted) + "\n")
-        sys.stdout.write("\n" + "\n".join(conclusion(found, settings, winner, kept)) + "\n")
+            sys.stdout.write(f"\n{describe_measured(trusted)}\n")
+        conclusion = describe_conclusion(chosen, settings, winner, was_kept)
+        sys.stdout.write("\n" + "\n".join(conclusion) + "\n")
     return 0 if winner else 1
 
 
-def switched(options: Options) -> tuple[Settings, Settings]:
+def connect_both(
+    chosen: Chosen, options: Options, progress: "ProbeProgress"
+) -> tuple[CountingClient, CountingClient]:
+    """Connect to the model twice: held to what it may write, and not."""
+    held, loose = switch_constraints(options)
+    client = CountingClient(select.connect_client(chosen, held, progress.tell, forget=True))
+    if chosen.provider.connect:
+        return client, client  # its weights are loaded once
+    free = select.connect_client(chosen, loose, progress.tell, forget=True)
+    return client, CountingClient(free)
+
+
+def switch_constraints(options: Options) -> tuple[Settings, Settings]:
     """The settings, for a server that is asked to hold the model to what it may write, and not."""
     asked = options.settings().text("constraints") != "off"
     held = replace(options, set=(*options.set, "constraints=on")) if asked else options
@@ -96,7 +106,7 @@ def switched(options: Options) -> tuple[Settings, Settings]:
     return held.settings(), loose.settings()
 
 
-def describe_measured(trusted: Trusted) -> str:
+def describe_measured(trusted: MeasuredTrust) -> str:
     """Describe what the model is trusted with from now on, and where it was first wrong."""
     wrong = [attempt for attempt in trusted.tried if not attempt.right]
     lines = [f"trusted with: {', '.join(describe_trust(trusted.effects)) or 'nothing'}"]
@@ -104,49 +114,49 @@ def describe_measured(trusted: Trusted) -> str:
     return "\n".join(map(neutralize_text, lines))
 
 
-def keep(
-    found: Chosen,
-    rows: Sequence[Row],
-    winner: Row | None,
+def keep_result(
+    chosen: Chosen,
+    rows: Sequence[ProbeRow],
+    winner: ProbeRow | None,
     family: Detected,
-    trusted: Trusted | None,
+    trusted: MeasuredTrust | None,
 ) -> bool:
     """Learn what the probe showed; whether it could be kept."""
-    native = next((_native(row) for row in rows if row.protocol == NATIVE), None)
+    native = next((_shows_native(row) for row in rows if row.protocol == NATIVE), None)
     if winner is None:
         instead = (family.dialect.name, family.why)
-        return native is not False or learn_refusal(found.endpoint, *instead)
-    found_best = Learned(
+        return native is not False or learn_refusal(chosen.endpoint, *instead)
+    learned = Learned(
         native=native,
         dialect=winner.protocol,
         right=winner.right,
         tasks=len(winner.outcomes),
         tokens=sum(winner.usage),
-        constrained=find_help(rows, winner),
+        constrained=find_help_of_constraints(rows, winner),
         trusted=trusted.effects if trusted else None,
     )
-    return learn_probe(found.endpoint, found_best)
+    return learn_probe(chosen.endpoint, learned)
 
 
-def find_help(rows: Sequence[Row], winner: Row) -> bool | None:
+def find_help_of_constraints(rows: Sequence[ProbeRow], winner: ProbeRow) -> bool | None:
     """Find out if the model did better when it was held; None where that made no row of its own."""
     tried = any(row.protocol == winner.protocol and row.way.held for row in rows)
     return winner.way.held if tried else None
 
 
-def _native(row: Row) -> bool | None:
+def _shows_native(row: ProbeRow) -> bool | None:
     if not row.outcomes:
         return False
-    return True if row.works else None
+    return True if row.did_something else None
 
 
-def show(rows: Sequence[Row], winner: Row | None) -> None:
+def print_rows(rows: Sequence[ProbeRow], winner: ProbeRow | None) -> None:
     print_table(
-        [("", "protocol", "right", "tokens in", "out", "seconds", ""), *_cells(rows, winner)]
+        [("", "protocol", "right", "tokens in", "out", "seconds", ""), *_make_cells(rows, winner)]
     )
 
 
-def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]:
+def _make_cells(rows: Sequence[ProbeRow], winner: ProbeRow | None) -> Iterator[tuple[str, ...]]:
     for row in rows:
         figures = ("-", "-", "-")
         if row.outcomes:
@@ -157,22 +167,29 @@ def _cells(rows: Sequence[Row], winner: Row | None) -> Iterator[tuple[str, ...]]
         yield (mark, row.way.name, *figures, f"{row.seconds:.1f}", note)
 
 
-def conclusion(found: Chosen, settings: Settings, winner: Row | None, kept: bool) -> list[str]:
+def describe_conclusion(
+    chosen: Chosen, settings: Settings, winner: ProbeRow | None, was_kept: bool
+) -> list[str]:
     """Describe what will be used from now on."""
-    name = neutralize_text(f"{found.endpoint.provider}:{found.endpoint.model}")
+    name = neutralize_text(f"{chosen.endpoint.provider}:{chosen.endpoint.model}")
     if winner is None:
         return [f"{name} used no tool in any of them: nothing changes."]
-    if not kept:
+    if not was_kept:
         return [f"* did best, but {state_folder()} cannot be written: it is not remembered."]
     lines = [f"* is used with {name} from now on."]
-    wanted = settings["dialect"]
-    if wanted.value != "auto":
-        lines.append(f"Now {wanted.origin} says {wanted.value}, which comes first.")
+    dialect_setting = settings["dialect"]
+    if dialect_setting.value != "auto":
+        lines.append(
+            f"Now {dialect_setting.origin} says {dialect_setting.value}, which comes first."
+        )
     return lines
 
 
-def as_record(
-    bench: Bench, rows: Sequence[Row], kept: Row | None, trusted: Trusted | None
+def make_probe_record(
+    bench: ProbeBench,
+    rows: Sequence[ProbeRow],
+    was_kept: ProbeRow | None,
+    trusted: MeasuredTrust | None,
 ) -> dict[str, object]:
     endpoint = bench.chosen.endpoint
     return {
@@ -196,8 +213,8 @@ def as_record(
             }
             for row in rows
         ],
-        "kept": kept.protocol if kept else None,
-        "kept_held": kept.way.held if kept else None,
+        "kept": was_kept.protocol if was_kept else None,
+        "kept_held": was_kept.way.held if was_kept else None,
         "trusted": trusted.effects if trusted else None,
         "trials": [
             {"effect": attempt.trial.effect, "values": attempt.trial.values, "said": attempt.said}
@@ -207,7 +224,7 @@ def as_record(
     }
 
 
-class Progress:
+class ProbeProgress:
     """A line on stderr that is rewritten; nothing where that is no terminal."""
 
     def __init__(self) -> None:

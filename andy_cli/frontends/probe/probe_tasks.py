@@ -15,7 +15,7 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import tool
 
 
-class Guest(BaseModel):
+class TableGuest(BaseModel):
     name: str
     people: int = Field(ge=1, description="how many come, the guest included")
 
@@ -56,7 +56,7 @@ def order_status(number: int) -> dict[str, object]:
 
 
 @tool(effect="read", action="book a table at {restaurant}")
-def book_table(restaurant: str, guest: Guest) -> dict[str, object]:
+def book_table(restaurant: str, guest: TableGuest) -> dict[str, object]:
     """Book a table at a restaurant"""
     return {"restaurant": restaurant, "confirmed": True}
 
@@ -80,75 +80,75 @@ TOOLS = {
     )
 }
 
-ANY = tuple(name for name in TOOLS if name != "book_table")
+MOST_TOOLS = tuple(name for name in TOOLS if name != "book_table")
 
 
-class Wanted(NamedTuple):
+class WantedCall(NamedTuple):
     """A call: arguments that are not named must be left out or have their default."""
 
     tool: str
     arguments: Arguments
 
 
-class Task(NamedTuple):
+class ProbeTask(NamedTuple):
     name: str
     said: str
     """What the user says."""
     tools: tuple[str, ...]
-    calls: tuple[Wanted, ...] = ()
+    calls: tuple[WantedCall, ...] = ()
     """Each must be made, in whatever order, and no other."""
     answer: str = ""
     """What the answer must hold; it stands in a result."""
 
 
 TASKS = (
-    Task(
+    ProbeTask(
         "one call",
         "What is the weather in Lisbon?",
         ("current_weather", "set_timer"),
-        (Wanted("current_weather", {"city": "Lisbon"}),),
+        (WantedCall("current_weather", {"city": "Lisbon"}),),
     ),
-    Task(
+    ProbeTask(
         "typed arguments",
         "Set a timer for 25 minutes and let it repeat.",
         ("current_weather", "set_timer"),
-        (Wanted("set_timer", {"minutes": 25, "repeat": True}),),
+        (WantedCall("set_timer", {"minutes": 25, "repeat": True}),),
     ),
-    Task(
+    ProbeTask(
         "one tool of six",
         "What is the phone number of Mara Lindqvist?",
-        ANY,
-        (Wanted("find_contact", {"name": "Mara Lindqvist"}),),
+        MOST_TOOLS,
+        (WantedCall("find_contact", {"name": "Mara Lindqvist"}),),
     ),
-    Task(
+    ProbeTask(
         "two calls",
         "Tell me the weather in Oslo and the weather in Cairo.",
         ("current_weather", "order_status"),
         (
-            Wanted("current_weather", {"city": "Oslo"}),
-            Wanted("current_weather", {"city": "Cairo"}),
+            WantedCall("current_weather", {"city": "Oslo"}),
+            WantedCall("current_weather", {"city": "Cairo"}),
         ),
     ),
-    Task(
+    ProbeTask(
         "use of a result",
         "What is the pickup code of order 4711?",
         ("order_status", "find_contact"),
-        (Wanted("order_status", {"number": 4711}),),
+        (WantedCall("order_status", {"number": 4711}),),
         answer="KESTREL-88",
     ),
-    Task("no call", "Good morning! How are you today?", ("current_weather", "find_contact")),
-    Task(
+    ProbeTask("no call", "Good morning! How are you today?", ("current_weather", "find_contact")),
+    ProbeTask(
         "optional left out",
         "Search my notes for sourdough.",
         ("search_notes", "find_contact"),
-        (Wanted("search_notes", {"text": "sourdough"}),),
+        (WantedCall("search_notes", {"text": "sourdough"}),),
     ),
-    Task(
+    ProbeTask(
         "nested argument",
         "Book a table at Trattoria Blu for Ines Moreau, 4 people.",
         ("book_table", "find_contact"),
         (
-            Wanted(
+            WantedCall(
                 "book_table",
                 {"restaurant": "Trattoria Blu", "guest": {"name": "Ines Moreau", "people": 4}},
             ),
@@ -157,23 +157,20 @@ TASKS = (
 )
 
 
-def offered(task: Task) -> Registry:
+def offer_tools(task: ProbeTask) -> Registry:
     return Registry(TOOLS[name] for name in task.tools)
 
 
-def lacking(task: Task, seen: Sequence[Event]) -> str:
+def find_fault(task: ProbeTask, turn_events: Sequence[Event]) -> str:
     """Say why the turn did not carry the task out; empty if it did.
 
     Calls that were refused and corrected do not count against it: they cost tokens.
     """
-    made = find_made(seen)
-    for call in made:
-        if not any(_fits(call, wanted) for wanted in task.calls):
-            return f"it called {call.tool} with {dict(call.arguments)}"
-    for wanted in task.calls:
-        if not any(_fits(call, wanted) for call in made):
-            return f"it did not call {wanted.tool} with {dict(wanted.arguments)}"
-    answer = next((event.result for event in reversed(seen) if isinstance(event, events.Ended)), "")
+    if fault := compare_calls(task.calls, find_calls_made(turn_events)):
+        return fault
+    answer = next(
+        (event.result for event in reversed(turn_events) if isinstance(event, events.Ended)), ""
+    )
     if not answer.strip():
         return "it answered nothing"
     if task.answer.lower() not in answer.lower():
@@ -181,30 +178,41 @@ def lacking(task: Task, seen: Sequence[Event]) -> str:
     return ""
 
 
-def find_made(seen: Sequence[Event]) -> list[Wanted]:
+def compare_calls(wanted_calls: Sequence[WantedCall], calls: Sequence[WantedCall]) -> str:
+    """Say which call was made and not wanted, or wanted and not made; else nothing."""
+    for call in calls:
+        if not any(_matches_call(call, wanted) for wanted in wanted_calls):
+            return f"it called {call.tool} with {dict(call.arguments)}"
+    for wanted in wanted_calls:
+        if not any(_matches_call(call, wanted) for call in calls):
+            return f"it did not call {wanted.tool} with {dict(wanted.arguments)}"
+    return ""
+
+
+def find_calls_made(turn_events: Sequence[Event]) -> list[WantedCall]:
     """The calls that were carried out."""
     done = {
         event.tool_id
-        for event in seen
+        for event in turn_events
         if isinstance(event, events.ToolAnswered) and event.status is Status.SUCCESS
     }
     return [
-        Wanted(event.tool_name, event.parameters)
-        for event in seen
+        WantedCall(event.tool_name, event.parameters)
+        for event in turn_events
         if isinstance(event, events.ToolUsed) and event.tool_id in done
     ]
 
 
-def _fits(made: Wanted, wanted: Wanted) -> bool:
-    if made.tool != wanted.tool:
+def _matches_call(calls: WantedCall, wanted: WantedCall) -> bool:
+    if calls.tool != wanted.tool:
         return False
-    written = _written(made.arguments, TOOLS[made.tool].schema["properties"])
+    written = _drop_defaults(calls.arguments, TOOLS[calls.tool].schema["properties"])
     return written.keys() == wanted.arguments.keys() and all(
-        _same(written[name], value) for name, value in wanted.arguments.items()
+        _matches_value(written[name], value) for name, value in wanted.arguments.items()
     )
 
 
-def _written(arguments: Arguments, properties: Mapping[str, Schema]) -> Arguments:
+def _drop_defaults(arguments: Arguments, properties: Mapping[str, Schema]) -> Arguments:
     """Without those that say what would be so without them."""
     return {
         name: value
@@ -213,14 +221,14 @@ def _written(arguments: Arguments, properties: Mapping[str, Schema]) -> Argument
     }
 
 
-def _same(made: object, wanted: object) -> bool:
+def _matches_value(calls: object, wanted: object) -> bool:
     """A text may say more (`Lisbon, Portugal`); everything else is equal and of the same type."""
     if isinstance(wanted, str):
-        return isinstance(made, str) and wanted.lower() in made.lower()
+        return isinstance(calls, str) and wanted.lower() in calls.lower()
     if isinstance(wanted, Mapping):
         return (
-            isinstance(made, Mapping)
-            and made.keys() == wanted.keys()
-            and all(_same(made[name], value) for name, value in wanted.items())
+            isinstance(calls, Mapping)
+            and calls.keys() == wanted.keys()
+            and all(_matches_value(calls[name], value) for name, value in wanted.items())
         )
-    return type(made) is type(wanted) and made == wanted
+    return type(calls) is type(wanted) and calls == wanted

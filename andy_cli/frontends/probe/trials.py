@@ -16,7 +16,7 @@ from andy_cli.discover import discover
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.probe.probe_tasks import TASKS, Task, lacking, offered
+from andy_cli.frontends.probe.probe_tasks import TASKS, ProbeTask, find_fault, offer_tools
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Usage
 from andy_cli.models.client import ModelClient
@@ -41,17 +41,17 @@ HOPELESS = ("no_model", "not_found", "quota", "redirect")
 """Kinds that no other notation will mend."""
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     """One task, tried once."""
 
-    task: Task
+    task: ProbeTask
     why: str = ""
     """What was wrong; empty if it was carried out."""
     error: ModelError | None = None
     """What the server said, if it was the server that failed."""
 
 
-class Way(NamedTuple):
+class ProbedWay(NamedTuple):
     """A notation, and whether the server holds the model to what it may write in it."""
 
     protocol: str
@@ -62,11 +62,11 @@ class Way(NamedTuple):
         return f"{self.protocol}, held" if self.held else self.protocol
 
 
-class Row(NamedTuple):
+class ProbeRow(NamedTuple):
     """The result of one notation."""
 
-    way: Way
-    outcomes: tuple[Outcome, ...] = ()
+    way: ProbedWay
+    outcomes: tuple[TaskOutcome, ...] = ()
     usage: Usage = Usage()
     seconds: float = 0.0
     note: str = ""
@@ -81,26 +81,26 @@ class Row(NamedTuple):
         return sum(not outcome.why for outcome in self.outcomes)
 
     @property
-    def works(self) -> bool:
+    def did_something(self) -> bool:
         """True if something was done with it: an answer to small talk shows nothing."""
         return any(outcome.task.calls and not outcome.why for outcome in self.outcomes)
 
 
-class Bench(NamedTuple):
+class ProbeBench(NamedTuple):
     """The model that is probed, and how often."""
 
     chosen: Chosen
     client: ModelClient
-    loose: ModelClient
+    loose_client: ModelClient
     """The same model, whose server is not asked to hold it to anything."""
     options: Options
     tries: int
     progress: Callable[[str], None] = lambda line: None
 
-    def conversation(self, way: Way, tools: Registry) -> Conversation:
+    def create_conversation(self, way: ProbedWay, tools: Registry) -> Conversation:
         """A new one: no task knows of another."""
         settings = self.settings(way.protocol)
-        client = self.client if way.held else self.loose
+        client = self.client if way.held else self.loose_client
         return Conversation(client, tools, Gate(Path.cwd()), settings, Path.cwd())
 
     def settings(self, protocol: str) -> Settings:
@@ -112,68 +112,85 @@ class Bench(NamedTuple):
         ).settings()
 
 
-def family_of(bench: Bench, template: Template) -> Detected:
+def find_family(bench: ProbeBench, template: Template) -> Detected:
     """Find the dialect that would be used if nothing was known from trying."""
-    there = discover(dialects, Dialect, "DIALECT")
-    return choose_dialect(bench.chosen.endpoint.model, template, (), there)
+    known_dialects = discover(dialects, Dialect, "DIALECT")
+    return choose_dialect(bench.chosen.endpoint.model, template, (), known_dialects)
 
 
-def candidates(bench: Bench, family: str) -> list[Way]:
+def list_candidates(bench: ProbeBench, family: str) -> list[ProbedWay]:
     """List the notations worth trying, each once; where two are equal, the first is kept."""
     native = [NATIVE] if bench.client.tools else []
     protocols = [*dict.fromkeys([*native, family, *GENERAL])]
-    return [way for protocol in protocols for way in ways_of(bench, protocol)]
+    return [way for protocol in protocols for way in list_ways(bench, protocol)]
 
 
-def ways_of(bench: Bench, protocol: str) -> list[Way]:
+def list_ways(bench: ProbeBench, protocol: str) -> list[ProbedWay]:
     """A notation without, and with all that its server can do to hold the model to it."""
     dialect = discover(dialects, Dialect, "DIALECT")
     holds = any(known.constraint for known in dialect if known.name == protocol)
     settings = bench.options.settings()
     served = bool(bench.chosen.endpoint.base_url) and settings.text("constraints") != "off"
-    return [Way(protocol, True), Way(protocol)] if holds and served else [Way(protocol)]
+    return (
+        [ProbedWay(protocol, True), ProbedWay(protocol)]
+        if holds and served
+        else [ProbedWay(protocol)]
+    )
 
 
-async def in_turn(bench: Bench, ways: Sequence[Way]) -> list[Row]:
+async def try_in_turn(bench: ProbeBench, ways: Sequence[ProbedWay]) -> list[ProbeRow]:
     """Try each of them. One that cannot become the best any more is not tried to the end."""
-    rows: list[Row] = []
+    rows: list[ProbeRow] = []
     for way in ways:
-        rows.append(await tried(bench, way, best(rows)))
+        rows.append(await try_way(bench, way, find_best(rows)))
     return rows
 
 
-async def tried(bench: Bench, way: Way, ahead: Row | None = None) -> Row:
-    """All tasks in one notation; `ahead` is the one that did best before it."""
+async def try_way(bench: ProbeBench, way: ProbedWay, ahead: ProbeRow | None = None) -> ProbeRow:
+    """Try all tasks in one notation; `ahead` is the one that did best before it."""
     tasks = TASKS * bench.tries
-    started, row = time.monotonic(), Row(way)
-    for at, task in enumerate(tasks, 1):
-        bench.progress(f"{way.name}  {at} of {len(tasks)}: {task.name}")
-        chat = bench.conversation(way, offered(task))
-        seen = [event async for event in turn(chat, task.said)]
-        used = Usage(*(one + more for one, more in zip(row.usage, chat.usage, strict=True)))
-        row = row._replace(usage=used, seconds=round(time.monotonic() - started, 1))
-        error = failure(seen)
-        if error and error.kind == "no_tools":
-            return row._replace(outcomes=(), note=str(error))
-        if error and hopeless(error, way.protocol):
-            raise error
-        outcome = Outcome(task, str(error) if error else lacking(task, seen), error)
+    started, row = time.monotonic(), ProbeRow(way)
+    for number, task in enumerate(tasks, 1):
+        bench.progress(f"{way.name}  {number} of {len(tasks)}: {task.name}")
+        outcome, usage = await try_task(bench, way, task)
+        total = Usage(*map(sum, zip(row.usage, usage, strict=True)))
+        row = row._replace(usage=total, seconds=round(time.monotonic() - started, 1))
+        if outcome.error and outcome.error.kind == "no_tools":
+            return row._replace(outcomes=(), note=str(outcome.error))
         row = row._replace(outcomes=(*row.outcomes, outcome))
-        if error and at >= PATIENCE and all(outcome.error for outcome in row.outcomes):
-            return row._replace(note=str(error))
-        if ahead and at < len(tasks) and _beaten(row, len(tasks) - at, ahead):
-            return row._replace(note="stopped: another does better")
+        if note := find_stop_reason(row, len(tasks) - number, ahead):
+            return row._replace(note=note)
     return row
 
 
-def _beaten(row: Row, left: int, ahead: Row) -> bool:
+async def try_task(bench: ProbeBench, way: ProbedWay, task: ProbeTask) -> tuple[TaskOutcome, Usage]:
+    """Try one task. Raises the ModelError that every other request would end in too."""
+    chat = bench.create_conversation(way, offer_tools(task))
+    seen = [event async for event in turn(chat, task.said)]
+    error = find_failure(seen)
+    if error and error.kind != "no_tools" and is_hopeless(error, way.protocol):
+        raise error
+    return TaskOutcome(task, str(error) if error else find_fault(task, seen), error), chat.usage
+
+
+def find_stop_reason(row: ProbeRow, left: int, ahead: ProbeRow | None) -> str:
+    """Say why so many tasks that are left need not be tried, or nothing."""
+    error = row.outcomes[-1].error
+    if error and len(row.outcomes) >= PATIENCE and all(tried.error for tried in row.outcomes):
+        return str(error)
+    if ahead and left and _is_beaten(row, left, ahead):
+        return "stopped: another does better"
+    return ""
+
+
+def _is_beaten(row: ProbeRow, left: int, ahead: ProbeRow) -> bool:
     """Find out if it would lose even if it did all that is left to do."""
     if row.right + left == ahead.right:
         return sum(row.usage) >= sum(ahead.usage)
     return row.right + left < ahead.right
 
 
-def failure(seen: Sequence[Event]) -> ModelError | None:
+def find_failure(seen: Sequence[Event]) -> ModelError | None:
     """Find the error that ended the turn."""
     code = next((event.exit_code for event in seen if isinstance(event, events.Ended)), 1)
     kinds: Mapping[int, type[ModelError]] = {75: TransientError, 77: AuthError}
@@ -185,20 +202,20 @@ def failure(seen: Sequence[Event]) -> ModelError | None:
     return None
 
 
-def hopeless(error: ModelError, protocol: str) -> bool:
+def is_hopeless(error: ModelError, protocol: str) -> bool:
     """Judge if every other request would end in this error too."""
     if isinstance(error, TransientError):
         return protocol != NATIVE or error.kind not in PASSING
     return isinstance(error, AuthError) or error.kind in HOPELESS
 
 
-def fail_if_nobody_answered(rows: Sequence[Row]) -> None:
+def raise_if_unanswered(rows: Sequence[ProbeRow]) -> None:
     errors = [outcome.error for row in rows for outcome in row.outcomes]
     if errors and errors[-1] and all(errors):
         raise errors[-1]
 
 
-def best(rows: Sequence[Row]) -> Row | None:
+def find_best(rows: Sequence[ProbeRow]) -> ProbeRow | None:
     """Most tasks right, then fewest tokens; None if nothing was ever done."""
-    working = [row for row in rows if row.works]
+    working = [row for row in rows if row.did_something]
     return min(working, key=lambda row: (-row.right, sum(row.usage)), default=None)

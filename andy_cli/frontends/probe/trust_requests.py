@@ -5,7 +5,7 @@ from typing import NamedTuple
 from andy_cli.messages import Arguments, Effect
 
 
-class Trial(NamedTuple):
+class TrustTrial(NamedTuple):
     """One tool and what the user says to have it used."""
 
     effect: Effect
@@ -20,13 +20,13 @@ class Trial(NamedTuple):
 
 
 TRIALS = (
-    Trial(
+    TrustTrial(
         Effect.READ,
         "list_reminders",
         "List the user's reminders",
         (("What are my reminders?", {}), ("Show me my reminders, please.", {})),
     ),
-    Trial(
+    TrustTrial(
         Effect.READ,
         "read_note",
         "Read a note of the user's",
@@ -35,7 +35,7 @@ TRIALS = (
             ("What does my note called Roof say?", {"title": "Roof"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.READ,
         "find_mail",
         "Find mail of a sender with a word in it",
@@ -44,7 +44,7 @@ TRIALS = (
             ("Is there mail by Otto that mentions skates?", {"sender": "Otto", "word": "skates"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.READ,
         "find_trains",
         "Find trains on a day of the week",
@@ -59,13 +59,13 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.PLAY,
         "shuffle_music",
         "Play the user's music in any order",
         (("Shuffle my music.", {}), ("Play my songs in random order.", {})),
     ),
-    Trial(
+    TrustTrial(
         Effect.PLAY,
         "play_album",
         "Play an album",
@@ -74,7 +74,7 @@ TRIALS = (
             ("Play Pastel Blues, the album.", {"title": "Pastel Blues"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.PLAY,
         "play_song",
         "Play a song of an artist",
@@ -86,7 +86,7 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.PLAY,
         "play_episode",
         "Play an episode of a podcast",
@@ -101,13 +101,13 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.NETWORK,
         "check_connection",
         "See whether this machine is connected to the internet",
         (("Am I online?", {}), ("Check my internet connection.", {})),
     ),
-    Trial(
+    TrustTrial(
         Effect.NETWORK,
         "fetch_feed",
         "Fetch the news of a site",
@@ -116,7 +116,7 @@ TRIALS = (
             ("Fetch the news of harbour.example.", {"site": "harbour.example"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.NETWORK,
         "exchange_rate",
         "Ask for the rate between two currencies, by their three letters",
@@ -125,7 +125,7 @@ TRIALS = (
             ("How many JPY is one CHF?", {"source": "CHF", "target": "JPY"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.NETWORK,
         "search_books",
         "Search a library's catalogue",
@@ -140,13 +140,13 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.WRITE,
         "tidy_desktop",
         "Put the files on the desktop into folders by kind",
         (("Tidy up my desktop.", {}), ("Sort the files on my desktop by kind.", {})),
     ),
-    Trial(
+    TrustTrial(
         Effect.WRITE,
         "make_folder",
         "Make a new folder",
@@ -155,7 +155,7 @@ TRIALS = (
             ("I need a new folder, name it slides.", {"name": "slides"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.WRITE,
         "write_note",
         "Write a new note",
@@ -170,7 +170,7 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.WRITE,
         "replace_in_note",
         "Replace words in a note",
@@ -185,13 +185,13 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.RUN,
         "run_tests",
         "Run the tests of the project",
         (("Run the tests.", {}), ("Do the tests of this project pass? Run them.", {})),
     ),
-    Trial(
+    TrustTrial(
         Effect.RUN,
         "run_script",
         "Run a script by its file name",
@@ -200,7 +200,7 @@ TRIALS = (
             ("Start the script named report.py.", {"file": "report.py"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.RUN,
         "run_in_folder",
         "Run a command line in a folder",
@@ -209,7 +209,7 @@ TRIALS = (
             ("In docs run git status.", {"command": "git status", "folder": "docs"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.RUN,
         "run_on_host",
         "Run a command line on another machine, as a user",
@@ -224,13 +224,13 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.ACT,
         "accept_invitation",
         "Accept the newest invitation",
         (("Accept the newest invitation.", {}), ("Say yes to the latest invitation.", {})),
     ),
-    Trial(
+    TrustTrial(
         Effect.ACT,
         "call_person",
         "Call a person by phone",
@@ -239,7 +239,7 @@ TRIALS = (
             ("Please phone Mrs Adeyemi.", {"name": "Mrs Adeyemi"}),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.ACT,
         "send_message",
         "Send a short message to a person",
@@ -254,7 +254,7 @@ TRIALS = (
             ),
         ),
     ),
-    Trial(
+    TrustTrial(
         Effect.ACT,
         "send_mail",
         "Send a mail",

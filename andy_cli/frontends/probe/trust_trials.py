@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
-from andy_cli.frontends.probe.probe_tasks import find_made
-from andy_cli.frontends.probe.trials import Bench, Way, failure, hopeless
-from andy_cli.frontends.probe.trust_requests import TRIALS, Trial
+from andy_cli.frontends.probe.probe_tasks import find_calls_made
+from andy_cli.frontends.probe.trials import ProbeBench, ProbedWay, find_failure, is_hopeless
+from andy_cli.frontends.probe.trust_requests import TRIALS, TrustTrial
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -23,7 +23,7 @@ BAR = 0.8
 EFFECTS = tuple(dict.fromkeys(trial.effect for trial in TRIALS))
 
 
-def make_tool(trial: Trial) -> Tool:
+def make_tool(trial: TrustTrial) -> Tool:
     """Its tool, which says that it was done and does nothing; so nobody has to be asked."""
     kinds = {str: "string", int: "integer"}
     values = trial.said[0][1]
@@ -39,68 +39,72 @@ def make_tool(trial: Trial) -> Tool:
     )
 
 
-def offer_tools(values: int) -> Registry:
+def offer_trial_tools(values: int) -> Registry:
     """The tools of all effects that need so many values."""
     return Registry(make_tool(trial) for trial in TRIALS if trial.values == values)
 
 
-class Tried(NamedTuple):
+class TrustAttempt(NamedTuple):
     """One request and whether it was carried out."""
 
-    trial: Trial
+    trial: TrustTrial
     said: str
     right: bool
 
 
-class Trusted(NamedTuple):
+class MeasuredTrust(NamedTuple):
     effects: Mapping[str, int]
     """By effect up to how many values the model is right."""
-    tried: tuple[Tried, ...]
+    tried: tuple[TrustAttempt, ...]
 
 
-async def measure_trust(bench: Bench, way: Way) -> Trusted:
+async def measure_trust(bench: ProbeBench, way: ProbedWay) -> MeasuredTrust:
     """Measure what the model is right with. More values are tried once it was right with fewer."""
     trusted: dict[str, int] = {}
-    every: list[Tried] = []
+    all_attempts: list[TrustAttempt] = []
     for effect in EFFECTS:
-        for trial in sorted(trials_of(effect), key=lambda trial: trial.values):
-            tried = [await try_request(bench, way, trial, at) for at in requests_of(bench, trial)]
-            every += tried
-            if sum(attempt.right for attempt in tried) < BAR * len(tried):
+        for trial in sorted(select_trials(effect), key=lambda trial: trial.values):
+            attempts = [
+                await try_request(bench, way, trial, at) for at in list_requests(bench, trial)
+            ]
+            all_attempts += attempts
+            if sum(attempt.right for attempt in attempts) < BAR * len(attempts):
                 break
             trusted[effect] = trial.values
-    return Trusted(trusted, tuple(every))
+    return MeasuredTrust(trusted, tuple(all_attempts))
 
 
-def trials_of(effect: Effect) -> Iterator[Trial]:
+def select_trials(effect: Effect) -> Iterator[TrustTrial]:
     return (trial for trial in TRIALS if trial.effect is effect)
 
 
-def requests_of(bench: Bench, trial: Trial) -> Sequence[int]:
+def list_requests(bench: ProbeBench, trial: TrustTrial) -> Sequence[int]:
     return [*range(len(trial.said))] * bench.tries
 
 
-async def try_request(bench: Bench, way: Way, trial: Trial, at: int) -> Tried:
+async def try_request(
+    bench: ProbeBench, way: ProbedWay, trial: TrustTrial, at: int
+) -> TrustAttempt:
     """Make one request and see if the one call carried out is right. Raises ModelError."""
-    said, wanted = trial.said[at]
-    bench.progress(f"{way.name}  {trial.effect} with {trial.values} values: {said}")
-    chat = bench.conversation(way, offer_tools(trial.values))
-    seen = [event async for event in turn(chat, said)]
-    error = failure(seen)
-    if error and hopeless(error, way.protocol):
+    text, wanted_values = trial.said[at]
+    bench.progress(f"{way.name}  {trial.effect} with {trial.values} values: {text}")
+    chat = bench.create_conversation(way, offer_trial_tools(trial.values))
+    turn_events = [event async for event in turn(chat, text)]
+    error = find_failure(turn_events)
+    if error and is_hopeless(error, way.protocol):
         raise error
-    return Tried(trial, said, is_right(trial, wanted, seen))
+    return TrustAttempt(trial, text, is_right(trial, wanted_values, turn_events))
 
 
-def is_right(trial: Trial, wanted: Arguments, seen: Sequence[Event]) -> bool:
+def is_right(trial: TrustTrial, wanted_values: Arguments, turn_events: Sequence[Event]) -> bool:
     """Compare the call that was carried out with that of the trial and its values."""
-    made = find_made(seen)
-    if [call.tool for call in made] != [trial.tool]:
+    calls = find_calls_made(turn_events)
+    if [call.tool for call in calls] != [trial.tool]:
         return False
-    return _plain(made[0].arguments) == _plain(wanted)
+    return _normalize(calls[0].arguments) == _normalize(wanted_values)
 
 
-def _plain(values: Arguments) -> Mapping[str, object]:
+def _normalize(values: Arguments) -> Mapping[str, object]:
     """Texts without what makes no difference: case, quotes around them, a full stop."""
     return {
         name: value.strip(" .\"'").casefold() if isinstance(value, str) else value

@@ -2,11 +2,11 @@
 
 from typing import get_args
 
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, text_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, text_of
 from andy_cli.guard.shell import Shell, judge
 
 
-def judged(record: Record, _: Cut) -> dict[str, object]:
+def judge_line(record: Record, _: ChunkCut) -> dict[str, object]:
     named = record.get("shell", "sh")
     shell: Shell | None = next(
         (shell_name for shell_name in get_args(Shell) if shell_name == named), None
@@ -18,4 +18,4 @@ def judged(record: Record, _: Cut) -> dict[str, object]:
     return {**verdict._asdict(), "sandbox": verdict.verdict == "allow"}
 
 
-PART = Part("command", judged)
+PART = DebugPart("command", judge_line)

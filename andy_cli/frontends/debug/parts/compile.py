@@ -9,31 +9,33 @@ from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, pieces, tools_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, tools_of
 
 LARGEST = 32 * 1024 * 1024
 """Characters of a reply: what the network client takes in bytes."""
 
 
 @cache
-def markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
-    found = discover(dialects, Dialect, "DIALECT")
-    chosen = [dialect for dialect in found if dialect.name == name]
-    hinted = by_name(model, found)
-    return Markers(chosen or found, tools, hinted.name if hinted else "")
+def find_markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
+    known_dialects = discover(dialects, Dialect, "DIALECT")
+    chosen = [dialect for dialect in known_dialects if dialect.name == name]
+    hinted = by_name(model, known_dialects)
+    return Markers(chosen or known_dialects, tools, hinted.name if hinted else "")
 
 
-def compiled(record: Record, cut: Cut) -> dict[str, object]:
-    if sum(map(len, pieces(record, Cut()))) > LARGEST:
+def compile_reply(record: Record, cut: ChunkCut) -> dict[str, object]:
+    if sum(map(len, cut_pieces(record, ChunkCut()))) > LARGEST:
         raise ValueError(f"a reply of more than {LARGEST:,} characters is refused")
-    named = tools_of(record)
+    tools = tools_of(record)
     compiler = Compiler(
-        markers(str(record.get("dialect") or ""), str(record.get("model") or ""), tuple(named)),
-        named,
+        find_markers(
+            str(record.get("dialect") or ""), str(record.get("model") or ""), tuple(tools)
+        ),
+        tools,
         "known" if record.get("reasoning_open") else "",
         wants_code=asks_for_code(str(record.get("user") or "")),
     )
-    for piece in pieces(record, cut):
+    for piece in cut_pieces(record, cut):
         compiler.feed(piece)
     _, reply = compiler.finish(cut_off=record.get("finish_reason") == "length")
     return {
@@ -49,4 +51,4 @@ def compiled(record: Record, cut: Cut) -> dict[str, object]:
     }
 
 
-PART = Part("compile", compiled)
+PART = DebugPart("compile", compile_reply)

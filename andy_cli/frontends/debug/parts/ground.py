@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from andy_cli.agent.grounding.audit import Evidence, unsupported
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, text_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, text_of
 
 LARGEST = 32 * 1024 * 1024
 """Characters of a line: what the network client takes in bytes."""
@@ -19,7 +19,7 @@ def text_from(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def grounded(record: Record, cut: Cut) -> dict[str, object]:
+def ground_answer(record: Record, cut: ChunkCut) -> dict[str, object]:
     answer = text_of(record, "answer")
     results = tuple(map(text_from, list_of(record, "results")))
     history = tuple(map(text_from, list_of(record, "history")))
@@ -32,8 +32,11 @@ def grounded(record: Record, cut: Cut) -> dict[str, object]:
         if isinstance(action, Mapping)
     )
     evidence = Evidence(results, user, history, not_done=not_done)
-    found = unsupported(answer, evidence, bool(record.get("strict")))
-    return {"supported": not found, "unsupported": [claim.text for claim in found]}
+    unsupported_claims = unsupported(answer, evidence, bool(record.get("strict")))
+    return {
+        "supported": not unsupported_claims,
+        "unsupported": [claim.text for claim in unsupported_claims],
+    }
 
 
-PART = Part("ground", grounded)
+PART = DebugPart("ground", ground_answer)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.compiler.mapper.synonyms import split_words
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, tools_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, tools_of
 from andy_cli.messages import Problem
 
 ACTING = frozenset(
@@ -26,49 +26,49 @@ ALWAYS = frozenset(
 """They act however the name begins."""
 
 
-def harmless(tool: Record) -> bool:
+def is_harmless(tool: Record) -> bool:
     """Judge if a tool only reads: by its annotations, else by the words of its name."""
-    declared = declared_harmless(tool)
+    declared = is_declared_harmless(tool)
     if declared is not None:
         return declared
-    named = split_words(str(_said_of(tool).get("name", "")))
+    named = split_words(str(_collect_annotations(tool).get("name", "")))
     return not ((ALWAYS if READING.intersection(named[:1]) else ACTING) & set(named))
 
 
-def declared_harmless(tool: Record) -> bool | None:
+def is_declared_harmless(tool: Record) -> bool | None:
     """Read from a tool's annotations if it only reads; None if they do not say."""
-    said = _said_of(tool)
-    if "effect" in said:
-        return said["effect"] in ("read", "protocol", "none")
-    if isinstance(said.get("destructiveHint"), bool) and said["destructiveHint"]:
+    annotations = _collect_annotations(tool)
+    if "effect" in annotations:
+        return annotations["effect"] in ("read", "protocol", "none")
+    if isinstance(annotations.get("destructiveHint"), bool) and annotations["destructiveHint"]:
         return False
-    hint = said.get("readOnlyHint")
+    hint = annotations.get("readOnlyHint")
     return hint if isinstance(hint, bool) else None
 
 
-def _said_of(tool: Record) -> dict[str, object]:
+def _collect_annotations(tool: Record) -> dict[str, object]:
     function = tool.get("function", tool)
-    said: dict[str, object] = {}
-    for part in (tool, function, tool.get("annotations"), _notes(function)):
-        said.update(part if isinstance(part, Mapping) else {})
-    return said
+    annotations: dict[str, object] = {}
+    for part in (tool, function, tool.get("annotations"), _nested_annotations(function)):
+        annotations.update(part if isinstance(part, Mapping) else {})
+    return annotations
 
 
-def _notes(function: object) -> object:
+def _nested_annotations(function: object) -> object:
     return function.get("annotations") if isinstance(function, Mapping) else None
 
 
-def answered(record: Record, _: Cut) -> dict[str, object]:
+def map_calls(record: Record, _: ChunkCut) -> dict[str, object]:
     tools = tools_of(record)
     calls: list[object] = []
     changes: list[str] = []
     problems: list[Problem] = []
     for call in list_of(record, "calls"):
-        made = _mapped(call, tools)
-        problems.extend(made.problems)
-        changes.extend(made.changes)
+        mapped = _map_one(call, tools)
+        problems.extend(mapped.problems)
+        changes.extend(mapped.changes)
         # What cannot be corrected stays as it was, whatever that is.
-        calls.extend([call] if made.problems else map(_told, made.calls))
+        calls.extend([call] if mapped.problems else map(_make_record, mapped.calls))
     return {
         "calls": calls,
         "changes": changes,
@@ -77,24 +77,24 @@ def answered(record: Record, _: Cut) -> dict[str, object]:
     }
 
 
-def _told(call: MappedCall) -> dict[str, object]:
+def _make_record(call: MappedCall) -> dict[str, object]:
     return {"name": call.name, "arguments": dict(call.arguments)}
 
 
-def _mapped(call: object, tools: dict[str, Record]) -> Mapped:
+def _map_one(call: object, tools: dict[str, Record]) -> Mapped:
     """Fit one call to its tool. Raises TypeError for what is not a call."""
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
         raise TypeError("calls is a list of objects with a name and arguments")
     name = str(call["name"])
-    made = map_call(name, call.get("arguments"), tools, lambda tool: harmless(tools[tool]))
-    if made.guessed and not made.problems:
-        said = f"{name} may be {made.calls[0].name}, which needs a yes"
-        return made._replace(changes=(), problems=(Problem("", "name", said),))
-    if len(made.calls) > 1 and not declared_harmless(tools[made.calls[0].name]):
+    mapped = map_call(name, call.get("arguments"), tools, lambda tool: is_harmless(tools[tool]))
+    if mapped.guessed and not mapped.problems:
+        annotations = f"{name} may be {mapped.calls[0].name}, which needs a yes"
+        return mapped._replace(changes=(), problems=(Problem("", "name", annotations),))
+    if len(mapped.calls) > 1 and not is_declared_harmless(tools[mapped.calls[0].name]):
         # Only a maker's word makes several calls of one; from a name it is but a guess.
-        several = Problem("", "type", f"{made.changes[0]}: which one is meant?")
-        return made._replace(changes=(), problems=(several,))
-    return made._replace(changes=()) if made.problems else made
+        several = Problem("", "type", f"{mapped.changes[0]}: which one is meant?")
+        return mapped._replace(changes=(), problems=(several,))
+    return mapped._replace(changes=()) if mapped.problems else mapped
 
 
-PART = Part("map", answered)
+PART = DebugPart("map", map_calls)

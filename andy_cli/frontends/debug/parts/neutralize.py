@@ -4,15 +4,15 @@ import base64
 import codecs
 from collections.abc import Iterator
 
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, pieces
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, list_of
 from andy_cli.guard.terminal_sanitizer import Neutralizer, one_line, spell_out
 
 SPELLED = ("approval_prompt", "file_name")
 LINES = ("mp3_tag", "http_header")
 
 
-def shown(record: Record, cut: Cut) -> dict[str, object]:
-    texts = _decoded(record) if "chunks_b64" in record else pieces(record, cut)
+def neutralize_record(record: Record, cut: ChunkCut) -> dict[str, object]:
+    texts = _decode_chunks(record) if "chunks_b64" in record else cut_pieces(record, cut)
     where = record.get("where")
     if where in SPELLED:
         return {"shown": spell_out("".join(texts))}
@@ -23,7 +23,7 @@ def shown(record: Record, cut: Cut) -> dict[str, object]:
     return {"shown": "".join(said) + neutralizer.finish()}
 
 
-def _decoded(record: Record) -> Iterator[str]:
+def _decode_chunks(record: Record) -> Iterator[str]:
     """The bytes as text; a character may be cut in two."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for chunk in list_of(record, "chunks_b64"):
@@ -31,4 +31,4 @@ def _decoded(record: Record) -> Iterator[str]:
     yield decoder.decode(b"", final=True)
 
 
-PART = Part("neutralize", shown)
+PART = DebugPart("neutralize", neutralize_record)

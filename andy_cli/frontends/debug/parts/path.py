@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import get_args
 
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, text_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, text_of
 from andy_cli.guard.workspace import Contained, Operation, contain
 
 
-def judged(record: Record, _: Cut) -> dict[str, object]:
+def judge_path(record: Record, _: ChunkCut) -> dict[str, object]:
     op = record.get("op", "read")
     operation: Operation | None = next(
         (known for known in get_args(Operation) if known == op), None
@@ -15,19 +15,19 @@ def judged(record: Record, _: Cut) -> dict[str, object]:
     if operation is None:
         raise ValueError(f"op is one of {', '.join(get_args(Operation))}")
     workspace = Path(text_of(record, "workspace"))
-    found = contain(record.get("path"), workspace, operation)
+    contained = contain(record.get("path"), workspace, operation)
     return {
-        "verdict": found.verdict,
-        "resolves": _relative(found, workspace.resolve()),
-        "reason": found.reason,
+        "verdict": contained.verdict,
+        "resolves": _make_relative(contained, workspace.resolve()),
+        "reason": contained.reason,
     }
 
 
-def _relative(found: Contained, root: Path) -> str | None:
+def _make_relative(contained: Contained, root: Path) -> str | None:
     """From the workspace, as names inside it are written."""
-    if found.path is None or not found.path.is_relative_to(root):
+    if contained.path is None or not contained.path.is_relative_to(root):
         return None
-    return str(found.path.relative_to(root))
+    return str(contained.path.relative_to(root))
 
 
-PART = Part("path", judged)
+PART = DebugPart("path", judge_path)

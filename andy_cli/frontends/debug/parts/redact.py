@@ -2,11 +2,11 @@
 
 import os
 
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record
 from andy_cli.guard.redactor import redact_text, secrets_of
 
 
-def redacted(record: Record, _: Cut) -> dict[str, object]:
+def redact_record(record: Record, _: ChunkCut) -> dict[str, object]:
     text = record.get("text")
     # Pieces of one text: a secret may be cut in two.
     text = "".join(map(str, text)) if isinstance(text, list) else text
@@ -15,4 +15,4 @@ def redacted(record: Record, _: Cut) -> dict[str, object]:
     return {"text": redact_text(text, secrets_of(os.environ))}
 
 
-PART = Part("redact", redacted)
+PART = DebugPart("redact", redact_record)

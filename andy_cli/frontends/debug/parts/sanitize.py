@@ -6,11 +6,11 @@ from andy_cli.agent.sanitizer import Sanitizer
 from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools, titles_by_name
 from andy_cli.compiler.compiler import tools_by_name
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, pieces
-from andy_cli.frontends.debug.parts.compile import LARGEST, markers
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, list_of
+from andy_cli.frontends.debug.parts.compile import LARGEST, find_markers
 
 
-def named(record: Record) -> Tools:
+def find_tools(record: Record) -> Tools:
     """The record's tools: names, or function tools."""
     tools: dict[str, Mapping[str, object]] = {}
     for tool in list_of(record, "tools"):
@@ -21,15 +21,15 @@ def named(record: Record) -> Tools:
     return tools
 
 
-def sanitized(record: Record, cut: Cut) -> dict[str, object]:
-    if sum(map(len, pieces(record, Cut()))) > LARGEST:
+def sanitize_answer(record: Record, cut: ChunkCut) -> dict[str, object]:
+    if sum(map(len, cut_pieces(record, ChunkCut()))) > LARGEST:
         raise ValueError(f"an answer of more than {LARGEST:,} characters is refused")
-    tools = named(record)
+    tools = find_tools(record)
     user = str(record.get("user") or "")
     titles = None if asks_about_tools(user) else ToolTitles(titles_by_name(tools), user)
-    sanitizer = Sanitizer(markers("", "", tuple(tools)), tools, titles)
-    shown = [sanitizer.feed(piece) for piece in pieces(record, cut)]
+    sanitizer = Sanitizer(find_markers("", "", tuple(tools)), tools, titles)
+    shown = [sanitizer.feed(piece) for piece in cut_pieces(record, cut)]
     return {"text": "".join(shown) + sanitizer.finish()}
 
 
-PART = Part("sanitize", sanitized)
+PART = DebugPart("sanitize", sanitize_answer)

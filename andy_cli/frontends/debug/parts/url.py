@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from andy_cli.frontends.debug.debug_part import Cut, Part, Record, list_of, text_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, text_of
 from andy_cli.guard.addresses import judge_redirects
 
 
-def judged(record: Record, _: Cut) -> dict[str, object]:
+def judge_url(record: Record, _: ChunkCut) -> dict[str, object]:
     answers = record.get("resolve", {})
     if not isinstance(answers, Mapping):
         raise TypeError("resolve is an object: a list of answers for each name")
 
-    def resolver(host: str) -> list[str]:
-        """Whatever the name ever answers: each answer is a list of addresses."""
+    def resolve_name(host: str) -> list[str]:
+        """List all that the name ever answers: each answer is a list of addresses."""
         given = answers.get(host)
         lists = given if isinstance(given, list) else []
         return [
@@ -21,8 +21,8 @@ def judged(record: Record, _: Cut) -> dict[str, object]:
 
     redirects = [str(redirect) for redirect in list_of(record, "redirect")]
     method = str(record.get("method") or "GET")
-    end = judge_redirects(method, text_of(record, "url"), redirects, resolver)
+    end = judge_redirects(method, text_of(record, "url"), redirects, resolve_name)
     return {"verdict": end.verdict, "reason": end.reason}
 
 
-PART = Part("url", judged)
+PART = DebugPart("url", judge_url)

@@ -6,10 +6,10 @@ from andy_cli.frontends.chat.slash_command import SlashCommand
 
 async def run_doctor(session: ChatSession, argument: str) -> str:
     # It imports what looks into every corner, and is asked for rarely.
-    from andy_cli.frontends.doctor.doctor_command import format_findings, look_at_everything
+    from andy_cli.frontends.doctor.doctor_command import check_everything, format_findings
 
     session.tell("Looking, for five seconds at most ...")
-    return "\n".join(format_findings(await look_at_everything(session.options)))
+    return "\n".join(format_findings(await check_everything(session.options)))
 
 
 COMMAND = SlashCommand("doctor", "/doctor", "what works, and what mends the rest", run_doctor)
