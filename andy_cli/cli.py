@@ -30,12 +30,12 @@ from andy_cli.frontends.command_line.options import (
 
 ABOUT = """The terminal agent that makes any chat model use tools reliably.
 
-Without a command: `andy` is a chat and `andy "PROMPT"` begins one; with -p, with an option of
-`andy run`, or where nobody types, the prompt or what is piped in is carried out as one task."""
+`andy` opens a chat, and `andy "PROMPT"` one that begins with the prompt. With -p, with an option of
+`andy run`, or with text piped in, the prompt is one task: andy prints the answer and ends."""
 
 EXIT_CODES = """Exit codes: 0 done; 1 the task failed; 2 usage or settings; 3 permission needed;
 4 a limit was hit; 75 try again later (connection, time-out, 429, 5xx); 77 key missing or wrong;
-130 stopped by Ctrl-C; 141 whoever read the output has gone; 143 terminated."""
+130 stopped by Ctrl-C; 141 nobody reads the output; 143 terminated."""
 
 app = typer.Typer(
     name="andy",
@@ -47,14 +47,14 @@ app = typer.Typer(
     subcommand_metavar="[PROMPT | COMMAND [ARGS]...]",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-tools_app = typer.Typer(help="The tools there are.", rich_markup_mode=None)
-models_app = typer.Typer(help="The models there are.", rich_markup_mode=None)
-mcp_app = typer.Typer(help="Servers that bring tools of their own.", rich_markup_mode=None)
-config_app = typer.Typer(help="The settings, and where each comes from.", rich_markup_mode=None)
-docs_app = typer.Typer(help="Documents that can be searched.", rich_markup_mode=None)
-sessions_app = typer.Typer(
-    help="What was said before, kept on this machine.", rich_markup_mode=None
+tools_app = typer.Typer(help="List, test, add and switch off tools.", rich_markup_mode=None)
+models_app = typer.Typer(help="List, choose, fetch and test models.", rich_markup_mode=None)
+mcp_app = typer.Typer(
+    help="Manage MCP servers, which bring tools of their own.", rich_markup_mode=None
 )
+config_app = typer.Typer(help="Show and change the settings.", rich_markup_mode=None)
+docs_app = typer.Typer(help="Index documents, so that andy can search them.", rich_markup_mode=None)
+sessions_app = typer.Typer(help="List, show and search earlier sessions.", rich_markup_mode=None)
 app.add_typer(tools_app, name="tools")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(models_app, name="models")
@@ -116,28 +116,35 @@ def known(kind: str) -> Callable[[str], list[tuple[str, str]]]:
 
 Model = Annotated[
     str,
-    typer.Option("--model", "-m", help="NAME or PROVIDER:NAME", autocompletion=known("models")),
+    typer.Option(
+        "--model", "-m", help="the model: NAME or PROVIDER:NAME", autocompletion=known("models")
+    ),
 ]
 BaseUrl = Annotated[
     str,
-    typer.Option(help="address of an OpenAI-compatible server", autocompletion=known("addresses")),
+    typer.Option(help="URL of an OpenAI-compatible server", autocompletion=known("addresses")),
 ]
 KeyName = Annotated[
     str,
     typer.Option(
-        "--api-key-env", help="variable that holds the key", autocompletion=known("variables")
+        "--api-key-env",
+        help="environment variable that holds the API key",
+        autocompletion=known("variables"),
     ),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="any setting", autocompletion=known("settings")
+        "--set",
+        metavar="KEY=VALUE",
+        help="a setting for this command",
+        autocompletion=known("settings"),
     ),
 ]
 ModelName = Annotated[
     str,
     typer.Argument(
-        help="NAME or PROVIDER:NAME; nothing: the one used", autocompletion=known("models")
+        help="NAME or PROVIDER:NAME; without it, the model in use", autocompletion=known("models")
     ),
 ]
 ToolName = Annotated[str, typer.Argument(autocompletion=known("tools"))]
@@ -206,10 +213,10 @@ def andy(
 @app.command()
 @takes(*SHARED_OPTIONS)
 def chat(
-    prompt: Annotated[str, typer.Argument(help="the first thing to say")] = "",
+    prompt: Annotated[str, typer.Argument(help="the first message")] = "",
     **given: object,
 ) -> None:
-    """Talk with a model that can do things (also plain `andy`)."""
+    """Chat with a model that can use tools (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start_chat
 
     raise typer.Exit(start_chat(make_options(given).in_their_folder(), prompt))
@@ -307,7 +314,7 @@ def tools_disable(name: ToolName, set_: Set = None) -> None:
 
 @tools_app.command("enable")
 def tools_enable(name: ToolName, set_: Set = None) -> None:
-    """Give a tool back that was disabled."""
+    """Switch a tool on that was switched off."""
     from andy_cli.frontends.management.tool_files import enable_tool
 
     enable_tool(name)
@@ -321,8 +328,9 @@ def doctor(
     api_key_env: KeyName = "",
     set_: Set = None,
 ) -> None:
-    """Look at settings, models, MCP servers, rules and disk, and name what mends them; 1 if
-    something fails."""
+    """Check settings, models, MCP servers, rules and disk, and show how to fix what is wrong.
+
+    The exit code is 1 if a check fails."""
     from andy_cli.frontends.doctor.doctor_command import run_doctor
 
     options = Options(model=model, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
@@ -331,13 +339,13 @@ def doctor(
 
 @app.command()
 def trust(
-    folder: Annotated[str, typer.Argument(help="nothing: the current one")] = "",
-    list_: Annotated[bool, typer.Option("--list", help="show what is trusted")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="trust it no longer")] = False,
+    folder: Annotated[str, typer.Argument(help="without it, the current folder")] = "",
+    list_: Annotated[bool, typer.Option("--list", help="list the trusted folders")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="stop trusting it")] = False,
     json: AsJson = False,
     set_: Set = None,
 ) -> None:
-    """Let a folder's .andy tighten the settings and bring tools, and read its AGENTS.md."""
+    """Trust a folder: use the settings, tools and commands in its .andy, and its AGENTS.md."""
     from andy_cli.frontends.management.trust_command import trust_folder as trust_folder
 
     trust_folder(folder, list_, remove, json)
@@ -345,7 +353,7 @@ def trust(
 
 @config_app.command("show")
 def config_show(json: AsJson = False, set_: Set = None) -> None:
-    """Every setting, its value, and the file, variable or flag it comes from."""
+    """Show every setting with its value, and the file, variable or flag it comes from."""
     from andy_cli.frontends.management.config_command import show_settings
 
     show_settings(set_ or (), json)
@@ -353,7 +361,7 @@ def config_show(json: AsJson = False, set_: Set = None) -> None:
 
 @config_app.command("get")
 def config_get(key: Key, json: AsJson = False, set_: Set = None) -> None:
-    """The value of one setting."""
+    """Print the value of one setting."""
     from andy_cli.frontends.management.config_command import get_setting
 
     get_setting(key, set_ or (), json)
@@ -365,7 +373,7 @@ def config_set(
     value: Annotated[str, typer.Argument(help="several of a list stand with : between them")],
     set_: Set = None,
 ) -> None:
-    """Keep a value in your settings; comments in the file stay."""
+    """Save a setting; comments in the file stay."""
     from andy_cli.frontends.management.config_command import set_setting
 
     set_setting(key, value)
@@ -381,7 +389,7 @@ def config_edit(set_: Set = None) -> None:
 
 @config_app.command("path")
 def config_path(json: AsJson = False, set_: Set = None) -> None:
-    """Where your settings are kept."""
+    """Print the path of your settings file."""
     from andy_cli.frontends.management.config_command import show_path
 
     show_path(json)
@@ -391,7 +399,7 @@ def config_path(json: AsJson = False, set_: Set = None) -> None:
 def models_list(
     json: AsJson = False, model: Model = "", base_url: BaseUrl = "", set_: Set = None
 ) -> None:
-    """The models that can be used now, which one is used, and why."""
+    """List the models that can be used now, which one is used, and why."""
     from andy_cli.frontends.management.models_command import list_models
 
     list_models(Options(model=model, base_url=base_url, set=set_ or ()), json)
@@ -421,7 +429,7 @@ def models_default(
     ] = "",
     set_: Set = None,
 ) -> None:
-    """Show or set the model that is used when nothing else is said."""
+    """Show or set the model that is used when no other is named."""
     from andy_cli.frontends.management.models_command import show_or_set_default
 
     show_or_set_default(name)
@@ -435,7 +443,7 @@ def models_info(
     api_key_env: KeyName = "",
     set_: Set = None,
 ) -> None:
-    """One model: where it is, why it is used, how it writes tool requests, how much it reads."""
+    """Describe a model: where it runs, why it is used, how it calls tools, its context window."""
     from andy_cli.frontends.management.model_info import show_model
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
@@ -451,7 +459,7 @@ def models_probe(
     api_key_env: KeyName = "",
     set_: Set = None,
 ) -> None:
-    """Find out by a few harmless tasks how a model uses tools best, and keep to it."""
+    """Find out with a few harmless tasks how a model calls tools best, and remember it."""
     from andy_cli.frontends.probe.probe_command import probe_model
 
     options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
@@ -478,7 +486,7 @@ def replay(
     json: AsJson = False,
     set_: Set = None,
 ) -> None:
-    """Compile captured replies again: no network, no tool runs."""
+    """Read recorded replies of a model again, without a network and without running tools."""
     from andy_cli.frontends.replaying.replay_command import ReplayFlags
     from andy_cli.frontends.replaying.replay_command import replay_capture as again
 
@@ -498,7 +506,7 @@ def debug(
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
     set_: Set = None,
 ) -> None:
-    """The pure parts, reachable from a shell: JSON lines in, JSON lines out."""
+    """Run one part of andy by itself, for bug reports: JSON lines in, JSON lines out."""
     from andy_cli.frontends.debug.debug_part import ChunkCut
     from andy_cli.frontends.debug.json_lines import answer_lines as answer_lines
 
@@ -528,7 +536,7 @@ def mcp_add(
 
 @mcp_app.command("list")
 def mcp_list(json: AsJson = False, set_: Set = None) -> None:
-    """The servers there are, and what is wrong with any."""
+    """List the servers, and what is wrong with any of them."""
     from andy_cli.frontends.management.mcp_command import list_servers
 
     list_servers(json)
@@ -540,7 +548,7 @@ def mcp_remove(
     scope: Annotated[str, typer.Option(help="user or project")] = "user",
     set_: Set = None,
 ) -> None:
-    """Take a server out of its file."""
+    """Remove a server from its file."""
     from andy_cli.frontends.management.mcp_command import remove_server
 
     remove_server(name, scope)
@@ -564,7 +572,7 @@ def mcp_logout(name: ServerName, set_: Set = None) -> None:
 
 @mcp_app.command("test")
 def mcp_test(name: ServerName, json: AsJson = False, set_: Set = None) -> None:
-    """Start or reach a server and show its tools."""
+    """Connect to a server and list its tools."""
     from andy_cli.frontends.management.mcp_command import test_server
 
     raise typer.Exit(test_server(name, json))
@@ -610,7 +618,7 @@ def serve(
     ] = 7,
     set_: Set = None,
 ) -> None:
-    """Serve the wires of OpenAI, Anthropic and Ollama: real tool calls, from any model."""
+    """Serve the APIs of OpenAI, Anthropic and Ollama, with real tool calls from any model."""
     from andy_cli.frontends.serve.command import ServeOptions
     from andy_cli.frontends.serve.command import start_server as start
 
@@ -630,7 +638,7 @@ def serve(
     raise typer.Exit(start(serving))
 
 
-google_app = typer.Typer(help="The Google account andy may use.", rich_markup_mode=None)
+google_app = typer.Typer(help="Connect a Google account.", rich_markup_mode=None)
 app.add_typer(google_app, name="google")
 
 
@@ -666,7 +674,7 @@ def google_logout(set_: Set = None) -> None:
 
 @google_app.command("status")
 def google_status(json: AsJson = False, set_: Set = None) -> None:
-    """Which account is connected, and for what; asks nobody."""
+    """Show which account is connected, and for what, without asking Google."""
     from andy_cli.frontends.management import google_command
 
     google_command.show_status(json)
@@ -685,7 +693,7 @@ def docs_add(paths: Paths, set_: Set = None) -> None:
 
 @docs_app.command("list")
 def docs_list(json: AsJson = False, set_: Set = None) -> None:
-    """The folders that are indexed."""
+    """List the folders that are indexed."""
     from andy_cli.frontends.management.documents_command import list_folders
 
     list_folders(json)
@@ -718,7 +726,7 @@ Everywhere = Annotated[bool, typer.Option("--all", help="of every folder, not of
 
 @sessions_app.command("list")
 def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = None) -> None:
-    """The sessions held in this folder, newest first."""
+    """List the sessions of this folder, newest first."""
     from andy_cli.frontends.management.sessions_command import list_all
 
     list_all(all_, json)
@@ -726,7 +734,7 @@ def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = No
 
 @sessions_app.command("show")
 def sessions_show(id: SessionId, json: AsJson = False, set_: Set = None) -> None:
-    """What was said in a session."""
+    """Print a session."""
     from andy_cli.frontends.management.sessions_command import show_session
 
     show_session(id, json)
@@ -739,7 +747,7 @@ def sessions_search(
     json: AsJson = False,
     set_: Set = None,
 ) -> None:
-    """Find what was said in the sessions of this folder; 1 if nothing is found."""
+    """Search the sessions of this folder; the exit code is 1 if nothing is found."""
     from andy_cli.frontends.management.sessions_command import search_sessions
 
     raise typer.Exit(search_sessions(text, all_, json))
@@ -774,7 +782,7 @@ def sessions_export(
 
 @sessions_app.command("rm")
 def sessions_rm(id: SessionId, set_: Set = None) -> None:
-    """Remove a session for good."""
+    """Delete a session."""
     from andy_cli.frontends.management.sessions_command import remove_one
 
     remove_one(id)

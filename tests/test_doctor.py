@@ -58,7 +58,7 @@ def test_all_is_well_where_a_server_answers(tmp_path: Path) -> None:
     assert SECRET not in done.out + done.err
     assert "$OPENAI_API_KEY" in done.out
     lines = done.out.splitlines()
-    assert {line.split()[0] for line in lines} <= {"ok", "warn", "mend:"}
+    assert {line.split()[0] for line in lines} <= {"ok", "warn", "fix:"}
     (model,) = [line for line in lines if f"m at {server.url}" in line]
     assert model.startswith("ok")
     assert "ms, 1 model, dialect native, native tools tried when needed" in model

@@ -142,12 +142,12 @@ def test_tab_completes_names_and_arguments_before_anything_was_said() -> None:
     with chatting([streamed("x")]) as terminal:
         terminal.type("/mod\t")
         screen = terminal.sees("show or change the model")
-        assert "what needs a yes" in screen
+        assert "when andy asks before it acts" in screen
         terminal.type(" \t")
-        terminal.sees("nothing is changed")
+        terminal.sees("changes nothing")
         terminal.type("pl\t")
         terminal.sees("> /mode plan")
-        enter(terminal, "", "plan: nothing is changed.")
+        enter(terminal, "", "plan: andy looks and plans, and changes nothing.")
 
 
 @slow
@@ -182,7 +182,7 @@ def test_mcp_servers_are_told_with_why_they_fail_and_what_to_type_next(home: Pat
     with chatting([streamed("Hello.")], columns=120) as terminal:
         enter(terminal, "hi, memory and broken", "Hello.")
         for _ in range(2):  # why it failed stays to be seen
-            text = enter(terminal, "/mcp", "mend: `andy mcp test broken`, then /mcp restart broken")
+            text = enter(terminal, "/mcp", "fix: `andy mcp test broken`, then /mcp restart broken")
             assert "broken  failed: there is no program 'no-such-program'" in text
             assert re.search(r"^memory +ready, \d+ tools", text, re.MULTILINE)
             enter(terminal, "/context", "in all")

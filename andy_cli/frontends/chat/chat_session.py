@@ -27,10 +27,10 @@ class CommandOutput(NamedTuple):
 
 
 MODES = {
-    "ask": "reading inside the folder is free, everything else is asked",
-    "plan": "nothing is changed",
-    "edits": "files inside the folder may be changed",
-    "auto": "everything but destruction is done without a question",
+    "ask": "andy reads in the folder freely, and asks before all else",
+    "plan": "andy looks and plans, and changes nothing",
+    "edits": "andy also changes files in the folder without asking",
+    "auto": "andy asks nothing and does all but what destroys",
 }
 CYCLED = [name for name in MODES if name != "auto"]
 

@@ -124,51 +124,65 @@ class Option(NamedTuple):
 
 
 SHARED_OPTIONS = (
-    Option("model", ("--model", "-m"), "NAME or PROVIDER:NAME", values="models"),
+    Option("model", ("--model", "-m"), "the model: NAME or PROVIDER:NAME", values="models"),
+    Option("base_url", ("--base-url",), "URL of an OpenAI-compatible server", values="addresses"),
     Option(
-        "base_url", ("--base-url",), "address of an OpenAI-compatible server", values="addresses"
+        "api_key_env",
+        ("--api-key-env",),
+        "environment variable that holds the API key",
+        values="variables",
     ),
-    Option("api_key_env", ("--api-key-env",), "variable that holds the key", values="variables"),
-    Option("set", ("--set",), "any setting", list, "KEY=VALUE", "settings"),
-    Option("no_session", ("--no-session",), "keep nothing on disk", bool),
-    Option("plain", ("--plain",), "no colour, no redrawing", bool),
+    Option(
+        "set",
+        ("--set",),
+        "a setting for this command; `andy config show` lists them",
+        list,
+        "KEY=VALUE",
+        "settings",
+    ),
+    Option("no_session", ("--no-session",), "keep nothing of this session on disk", bool),
+    Option("plain", ("--plain",), "print without colours, and never redraw", bool),
     Option(
         "allow",
         ("--allow", "--allowed-tools"),
-        "run this without asking: a tool, an effect, or a rule such as 'Bash(git log *)'",
+        "allow this without asking: a tool, a kind of action, or a rule such as 'Bash(git log *)'",
         list,
         "RULE",
         "rules",
     ),
-    Option("deny", ("--deny", "--disallowed-tools"), "never run this", list, "RULE", "rules"),
+    Option("deny", ("--deny", "--disallowed-tools"), "never allow this", list, "RULE", "rules"),
     Option(
-        "mode", ("--permission-mode",), "ask, plan, edits or auto", metavar="MODE", values="modes"
+        "mode",
+        ("--permission-mode",),
+        "when to ask: ask, plan, edits or auto",
+        metavar="MODE",
+        values="modes",
     ),
-    Option("yes", ("-y",), "mode auto: run everything but destruction", bool),
-    Option("mcp_config", ("--mcp-config",), "servers from another file too", list, "FILE"),
-    Option("continue_last", ("--continue", "-c"), "go on with this folder's newest session", bool),
+    Option("yes", ("-y",), "ask nothing: do all but what destroys (mode auto)", bool),
+    Option("mcp_config", ("--mcp-config",), "also use the MCP servers in this file", list, "FILE"),
+    Option(
+        "continue_last", ("--continue", "-c"), "continue the newest session of this folder", bool
+    ),
     Option(
         "resume",
         ("--resume", "-r"),
-        "go on with a session: its id or the beginning of it; without one, choose from a list",
+        "continue a session, by its id or the beginning of it; without ID choose from a list",
         metavar="[ID]",
         values="sessions",
         alone=ANY,
     ),
-    Option(
-        "system", ("--system",), "say this to the model in place of andy's rules", str, "TEXT|@FILE"
-    ),
+    Option("system", ("--system",), "replace andy's system prompt", str, "TEXT|@FILE"),
     Option(
         "append_system_prompt",
         ("--append-system-prompt",),
-        "say this to the model behind andy's rules",
+        "add this to andy's system prompt",
         metavar="TEXT|@FILE",
     ),
     Option("cwd", ("--cwd",), "work in this folder", metavar="DIR"),
     Option(
         "add_dir",
         ("--add-dir",),
-        "a further folder to read in and, in mode edits, to write in",
+        "allow another folder: to read in and, in mode edits, to write in",
         list,
         "DIR",
     ),
@@ -176,34 +190,42 @@ SHARED_OPTIONS = (
 """What both chat and run take."""
 
 RUN_OPTIONS = (
-    Option("prompt", ("--prompt", "-p"), "the same as TASK"),
+    Option("prompt", ("--prompt", "-p"), "the task, instead of TASK"),
     Option(
         "output_format",
         ("--output-format", "-o"),
-        "text, json or stream-json",
+        "format of stdout: text, json or stream-json",
         values="formats",
         default="text",
     ),
     Option("json", ("--json",), "the same as -o json", bool),
-    Option("max_turns", ("--max-turns",), "replies at most; exit 4 behind them", metavar="N"),
-    Option("max_tokens", ("--max-tokens",), "tokens in one reply at most", metavar="N"),
+    Option(
+        "max_turns",
+        ("--max-turns",),
+        "stop after N replies of the model (exit code 4)",
+        metavar="N",
+    ),
+    Option("max_tokens", ("--max-tokens",), "longest reply of the model, in tokens", metavar="N"),
     Option(
         "timeout",
         ("--timeout",),
-        "seconds until the answer at most; exit 4, what was said is kept",
+        "stop after so many seconds (exit code 4)",
         metavar="SECONDS",
     ),
     Option(
-        "verbose", ("--verbose", "-v"), "each call with its arguments and seconds on stderr", bool
+        "verbose",
+        ("--verbose", "-v"),
+        "print each tool call with its arguments and time to stderr",
+        bool,
     ),
-    Option("quiet", ("--quiet", "-q"), "no progress on stderr", bool),
+    Option("quiet", ("--quiet", "-q"), "print no progress to stderr", bool),
     Option(
         "strict",
         ("--strict",),
-        "fail on what nothing supports, figures too, and on what was not done",
+        "fail if the answer says what no result supports, or if something was not done",
         bool,
     ),
-    Option("no_wait", ("--no-wait",), "return at once; music ends with it", bool),
+    Option("no_wait", ("--no-wait",), "do not wait for music to end: stop it and return", bool),
     Option("no_stdin", ("--no-stdin",), "do not read stdin", bool),
 )
 """What run alone takes."""

@@ -128,4 +128,4 @@ def format_findings(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         yield f"{finding.grade:<4}  {finding.subject.ljust(width)}  {finding.message}"
         if finding.fix:
-            yield f"      {' ' * width}  mend: {finding.fix}"
+            yield f"      {' ' * width}  fix: {finding.fix}"

@@ -47,4 +47,6 @@ def offer_commands(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     return [(command.name, command.about) for command in known]
 
 
-COMMAND = SlashCommand("help", "/help [COMMAND]", "this page", show_help, ("?",), offer_commands)
+COMMAND = SlashCommand(
+    "help", "/help [COMMAND]", "show this page", show_help, ("?",), offer_commands
+)

@@ -30,7 +30,7 @@ async def compact_conversation(session: ChatSession, argument: str) -> str:
 COMMAND = SlashCommand(
     "compact",
     "/compact [WISHES]",
-    "fold what was said into a summary; WISHES say what matters",
+    "replace the conversation so far by a summary; WISHES say what to keep",
     compact_conversation,
     ("summarize", "compress"),
 )

@@ -24,4 +24,6 @@ async def show_context(session: ChatSession, argument: str) -> str:
     return "\n".join(lines)
 
 
-COMMAND = SlashCommand("context", "/context", "how full the window is", show_context, ("tokens",))
+COMMAND = SlashCommand(
+    "context", "/context", "what fills the model's context window", show_context, ("tokens",)
+)

@@ -38,5 +38,5 @@ def find_block(answer: str, number: str) -> str:
 
 
 COMMAND = SlashCommand(
-    "copy", "/copy [N]", "the last answer, or code block N of it, to copy", copy_answer
+    "copy", "/copy [N]", "copy the last answer, or code block N of it", copy_answer
 )

@@ -20,5 +20,5 @@ async def show_cost(session: ChatSession, argument: str) -> str:
 
 
 COMMAND = SlashCommand(
-    "cost", "/cost", "tokens that were used, and what they cost", show_cost, ("stats",)
+    "cost", "/cost", "show the tokens used, and what they cost", show_cost, ("stats",)
 )

@@ -53,5 +53,5 @@ def escape_controls(text: str) -> str:
 
 
 COMMAND = SlashCommand(
-    "raw", "/raw [N]", "the last exchange (or N) with the model, as it was", show_raw
+    "raw", "/raw [N]", "show the last exchange (or N) with the model, unprocessed", show_raw
 )

@@ -38,4 +38,4 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     return f"{NOTHING} Before this conversation: {earlier}.\n/undo {EARLIER} takes that back."
 
 
-COMMAND = SlashCommand("undo", "/undo [earlier]", "take back the last change of files", undo_change)
+COMMAND = SlashCommand("undo", "/undo [earlier]", "undo the last change of files", undo_change)

@@ -39,4 +39,6 @@ def explain_lines(account: Account) -> Iterator[str]:
         yield f"put right: {change}"
 
 
-COMMAND = SlashCommand("why", "/why", "what the last answer rests on", explain_answer)
+COMMAND = SlashCommand(
+    "why", "/why", "show what each sentence of the last answer is based on", explain_answer
+)

@@ -39,7 +39,7 @@ def offer_formats(session: ChatSession | None, typed: str) -> Iterable[Offer]:
 COMMAND = SlashCommand(
     "export",
     "/export [md|json|jsonl] [FILE]",
-    "this session as a file",
+    "save this session as a file",
     export_session,
     complete=offer_formats,
 )

@@ -6,7 +6,7 @@ from andy_cli.frontends.chat.slash_command import SlashCommand
 COMMAND = SlashCommand(
     "resume",
     "/resume [ID]",
-    "go on with an earlier session",
+    "continue an earlier session",
     list_or_resume,
     complete=offer_sessions,
 )

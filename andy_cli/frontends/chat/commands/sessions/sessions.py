@@ -30,5 +30,9 @@ def offer_sessions(session: ChatSession | None, typed: str) -> Iterable[Offer]:
 
 
 COMMAND = SlashCommand(
-    "sessions", "/sessions", "what was said here before", list_or_resume, complete=offer_sessions
+    "sessions",
+    "/sessions",
+    "list the earlier sessions of this folder",
+    list_or_resume,
+    complete=offer_sessions,
 )

@@ -43,4 +43,6 @@ def offer_keys(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     return [(f"{action} {key}", about) for key, about in VALUES["keys"]()] if action in WAYS else ()
 
 
-COMMAND = SlashCommand("config", USAGE, "the settings", manage_settings, ("settings",), offer_keys)
+COMMAND = SlashCommand(
+    "config", USAGE, "show or change the settings", manage_settings, ("settings",), offer_keys
+)

@@ -12,4 +12,6 @@ async def run_doctor(session: ChatSession, argument: str) -> str:
     return "\n".join(format_findings(await check_everything(session.options)))
 
 
-COMMAND = SlashCommand("doctor", "/doctor", "what works, and what mends the rest", run_doctor)
+COMMAND = SlashCommand(
+    "doctor", "/doctor", "check the setup, and show how to fix what is wrong", run_doctor
+)

@@ -73,7 +73,7 @@ def summarize_connection(connection: McpConnection) -> Iterator[str]:
         yield f"{name}  starting, its tools join when it is ready"
     else:
         yield f"{name}  failed: {state}."
-        yield f"    mend: `{suggest_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
+        yield f"    fix: `{suggest_fix(connection.server, state)}`, then /mcp {RESTART} {name}"
 
 
 def find_connection(name: str, connections: list[McpConnection]) -> McpConnection:
@@ -105,7 +105,7 @@ def offer_servers(session: ChatSession | None, typed: str) -> Iterable[Offer]:
 COMMAND = SlashCommand(
     "mcp",
     "/mcp [NAME|restart NAME]",
-    "servers of tools, and how they are",
+    "MCP servers and their state",
     manage_servers,
     complete=offer_servers,
 )

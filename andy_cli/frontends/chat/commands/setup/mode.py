@@ -1,4 +1,4 @@
-"""/mode: what needs a yes from now on."""
+"""/mode: when andy asks before it acts, from now on."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ def offer_modes(session: ChatSession | None, typed: str) -> Iterable[Offer]:
 COMMAND = SlashCommand(
     "mode",
     "/mode [ask|plan|edits|auto]",
-    "what needs a yes",
+    "when andy asks before it acts",
     show_or_set_mode,
     complete=offer_modes,
 )

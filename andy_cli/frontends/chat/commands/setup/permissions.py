@@ -28,6 +28,6 @@ def find_origin(session: ChatSession, kind: str, rule: str) -> str:
 COMMAND = SlashCommand(
     "permissions",
     "/permissions",
-    "what may be done without a question, and who said so",
+    "what is allowed without asking, and where that was set",
     show_permissions,
 )

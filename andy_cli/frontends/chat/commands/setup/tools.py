@@ -35,5 +35,5 @@ def offer_tools(session: ChatSession | None, typed: str) -> Iterable[Offer]:
 
 
 COMMAND = SlashCommand(
-    "tools", "/tools [NAME]", "what andy can do", list_or_describe_tools, complete=offer_tools
+    "tools", "/tools [NAME]", "list the tools", list_or_describe_tools, complete=offer_tools
 )
