@@ -193,15 +193,15 @@ def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) ->
     """
     learned = recall_model(chosen.endpoint)
 
-    def refused(instead: str, why: str) -> None:
+    def note_refusal(instead: str, why: str) -> None:
         if not forget:
             learn_refusal(chosen.endpoint, instead, why)
 
-    def called() -> None:
+    def note_call() -> None:
         if not forget:
             learn_called(chosen.endpoint)
 
-    def silent(replies: int) -> None:
+    def note_silence(replies: int) -> None:
         if not forget:
             learn_silent(chosen.endpoint, replies)
 
@@ -211,9 +211,9 @@ def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) ->
         takes_tools=lambda: takes_tools(chosen, settings),
         learned=learned,
         believed=believed,
-        refused=refused,
-        called=called,
-        silent=silent,
+        refused=note_refusal,
+        called=note_call,
+        silent=note_silence,
     )
 
 

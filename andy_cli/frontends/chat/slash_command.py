@@ -27,10 +27,10 @@ class SlashCommand:
     usage: str
     about: str
     run: Callable[[ChatSession, str], Awaitable[str | CommandPrompt]]
-    """(the desk, what stood behind the name) -> what to print, or to send."""
+    """(the session, what stood behind the name) -> what to print, or to send."""
     aliases: tuple[str, ...] = ()
     complete: Callable[[ChatSession | None, str], Iterable[Offer]] = offer_nothing
-    """(the desk once there is one, what stands behind the name) -> what could stand there.
+    """(the session once there is one, what stands behind the name) -> what could stand there.
 
     Called in a thread, without a network: who pressed Tab waits for it.
     """

@@ -163,13 +163,13 @@ def shorten_words(words: str) -> str:
 def ignore_failures(values: Callable[[], list[Offer]]) -> Callable[[], list[Offer]]:
     """A damaged file offers nothing: in the middle of a line nobody can be told."""
 
-    def offered() -> list[Offer]:
+    def offer_or_nothing() -> list[Offer]:
         try:
             return values()
         except (AndyError, OSError):
             return []
 
-    return offered
+    return offer_or_nothing
 
 
 VALUES: Mapping[str, Callable[[], list[Offer]]] = {

@@ -300,10 +300,10 @@ def complete_value(
     """List the known values of a parameter; None if there are none and it may be a file."""
     context = typer.Context(command, info_name=command.name, resilient_parsing=True)
 
-    def known(beginning: str) -> list[Offer]:
+    def list_known(beginning: str) -> list[Offer]:
         items = parameter.shell_complete(context, beginning)
         return [(str(item.value), item.help or "") for item in items if item.type == "plain"]
 
-    if offers_found := known(beginning):
+    if offers_found := list_known(beginning):
         return offers_found
-    return [] if isinstance(parameter.default, int) or known("") else None
+    return [] if isinstance(parameter.default, int) or list_known("") else None

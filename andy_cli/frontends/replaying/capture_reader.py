@@ -49,7 +49,7 @@ class RecordedRequest:
         return body if isinstance(body, dict) else {}
 
 
-class Capture(NamedTuple):
+class RecordedCapture(NamedTuple):
     requests: tuple[RecordedRequest, ...]
     damage: tuple[str, ...]
     """What is wrong with the file, in words."""
@@ -63,7 +63,7 @@ class DamagedLineError(Exception):
     """A line that cannot be used; the text says why."""
 
 
-def read_capture(path: Path) -> Capture:
+def read_capture(path: Path) -> RecordedCapture:
     """All that can be read. Raises `UsageError` when nothing can."""
     try:
         data = path.read_bytes()
@@ -89,7 +89,7 @@ def read_capture(path: Path) -> Capture:
         for request in requests
         if not request.ended
     ]
-    return Capture(
+    return RecordedCapture(
         tuple(requests), tuple(damage), tuple(other_records["turn"]), tuple(other_records["result"])
     )
 

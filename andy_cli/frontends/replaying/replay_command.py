@@ -19,7 +19,11 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
-from andy_cli.frontends.replaying.capture_reader import Capture, RecordedRequest, read_capture
+from andy_cli.frontends.replaying.capture_reader import (
+    RecordedCapture,
+    RecordedRequest,
+    read_capture,
+)
 from andy_cli.frontends.replaying.turn_replay import replay_turns
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Chunk
@@ -75,7 +79,7 @@ def replay_capture(path: str, flags: ReplayFlags) -> int:
     return _report_damage(capture, file) or (1 if different else 0)
 
 
-def _check_comparable(capture: Capture, file: Path, only_dialect: str) -> None:
+def _check_comparable(capture: RecordedCapture, file: Path, only_dialect: str) -> None:
     """Raise UsageError where there is nothing that a replay could be compared with."""
     if not only_dialect and not any(request.outcome for request in capture.requests):
         raise UsageError(
@@ -130,7 +134,7 @@ def _load_dialects() -> Mapping[str, Dialect]:
 
 
 def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> ReplayedRequest:
-    """One reply, compiled again, by all dialects or `only` one of them."""
+    """One reply, compiled again, by all dialects or by `only_dialect`."""
     tools = _find_tools(recorded)
     # A conversation reads the answers to its own small questions as plain text.
     plain = recorded.outcome is not None and not tools
@@ -255,7 +259,7 @@ def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
     return f"test case {id} added to {file}"
 
 
-def _report_damage(capture: Capture, file: Path) -> int:
+def _report_damage(capture: RecordedCapture, file: Path) -> int:
     if not capture.damage:
         return 0
     first, *more = capture.damage

@@ -16,7 +16,12 @@ from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.replaying.capture_reader import Capture, Record, RecordedRequest, text_of
+from andy_cli.frontends.replaying.capture_reader import (
+    Record,
+    RecordedCapture,
+    RecordedRequest,
+    text_of,
+)
 from andy_cli.frontends.terminal.messages import format_action, format_problem, list_not_done
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -77,7 +82,7 @@ class RecordedGate(Gate):
         return Decision(True, "as at the time")
 
 
-def replay_turns(recording: Capture, as_json: bool) -> int:
+def replay_turns(recording: RecordedCapture, as_json: bool) -> int:
     """Replay the turns of a capture. Raises UsageError if it holds none, as old captures do."""
     if not recording.turns:
         raise UsageError(
@@ -87,7 +92,7 @@ def replay_turns(recording: Capture, as_json: bool) -> int:
     return asyncio.run(_replay_turns(recording, as_json))
 
 
-async def _replay_turns(recording: Capture, as_json: bool) -> int:
+async def _replay_turns(recording: RecordedCapture, as_json: bool) -> int:
     first = recording.turns[0]
     model = RecordedModel(recording.requests, recording.results, text_of(first, "model"))
     settings = load((f"dialect={text_of(first, 'dialect')}",), environment={})

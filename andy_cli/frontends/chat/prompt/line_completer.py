@@ -15,8 +15,10 @@ MOMENT = 2.0
 
 class LineCompleter(Completer):
     def __init__(self, session: Callable[[], object]) -> None:
-        """`desk` returns the chat's `Desk`, or None before there is one: to name its type here
-        would load it before the first prompt."""
+        """`session` returns the chat's `ChatSession`, or None before there is one.
+
+        To name its type here would load it before the first prompt.
+        """
         self._session = session
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterable[Completion]:
@@ -33,11 +35,11 @@ class LineCompleter(Completer):
     ) -> AsyncGenerator[Completion, None]:
         """In a thread: the screen lives on while a slow disk is read."""
 
-        def found() -> list[Completion]:
+        def find_completions() -> list[Completion]:
             return list(self.get_completions(document, event))
 
         try:
-            completions = await asyncio.wait_for(asyncio.to_thread(found), MOMENT)
+            completions = await asyncio.wait_for(asyncio.to_thread(find_completions), MOMENT)
         except TimeoutError:
             return
         for completion in completions:

@@ -44,7 +44,7 @@ class LiveRegion:
         if not console.is_terminal or console.width != self._width:
             return False
         rows = sum(len(console.render_lines(renderable, pad=False)) for renderable in printed)
-        if rows >= self._room:
+        if rows >= self._available_rows:
             return False
         self._go_back(rows)
         return True
@@ -58,12 +58,12 @@ class LiveRegion:
             self._console.control(Control(*line, *(above * rows)))
 
     @property
-    def _room(self) -> int:
+    def _available_rows(self) -> int:
         """Rows of the screen that a tail may fill."""
         return max(1, self._console.height - MARGIN)
 
     def _render_lines(self, tail: RenderableType) -> list[SegmentLine]:
-        return self._console.render_lines(tail, pad=False)[-self._room :]
+        return self._console.render_lines(tail, pad=False)[-self._available_rows :]
 
     def _count_unchanged(self, lines: list[SegmentLine]) -> int:
         """Count the lines that can stay; never the last one, where the cursor stands."""

@@ -40,7 +40,7 @@ class PromptLiveRegion(LiveRegion):
         printed = [piece for renderable in finished for piece in console.render(renderable)]
         rows = list(Segment.split_lines(printed))
         growing = [] if tail is None else self._render_lines(tail)
-        fits = len(rows) + len(growing) <= self._room and self._prompt.draws
+        fits = len(rows) + len(growing) <= self._available_rows and self._prompt.draws
         if fits and all(Segment.get_line_length(row) <= console.width for row in rows):
             self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
             self._prompt.show()
@@ -54,7 +54,7 @@ class PromptLiveRegion(LiveRegion):
         self._prompt.print_above("", back=rows)
 
     @property
-    def _room(self) -> int:
+    def _available_rows(self) -> int:
         return self._prompt.live_rows
 
 
