@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history import (
+from andy_cli.agent.history.rendering import (
     ACKNOWLEDGED,
     GO_ON,
     NO_OUTPUT,
-    object_arguments,
+    normalize_arguments,
     render_history,
 )
-from andy_cli.agent.pairs import MISSING
+from andy_cli.agent.history.result_pairing import MISSING
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect, IdForm
@@ -299,7 +299,7 @@ def test_arguments_are_an_object(
     parameters: Sequence[str],
     sent: Mapping[str, object],
 ) -> None:
-    assert object_arguments(ToolCall("c1", "read", written), tool_with(*parameters)) == sent
+    assert normalize_arguments(ToolCall("c1", "read", written), tool_with(*parameters)) == sent
 
 
 def test_arguments_without_an_end_have_one() -> None:

@@ -16,9 +16,9 @@ from rich.console import Console
 
 from andy_cli import events
 from andy_cli.agent.grounding.audit import Evidence, unsupported
-from andy_cli.agent.sanitizer import Sanitizer, find_leaks
-from andy_cli.agent.speech import Speech
-from andy_cli.agent.system_prompt import system_prompt
+from andy_cli.agent.model.model_profile import ModelProfile
+from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks
+from andy_cli.agent.prompt.system_prompt import render_system_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import native as native_dialect
 from andy_cli.events import Event
@@ -109,7 +109,9 @@ def test_C3_a_task_is_clarified_planned_carried_out_and_concluded() -> None:
 
 
 def rules() -> str:
-    return system_prompt(native_dialect.DIALECT, DESK.functions, Path("/x"), date(2026, 1, 2))
+    return render_system_prompt(
+        native_dialect.DIALECT, DESK.functions, Path("/x"), date(2026, 1, 2)
+    )
 
 
 def test_C4_the_rules_have_no_tool_results_and_no_talk_of_protocols() -> None:
@@ -391,7 +393,7 @@ def test_C16_it_is_the_same_in_every_dialect(dialect: str) -> None:
 
 def test_C17_a_switch_of_models_makes_everything_that_reads_it_anew() -> None:
     chat = desk(ScriptedModel(["hi"], tools=True))
-    before: Speech = chat.speech
+    before: ModelProfile = chat.speech
     chat.use(ScriptedModel(["hi"], name="cerebras:qwen-2.5-32b"))
     assert chat.speech is not before
     assert chat.speech.markers is not before.markers

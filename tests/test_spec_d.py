@@ -5,8 +5,8 @@ import json
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.system_prompt import lesson
-from andy_cli.agent.tally import INSTEAD, RESENDS
+from andy_cli.agent.prompt.system_prompt import render_tool_prompt
+from andy_cli.agent.turn_state import INSTEAD, RESENDS
 from andy_cli.compiler.dialects import action
 from andy_cli.compiler.dialects.action import THOUGHT
 from tests.desk import DESK, MEMORY, Played, Replies, play, speak
@@ -155,7 +155,7 @@ def test_D8_a_line_that_is_quoted_is_no_call() -> None:
 
 
 def test_D9_the_prompt_is_the_template_of_the_document() -> None:
-    taught = lesson(action.DIALECT, DESK.functions)
+    taught = render_tool_prompt(action.DIALECT, DESK.functions)
     for said in (
         "every reply is exactly one JSON object",
         "no Markdown",

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli import events
-from andy_cli.agent.compression import LEFT_OUT_COUNT, room_for_reply, size
-from andy_cli.agent.pairs import MISSING, pair_results
-from andy_cli.agent.told_history import ToldHistory
+from andy_cli.agent.history.compression import LEFT_OUT_COUNT, estimate_message, reserve_for_reply
+from andy_cli.agent.history.result_pairing import MISSING, pair_results
+from andy_cli.agent.history.windowed_history import WindowedHistory
 from andy_cli.agent.turn import turn
 from andy_cli.messages import Message
 from tests.desk import client
@@ -20,28 +20,28 @@ from tests.test_compression import histories
 TOO_LONG = "This model's maximum context length is {limit} tokens, you sent {sent}."
 
 
-def shorten(told: ToldHistory, history: list[Message], window: int) -> None:
-    if told.tokens(history) + room_for_reply(window) > window:
+def shorten(told: WindowedHistory, history: list[Message], window: int) -> None:
+    if told.tokens(history) + reserve_for_reply(window) > window:
         told.shorten(history, window, fixed=0, failed=())
 
 
 @given(histories, st.integers(400, 4000))
 def test_what_is_told_fits_wherever_it_can(history: list[Message], window: int) -> None:
     """It cannot where the task, the last words and the last calls alone are too much."""
-    told, grown = ToldHistory(), list[Message]()
+    told, grown = WindowedHistory(), list[Message]()
     for message in history:
         grown.append(message)
         shorten(told, grown, window)
         messages = told.messages(grown)
-        assert told.tokens(grown) == sum(map(size, messages))
-        if told.tokens(grown) + room_for_reply(window) > window:
+        assert told.tokens(grown) == sum(map(estimate_message, messages))
+        if told.tokens(grown) + reserve_for_reply(window) > window:
             users = [each for each in messages if each.role == "user"]
             assert len(users) <= 3, "the task, the last words and the note of what is left out"
 
 
 @given(histories, st.integers(200, 4000))
 def test_what_is_told_has_every_call_with_its_result(history: list[Message], window: int) -> None:
-    told = ToldHistory()
+    told = WindowedHistory()
     shorten(told, history, window)
     messages = told.messages(history)
     assert messages == pair_results(messages)
@@ -49,7 +49,7 @@ def test_what_is_told_has_every_call_with_its_result(history: list[Message], win
 
 
 def test_the_note_says_how_many_messages_were_left_out_in_all() -> None:
-    told, history = ToldHistory(), [Message("user", "the task")]
+    told, history = WindowedHistory(), [Message("user", "the task")]
     for nth in range(200):
         history.append(Message("assistant", f"answer {nth}"))
         history.append(Message("user", f"question {nth}"))
@@ -62,7 +62,7 @@ def test_the_note_says_how_many_messages_were_left_out_in_all() -> None:
 
 def test_what_is_told_begins_with_the_same_words_for_many_turns() -> None:
     """So a server finds them in its cache."""
-    told, history, beginnings = ToldHistory(), [Message("user", "the task")], set[Message]()
+    told, history, beginnings = WindowedHistory(), [Message("user", "the task")], set[Message]()
     for nth in range(300):
         history.append(Message("assistant", f"answer {nth}"))
         history.append(Message("user", f"question {nth}"))
@@ -72,15 +72,15 @@ def test_what_is_told_begins_with_the_same_words_for_many_turns() -> None:
 
 
 def test_another_history_and_one_with_messages_taken_back_are_told_from_the_start() -> None:
-    told = ToldHistory()
+    told = WindowedHistory()
     first = [Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
-    assert told.tokens(first) == sum(map(size, first))
+    assert told.tokens(first) == sum(map(estimate_message, first))
     del first[1:]
     assert told.messages(first) == first
-    assert told.tokens(first) == size(first[0])
+    assert told.tokens(first) == estimate_message(first[0])
     second = [Message("user", "d")]
     assert told.messages(second) == second
-    assert told.tokens(second) == size(second[0])
+    assert told.tokens(second) == estimate_message(second[0])
 
 
 def server_with_window(limit: int, sizes: list[int]) -> ModelServer:

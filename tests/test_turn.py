@@ -10,8 +10,8 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.model_server import Known, Server
-from andy_cli.agent.reply import Reply
+from andy_cli.agent.model.model_server import ModelFacts, ModelServer
+from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
@@ -196,14 +196,14 @@ class Refusing(ScriptedModel):
 
 
 def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
-    async def facts() -> Known:
+    async def facts() -> ModelFacts:
         text = "{% for call in calls %}<tool_call>\n{{ call }}\n</tool_call>{% endfor %}"
-        return Known(Template(text))
+        return ModelFacts(Template(text))
 
     call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
     model = Refusing([call, "pong"], tools=True)
     chat = conversation(model)
-    chat.use(model, Server(facts))
+    chat.use(model, ModelServer(facts))
     seen = happened(chat, "ping it")
     assert (ended(seen).result, chat.dialect.name) == ("pong", "hermes")
     assert chat.speech.why == "its chat template writes <tool_call>"
@@ -458,8 +458,8 @@ def test_a_generation_that_goes_on_in_somebody_elses_name_is_stopped() -> None:
             written.append(text)
             yield Chunk(text=text)
 
-    async def read() -> Reply:
-        reply = Reply(pieces(), Compiler(Markers(discover(dialects, Dialect, "DIALECT"))))
+    async def read() -> ModelReply:
+        reply = ModelReply(pieces(), Compiler(Markers(discover(dialects, Dialect, "DIALECT"))))
         assert "".join([visible.text async for visible in reply]) == "Two files."
         return reply
 

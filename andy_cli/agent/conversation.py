@@ -20,32 +20,43 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.account import Account
+from andy_cli.agent.answer_provenance import AnswerProvenance
 from andy_cli.agent.background import Background
-from andy_cli.agent.compaction import Compacted, is_worth_it, summary_request, with_summary
-from andy_cli.agent.compression import Compressed, fitted, room_for_reply, size, window_warning
-from andy_cli.agent.foreign_text import split_message
+from andy_cli.agent.calls.injection import escape_control_tokens, is_quoted, repeats_foreign
+from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.claim import Deed
-from andy_cli.agent.injection import escape_control_tokens, is_quoted, repeats_foreign
-from andy_cli.agent.instructions import NO_INSTRUCTIONS, Instructions
-from andy_cli.agent.model_server import NO_SERVER, NativeTools, Server
-from andy_cli.agent.output_filter import OutputFilter
-from andy_cli.agent.pairs import new_id
-from andy_cli.agent.rendered_text import as_rendered
-from andy_cli.agent.reply import Reply, as_record
-from andy_cli.agent.resolve import Offer
-from andy_cli.agent.sanitizer import find_leaks, sanitize
-from andy_cli.agent.shortlist import (
+from andy_cli.agent.history.compaction import (
+    CompactionSizes,
+    insert_summary,
+    is_worth_it,
+    render_summary_request,
+)
+from andy_cli.agent.history.compression import (
+    CompressedHistory,
+    estimate_message,
+    reserve_for_reply,
+)
+from andy_cli.agent.history.foreign_text import split_message
+from andy_cli.agent.history.read_check import window_warning
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.history.result_truncation import truncate_result
+from andy_cli.agent.history.windowed_history import WindowedHistory
+from andy_cli.agent.model.model_profile import build_profile
+from andy_cli.agent.model.model_server import NO_SERVER, ModelServer, NativeTools
+from andy_cli.agent.model.reply import ModelReply, record_reply
+from andy_cli.agent.output.output_filter import OutputFilter
+from andy_cli.agent.output.rendered_text import strip_markdown
+from andy_cli.agent.output.sanitizer import find_leaks, sanitize
+from andy_cli.agent.output.tool_titles import ToolTitles, asks_about_tools
+from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
+from andy_cli.agent.prompt.shortlist import (
     DESCRIBE,
     SHARE,
     Shortlist,
     make_describer,
     shorten_tools,
 )
-from andy_cli.agent.speech import speech
-from andy_cli.agent.told_history import ToldHistory
-from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools
-from andy_cli.agent.trust import trust_of, trusted_choices
+from andy_cli.agent.prompt.trust import choose_trust, mark_untrusted_choices
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.detect import (
@@ -85,7 +96,7 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
 
-def is_users(message: Message) -> bool:
+def is_from_user(message: Message) -> bool:
     """Whether the user said it; notes are andy's own."""
     return message.role == "user" and not message.note
 
@@ -104,7 +115,7 @@ class Exchange(NamedTuple):
     """What the model was told last, and what it wrote."""
 
     told: Wire
-    reply: Reply
+    reply: ModelReply
 
 
 WINDOW = 64_000
@@ -136,7 +147,7 @@ class Conversation:
         folder: Path,
         log: Log | None = None,
         session_id: str = "",
-        server: Server = NO_SERVER,
+        server: ModelServer = NO_SERVER,
         instructions: Instructions = NO_INSTRUCTIONS,
     ) -> None:
         self.registry = registry
@@ -148,7 +159,7 @@ class Conversation:
         self.background = Background()
         self._window = 0
         self._failed: set[str] = set()
-        self._told = ToldHistory()
+        self._told = WindowedHistory()
         self._narrowed = 0
         """How long the history was when it was last told with less."""
         self._warned = ""
@@ -163,7 +174,7 @@ class Conversation:
         """The calls of this session, and how each ended."""
         self.strict = False
         """An answer that is not supported, or something that was not done, is a failure."""
-        self.account: Account | None = None
+        self.account: AnswerProvenance | None = None
         self._native = NativeTools(server)
         self._thinks_first = False  # its replies begin inside reasoning that the prompt opened
         self._given_up = False  # this model does not keep to the letter of its protocol
@@ -179,7 +190,7 @@ class Conversation:
         self.dialects = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
         self.use(client, server)
 
-    def use(self, client: ModelClient, server: Server = NO_SERVER) -> None:
+    def use(self, client: ModelClient, server: ModelServer = NO_SERVER) -> None:
         """Speak with this model from now on: a new compiler, and the dialect it writes (C17).
 
         `server` is asked what it knows of the model, should it be needed.
@@ -189,7 +200,7 @@ class Conversation:
         self._native = NativeTools(server)
         self._thinks_first = False
         offered = self.settings.text("tools.offered")
-        self._trusted = trust_of(client.guided, server.learned, offered)
+        self._trusted = choose_trust(client.guided, server.learned, offered)
         self._shortlist: Shortlist | None = None
         self._describer: Tool | None = None
         self._looked_up: set[str] = set()
@@ -204,7 +215,7 @@ class Conversation:
 
     def _use_speech(self, client: ModelClient, found: Detected) -> None:
         place = (self.folder, self.instructions, self._trusted, self._shortlist)
-        self.speech = speech(client, found, self.registry, self.dialects, *place)
+        self.speech = build_profile(client, found, self.registry, self.dialects, *place)
 
     def follow(self, written: str) -> None:
         """The model wrote its requests in another dialect than it was taught: speak that (C18).
@@ -269,7 +280,7 @@ class Conversation:
     async def _teach_tools(self) -> None:
         self._speak(self.client, (await self._server.ask()).template)
 
-    def note_native(self, reply: Reply) -> None:
+    def note_native(self, reply: ModelReply) -> None:
         """Note whether the model saw the tools it was sent. Raises ModelError if it did not."""
         if self.speech.schemas:
             tools = self.speech.schema_tokens
@@ -346,12 +357,12 @@ class Conversation:
         """A message of a session, as it was told when it was new."""
         content = message.content
         if message.role == "tool" and len(content) > LONG:
-            content = fitted(content, await self.window() // 4, message.name)
+            content = truncate_result(content, await self.window() // 4, message.name)
         if message.role in ("user", "tool"):
             content = escape_control_tokens(content)
         return message._replace(content=content)
 
-    async def compact(self, wishes: str = "") -> Compacted:
+    async def compact(self, wishes: str = "") -> CompactionSizes:
         """Tell a summary that the model writes, after the user's wishes, in place of the past.
 
         The history and the session stay whole. Raises ModelError; whatever goes wrong, what is
@@ -359,8 +370,8 @@ class Conversation:
         """
         told, before = self.told_history(), self.history_tokens()
         if not is_worth_it(told):
-            return Compacted(0, before, before)
-        request = Request(summary_request(told, await self.window(), wishes))
+            return CompactionSizes(0, before, before)
+        request = Request(render_summary_request(told, await self.window(), wishes))
         reply = self._sent(request, self.speech.compiler(self._thinks_first, False), {})
         try:
             async for _ in reply:
@@ -372,14 +383,14 @@ class Conversation:
             raise ModelError(
                 f"{self.client.name} wrote no whole summary.", "Everything stays as it was."
             )
-        messages = with_summary(told, summary)
-        after = sum(map(size, messages))
+        messages = insert_summary(told, summary)
+        after = sum(map(estimate_message, messages))
         if after >= before:
-            return Compacted(0, before, before)
+            return CompactionSizes(0, before, before)
         if self._log is not None:
             self._log.compaction(messages)
         self._told.compact(self.history, len(self.history), messages)
-        return Compacted(len(told) - len(messages) + 1, before, after)
+        return CompactionSizes(len(told) - len(messages) + 1, before, after)
 
     def session_problem(self) -> Iterator[events.Event]:
         """Tell, once, that the session cannot be written."""
@@ -397,7 +408,7 @@ class Conversation:
         """What shows the next reply; `held`: only when it is whole."""
         return OutputFilter(held or self._by_the_letter)
 
-    def learn(self, reply: Reply) -> None:
+    def learn(self, reply: ModelReply) -> None:
         """Note how the model writes: that it begins inside reasoning which the prompt opened."""
         self._thinks_first = self._thinks_first or reply.compiled.thought_first
 
@@ -419,13 +430,15 @@ class Conversation:
 
     def leaks(self, answer: str) -> tuple[str, ...]:
         """The plumbing that would stand in the answer once it is rendered."""
-        return find_leaks(as_rendered(answer), self.speech.markers, self.speech.known, answer)
+        return find_leaks(strip_markdown(answer), self.speech.markers, self.speech.known, answer)
 
     def cleaned(self, answer: str) -> str:
         """The answer, or a piece of it, so that nothing leaks when it is rendered."""
-        if as_rendered(answer) == answer or not self.leaks(answer):
+        if strip_markdown(answer) == answer or not self.leaks(answer):
             return answer
-        return sanitize(as_rendered(answer), self.speech.markers, self.speech.known, self._titles())
+        return sanitize(
+            strip_markdown(answer), self.speech.markers, self.speech.known, self._titles()
+        )
 
     @property
     def lenient(self) -> bool:
@@ -435,7 +448,7 @@ class Conversation:
     def _by_the_letter(self) -> bool:
         return self.dialect.format_violation is not None and not self._given_up
 
-    def letter(self, reply: Reply) -> str:
+    def letter(self, reply: ModelReply) -> str:
         """What breaks the letter of the protocol that the model was taught (D5, R13)."""
         if (
             self.dialect.format_violation is None
@@ -449,14 +462,14 @@ class Conversation:
         """This model was reminded often enough: from now on it is read as it writes."""
         self._given_up = True
 
-    def dropped(self, reply: Reply) -> str:
+    def dropped(self, reply: ModelReply) -> str:
         """A sentence, once, if the server read much less than it was sent."""
         if self._warned:
             return ""
         self._warned = window_warning(self._estimate(), reply.usage.input_tokens)
         return self._warned
 
-    def reply(self) -> Reply:
+    def reply(self) -> ModelReply:
         """Ask the model for its next reply; tools that came meanwhile are offered."""
         if self._tools != self.registry.version:
             self._tools = self.registry.version
@@ -467,14 +480,14 @@ class Conversation:
         compiler = self.speech.compiler(self._thinks_first, wants_code, self._titles())
         return self._sent(request, compiler, self.speech.known)
 
-    def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> Reply:
+    def _sent(self, request: Request, compiler: Compiler, tools: Tools) -> ModelReply:
         def done(compiled: CompiledReply) -> None:
             if self.settings.text("debug.raw"):
                 from andy_cli.models.capture import keep_outcome  # 10 ms, and captures are rare
 
-                keep_outcome(self.settings, {**as_record(compiled), "tools": [*tools.values()]})
+                keep_outcome(self.settings, {**record_reply(compiled), "tools": [*tools.values()]})
 
-        reply = Reply(self.client.reply(request), compiler, done)
+        reply = ModelReply(self.client.reply(request), compiler, done)
         self.exchanges.append(Exchange(request.messages[-1], reply))
         return reply
 
@@ -508,7 +521,7 @@ class Conversation:
         results = self.results()
         found = [each.content for each in self.history if each.role == "tool"]
         return base._replace(
-            choices=trusted_choices(
+            choices=mark_untrusted_choices(
                 [*self.speech.tools], base.choices, self.registry, self._trusted
             ),
             results=(*results,),
@@ -521,7 +534,7 @@ class Conversation:
 
     def results(self) -> list[str]:
         """What tools returned in this turn, oldest first."""
-        start = max(at for at, each in enumerate(self.history) if is_users(each))
+        start = max(at for at, each in enumerate(self.history) if is_from_user(each))
         return [each.content for each in self.history[start:] if each.role == "tool"]
 
     def interviewer(
@@ -549,9 +562,9 @@ class Conversation:
         return reply.compiled.text
 
     @property
-    def offer(self) -> Offer:
+    def offer(self) -> OfferedTools:
         check, paths = self.registry.check, self.registry.find_meant_paths
-        return Offer(self.speech.known, self.registry.harmless, check, paths)
+        return OfferedTools(self.speech.known, self.registry.harmless, check, paths)
 
     @property
     def whole_reply(self) -> bool:
@@ -635,7 +648,7 @@ class Conversation:
             del record["display"]  # it holds nothing that the model is told
             self._note("result", record)
         if result.ok and len(content) > LONG:
-            content = fitted(content, await self.window() // 4, result.name)
+            content = truncate_result(content, await self.window() // 4, result.name)
         told = escape_control_tokens(content) + note
         whole = Message("tool", result.content + note, call_id=result.call_id, name=result.name)
         self.add(whole._replace(content=told), whole)
@@ -665,7 +678,7 @@ class Conversation:
         await self._fit_tools()
         if self._estimate() < SHORT:
             return
-        if self._estimate() + room_for_reply(await self.window()) > self._window:
+        if self._estimate() + reserve_for_reply(await self.window()) > self._window:
             fits = self._shorten()
             if fits.after < fits.before:
                 yield events.Compressed(fits.before, fits.after)
@@ -693,7 +706,7 @@ class Conversation:
     def _note_looked_up(self, names: Iterable[str]) -> None:
         self._looked_up |= set(names)
 
-    def _shorten(self) -> Compressed:
+    def _shorten(self) -> CompressedHistory:
         return self._told.shorten(self.history, self._window, self.speech.fixed, self._failed)
 
     async def narrow(self, error: ModelError) -> bool:

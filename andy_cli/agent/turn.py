@@ -7,12 +7,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 from andy_cli import events
+from andy_cli.agent.calls.tool_calls import run_tool_calls
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.endings import look_back, rewrite
-from andy_cli.agent.output_filter import OutputFilter
-from andy_cli.agent.reply import Reply
-from andy_cli.agent.steps import carried_out
-from andy_cli.agent.tally import Tally
+from andy_cli.agent.finalize import audit_answer, request_rewrite
+from andy_cli.agent.model.reply import ModelReply
+from andy_cli.agent.output.output_filter import OutputFilter
+from andy_cli.agent.turn_state import TurnState
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Message
@@ -30,50 +30,50 @@ async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterat
     Cancelling it leaves a history that can be gone on with: calls under way have a result that
     says they were cancelled, and what had been said is kept.
     """
-    tally = Tally(chat.usage)
+    state = TurnState(chat.usage)
     await chat.learn_server()
     yield chat.init()
     yield events.Said("user", user + attached)
     try:
         chat.hear(user, attached)
-        async for event in rounds(chat, tally):
+        async for event in run_rounds(chat, state):
             yield event
-        for event in rewrite(chat, tally):
+        for event in request_rewrite(chat, state):
             yield event
-        if tally.rewriting:
-            async for event in rounds(chat, tally):
+        if state.rewriting:
+            async for event in run_rounds(chat, state):
                 yield event
-        for event in look_back(chat, tally):
+        for event in audit_answer(chat, state):
             yield event
     except AndyError as error:
-        yield tally.fail(error)
-    for event in (*tally.settle(chat), *chat.session_problem()):
+        yield state.fail(error)
+    for event in (*state.settle(chat), *chat.session_problem()):
         yield event
-    chat.end_turn(tally.calls > 0)
-    yield tally.ended(chat)
+    chat.end_turn(state.calls > 0)
+    yield state.ended(chat)
 
 
-async def rounds(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
+async def run_rounds(chat: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Replies and what they ask for, until one is the answer or there have been enough."""
-    while not tally.over:
-        if tally.rounds == chat.limits.rounds:
-            tally.stop(f"Stopped after {tally.rounds} replies without an answer.")
+    while not state.over:
+        if state.rounds == chat.limits.rounds:
+            state.stop(f"Stopped after {state.rounds} replies without an answer.")
             break
-        tally.rounds += 1
-        async for event in one_round(chat, tally):
+        state.rounds += 1
+        async for event in run_round(chat, state):
             yield event
-    for event in tally.why_over():
+    for event in state.why_over():
         yield event
-    if tally.asked:
-        chat.add(Message("assistant", tally.asked))
+    if state.asked:
+        chat.add(Message("assistant", state.asked))
 
 
-async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
-    async for event in chat.make_room(tally.failed):
+async def run_round(chat: Conversation, state: TurnState) -> AsyncIterator[Event]:
+    async for event in chat.make_room(state.failed):
         yield event
     reply = chat.reply()
     try:
-        async for event in said(chat, tally, reply):
+        async for event in show_reply(chat, state, reply):
             yield event
         chat.note_native(reply)
     except ModelError as error:
@@ -82,49 +82,53 @@ async def one_round(chat: Conversation, tally: Tally) -> AsyncIterator[Event]:
             raise
         yield events.Failed("warning", error.kind, f"{error} {change}")
         return
-    if tally.refused:
+    if state.refused:
         chat.add(Message("assistant", reply.raw))
-        chat.add(Message("user", tally.refused, note=True))
+        chat.add(Message("user", state.refused, note=True))
     elif reply.compiled.requests:
-        async for event in carried_out(chat, tally, reply):
+        async for event in run_tool_calls(chat, state, reply):
             yield event
     else:
-        tally.done = not told_to_go_on(chat, tally, reply)
+        state.done = not ask_to_continue(chat, state, reply)
 
 
-async def said(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
+async def show_reply(
+    chat: Conversation, state: TurnState, reply: ModelReply
+) -> AsyncIterator[Event]:
     """The reply as it arrives. Whatever ends it, what was said is in the history."""
-    shown = chat.output_filter(held=bool(tally.rewriting))
+    shown = chat.output_filter(held=bool(state.rewriting))
     try:
         async for visible in reply:
             for event in shown.take(visible):
                 yield event
     except BaseException as error:
-        for event in broken_off(chat, tally, reply, shown):
+        for event in keep_broken_reply(chat, state, reply, shown):
             if isinstance(error, AndyError | asyncio.CancelledError):
                 yield event
         raise
     finally:
         chat.count(reply.usage)
-    for event in end_reply(chat, tally, reply, shown):
+    for event in finish_reply(chat, state, reply, shown):
         yield event
 
 
-def broken_off(chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilter) -> list[Event]:
+def keep_broken_reply(
+    chat: Conversation, state: TurnState, reply: ModelReply, shown: OutputFilter
+) -> list[Event]:
     rest = [*shown.take(reply.rest), *shown.release()]
     if reply.compiled.text:
         chat.add(Message("assistant", reply.compiled.text, partial=True))
-        tally.answer += shown.text
+        state.answer += shown.text
     return rest
 
 
-def end_reply(
-    chat: Conversation, tally: Tally, reply: Reply, shown: OutputFilter
+def finish_reply(
+    chat: Conversation, state: TurnState, reply: ModelReply, shown: OutputFilter
 ) -> Iterator[Event]:
     """Note what has to be noted of a reply that is complete."""
-    if tally.hear(shown.text, chat.letter(reply), chat.lenient):
+    if state.hear(shown.text, chat.letter(reply), chat.lenient):
         chat.give_up_letter()
-    if not (tally.refused or tally.rewriting):
+    if not (state.refused or state.rewriting):
         yield from shown.release()
     if warning := chat.dropped(reply):
         yield events.Failed("warning", "context", warning)
@@ -137,24 +141,24 @@ def end_reply(
         )
 
 
-def told_to_go_on(chat: Conversation, tally: Tally, reply: Reply) -> bool:
+def ask_to_continue(chat: Conversation, state: TurnState, reply: ModelReply) -> bool:
     """A reply without requests is the answer, unless it was cut off or could not be read."""
     compiled = reply.compiled
-    tally.note_empty(compiled)
-    if tally.may_ask_empty_again(compiled) and chat.pause_native_tools():
+    state.note_empty(compiled)
+    if state.may_ask_empty_again(compiled) and chat.pause_native_tools():
         return True
-    tally.answer += tally.spoken
+    state.answer += state.spoken
     partial = reply.cut_off or compiled.incomplete
     chat.add(Message("assistant", compiled.text, reasoning=compiled.reasoning, partial=partial))
-    if compiled.fault and tally.may_resend():
+    if compiled.fault and state.may_resend():
         chat.add(Message("user", compiled.fault, note=True))
-    elif partial and not tally.continued:
-        tally.continued = True
+    elif partial and not state.continued:
+        state.continued = True
         chat.add(Message("user", AGAIN if compiled.incomplete else CONTINUE, note=True))
-    elif tally.may_nudge(chat):
+    elif state.may_nudge(chat):
         chat.add(Message("user", NUDGE, note=True))
     else:
-        tally.cut_off, tally.unreadable = partial, bool(compiled.fault)
-        tally.filtered = reply.finish == "content_filter"
+        state.cut_off, state.unreadable = partial, bool(compiled.fault)
+        state.filtered = reply.finish == "content_filter"
         return False
     return True

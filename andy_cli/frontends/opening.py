@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import cast, get_args
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.instructions import Instructions, find_files
-from andy_cli.agent.model_server import Known, Server
-from andy_cli.agent.pairs import new_id
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.model.model_server import ModelFacts, ModelServer
+from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import Cancelled, UsageError
 from andy_cli.frontends.options import Options
@@ -149,7 +149,7 @@ def instructions_of(
 ) -> Instructions:
     """What the model is told beside the rules of the house."""
     further = tuple(map(Path, options.add_dir))
-    found = find_files(settings, folder)
+    found = find_instruction_files(settings, folder)
     names = ", ".join(each.name for each in found.files)
     if names and guided:
         tell(f"Not told to this model, which is too small for it: {names}.")
@@ -182,7 +182,7 @@ def keep_rules(rules: Sequence[str]) -> Path:
     return save("guard.allow", [*kept, *(each for each in rules if each not in kept)])
 
 
-def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
+def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> ModelServer:
     """What is remembered of the chosen model, and how its server is asked; with `forget` nothing
     is kept."""
     kept = recall_model(chosen.endpoint)
@@ -200,7 +200,7 @@ def server_of(chosen: Chosen, settings: Settings, forget: bool = False) -> Serve
             learn_silent(chosen.endpoint, replies)
 
     believed = not chosen.endpoint.base_url or chosen.provider.is_hosted(chosen.endpoint.base_url)
-    return Server(
+    return ModelServer(
         ask=facts_of(chosen, settings),
         takes_tools=lambda: takes_tools(chosen, settings),
         learned=kept,
@@ -218,18 +218,18 @@ async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
     return await facts.takes_tools(chosen.endpoint, settings)
 
 
-def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
+def facts_of(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[ModelFacts]]:
     """How to ask the chosen model's server what it tells of the model, once."""
-    known: list[Known] = []
+    known: list[ModelFacts] = []
 
-    async def ask() -> Known:
+    async def ask() -> ModelFacts:
         # Only for servers that take no tools, and for long histories.
         from andy_cli.models.server import facts, rendering
 
         if not known:
             told = await facts.facts(chosen.endpoint, settings)
             template = Template(told.template, await rendering.render_template(told.template))
-            known.append(Known(template, told.context))
+            known.append(ModelFacts(template, told.context))
         return known[0]
 
     return ask

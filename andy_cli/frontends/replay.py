@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from andy_cli.agent.reply import Reply, as_record
+from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.detect import by_name, describe_detection
@@ -121,13 +121,13 @@ def once(recorded: Recorded, only: str = "") -> Replayed:
     plain = recorded.outcome is not None and not tools
     found = [] if plain else [_known()[only]] if only else list(_known().values())
     texts: list[str] = []
-    reply = Reply(_chunks(recorded, texts), Compiler(Markers(found, tuple(tools)), tools))
+    reply = ModelReply(_chunks(recorded, texts), Compiler(Markers(found, tuple(tools)), tools))
     failure = asyncio.run(_drained(reply))
-    outcome = as_record(reply.compiled)
+    outcome = record_reply(reply.compiled)
     return Replayed(recorded, outcome, reply.finish, tuple(texts), failure, tools)
 
 
-async def _drained(reply: Reply) -> str:
+async def _drained(reply: ModelReply) -> str:
     """Read to the end; what went wrong on the way."""
     try:
         async for _ in reply:
@@ -215,7 +215,7 @@ def _keep(file: Path, replayed: Replayed, id: str) -> str:
     compiler = Compiler(markers, replayed.tools)
     compiler.feed(text)
     _, reply = compiler.finish()
-    found = as_record(reply)
+    found = record_reply(reply)
     row = {"id": id, "text": text, **{name: found[name] for name in COMPARED[:-1]}}
     row["tools"] = [*replayed.tools.values()]
     row["why"] = f"a reply of {replayed.recorded.model}"

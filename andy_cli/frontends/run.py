@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from andy_cli import events
-from andy_cli.agent.attachments import attach
+from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.foreign_text import PIPED, fence
+from andy_cli.agent.history.foreign_text import PIPED, fence_text
 from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
@@ -124,7 +124,7 @@ def end_on_sigterm(printer: "Printer") -> None:
 
 async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str) -> int:
     try:
-        attached = await attach(opened.chat, words)
+        attached = await attach_mentions(opened.chat, words)
     except AndyError as error:
         code = printer.never_started(error)
         tell_wanting(opened, printer)
@@ -407,7 +407,7 @@ def whole_task(task: Task) -> tuple[str, str]:
         return "", piped.strip()
     if not piped.strip():
         return task.text, ""
-    return task.text, f"{PIPED}{fence(piped)}"
+    return task.text, f"{PIPED}{fence_text(piped)}"
 
 
 def piped_text(wait: bool) -> str:

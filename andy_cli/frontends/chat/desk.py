@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.foreign_text import RAN, fence
+from andy_cli.agent.history.foreign_text import RAN, fence_text
 from andy_cli.errors import UsageError
 from andy_cli.frontends.opening import Opened, fetched, open_chat
 from andy_cli.frontends.options import Options
@@ -229,7 +229,7 @@ class Desk:
             return ""
         for each in printed:
             chat.note_typed_command(each.command)
-        return "".join(f"{RAN}{fence(each.text)}" for each in printed)
+        return "".join(f"{RAN}{fence_text(each.text)}" for each in printed)
 
     async def close(self) -> None:
         self.printed = []

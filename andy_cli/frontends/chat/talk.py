@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from andy_cli.agent.attachments import attach
+from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, OutputError, UsageError
 from andy_cli.frontends import paint
@@ -235,7 +235,7 @@ class Talk:
             shown.audit = opened.chat.cleaned
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"
-            found = await attach(opened.chat, line)
+            found = await attach_mentions(opened.chat, line)
             for sentence in found.told:
                 self._tell(sentence)
             attached += found.text + self.desk.take_printed(opened.chat)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.compression import cut
+from andy_cli.agent.history.compression import cut_middle
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.desk import Desk, Printed
 from andy_cli.frontends.opening import enter_workspace, gate_of
@@ -117,7 +117,7 @@ def ending(ran: Ran) -> str:
 def note(desk: Desk, typed: TypedLine, output: str, ended: str) -> None:
     """Keep what it printed for the model, if that is wanted."""
     if typed.told:
-        printed = cut(output, MOST_TOLD).rstrip() or "(it printed nothing)"
+        printed = cut_middle(output, MOST_TOLD).rstrip() or "(it printed nothing)"
         text = f"$ {typed.command}\n{printed}\n[{ended or 'exit code 0'}]"
         safe = redact_text(text, secrets_of(os.environ))
         desk.printed = [*desk.printed, Printed(typed.command, safe)][-MOST_WAITING:]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from andy_cli.agent.instructions import Instructions, find_files
-from andy_cli.agent.speech import speech
+from andy_cli.agent.model.model_profile import build_profile
+from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import Dialect
@@ -160,10 +160,10 @@ async def prompt_size(chosen: Chosen, dialect: str, settings: Settings, folder: 
     known = {each.name: each for each in discover(dialects, Dialect, "DIALECT")}
     client = select.connect_client(chosen, settings, forget=True)
     try:
-        told = Instructions(files=find_files(settings, folder).files)
+        told = Instructions(files=find_instruction_files(settings, folder).files)
         registry = Collection(settings, folder).registry
         spoken = Detected(known[dialect], "")
-        return speech(client, spoken, registry, known, folder, told).fixed
+        return build_profile(client, spoken, registry, known, folder, told).fixed
     finally:
         await client.close()
 

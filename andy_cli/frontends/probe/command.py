@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from andy_cli.agent.trust import describe_trust
+from andy_cli.agent.prompt.trust import describe_trust
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.lists import print_json, print_table
 from andy_cli.frontends.model_info import named

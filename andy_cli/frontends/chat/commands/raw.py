@@ -3,7 +3,7 @@
 import json
 
 from andy_cli.agent.conversation import Exchange
-from andy_cli.agent.reply import RAW
+from andy_cli.agent.model.reply import RAW_LIMIT
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
@@ -26,7 +26,7 @@ def told(exchange: Exchange) -> str:
     wire, reply = exchange
     content = wire.get("content")
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    cut = " (only its beginning is kept)" if len(reply.raw) == RAW else ""
+    cut = " (only its beginning is kept)" if len(reply.raw) == RAW_LIMIT else ""
     compiled = reply.compiled
     lines = [f"--- {wire.get('role')}", text, f"--- the model{cut}", reply.raw]
     lines += [f"--- reasoning\n{compiled.reasoning}"] if compiled.reasoning else []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from andy_cli.agent.account import Account
+from andy_cli.agent.answer_provenance import AnswerProvenance
 from andy_cli.agent.grounding.audit import backing
 from andy_cli.frontends.chat.command import Command
 from andy_cli.frontends.chat.desk import Desk
@@ -21,7 +21,7 @@ async def why(desk: Desk, argument: str) -> str:
     return neutralize_text("\n".join(lines(account)))
 
 
-def lines(account: Account) -> Iterator[str]:
+def lines(account: AnswerProvenance) -> Iterator[str]:
     did = [each.did or each.action for each in account.evidence.deeds or ()]
     results = account.evidence.results
     steps = dict(enumerate(did[len(did) - len(results) :] if did else []))

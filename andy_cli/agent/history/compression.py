@@ -13,13 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from andy_cli.agent.stubs import HEAD, dumped, fitted, is_error, stub
-from andy_cli.agent.tokens import window_warning
+from andy_cli.agent.history.result_truncation import (
+    HEAD,
+    dump_json,
+    is_error,
+    make_stub,
+)
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.token_count import MESSAGE, tokens
-
-__all__ = ["Compressed", "compressed", "fitted", "window_warning"]
 
 REPLY = 4096
 """Tokens kept free for the reply at most; a quarter of a small window."""
@@ -35,7 +37,7 @@ DECIDED = Expression(
 )
 
 
-class Compressed(NamedTuple):
+class CompressedHistory(NamedTuple):
     history: tuple[Message, ...]
     before: int
     after: int
@@ -46,7 +48,7 @@ class Compressed(NamedTuple):
     """Messages that are not in the history any more."""
 
 
-def compressed(
+def compress_history(
     history: Sequence[Message],
     window: int,
     fixed: int = 0,
@@ -56,7 +58,7 @@ def compressed(
     failed: Collection[str] = (),
     goal: float = 1.0,
     leave_out: bool = False,
-) -> Compressed:
+) -> CompressedHistory:
     """The history in what `window` tokens leave beside `fixed` ones and the reply's.
 
     `fixed` is what goes with every request: the system prompt if it is not in the history, and
@@ -64,13 +66,13 @@ def compressed(
     ids of calls whose results are errors. What does not fit is shortened to the part `goal` of the
     room. With `leave_out` whole messages may go. If it still does not fit, `after` says so.
     """
-    room = window - fixed - room_for_reply(window, reply)
-    sizes = [size(each) for each in history]
+    room = window - fixed - reserve_for_reply(window, reply)
+    sizes = [estimate_message(each) for each in history]
     before = after = sum(sizes)
     if before <= room:
-        return Compressed(tuple(history), before, before)
+        return CompressedHistory(tuple(history), before, before)
     messages = list(history)
-    pinned = kept(history, decisions, failed)
+    pinned = find_pinned_positions(history, decisions, failed)
     names = {call.id: call.name for each in history for call in each.calls}
     shortened: dict[str, None] = {}
     wanted = int(room * goal)
@@ -79,44 +81,48 @@ def compressed(
             if after <= wanted:
                 break
             changed = message if at in pinned else shorter(message, names)
-            if changed is not message and (less := size(changed)) < sizes[at]:
+            if changed is not message and (less := estimate_message(changed)) < sizes[at]:
                 after += less - sizes[at]
                 sizes[at], messages[at] = less, changed
-                shortened |= dict.fromkeys(touched(message, changed))
-    done = Compressed(tuple(messages), before, after, tuple(shortened))
+                shortened |= dict.fromkeys(list_changed_calls(message, changed))
+    done = CompressedHistory(tuple(messages), before, after, tuple(shortened))
     return _leave_out(done, wanted, pinned) if leave_out and after > room else done
 
 
-def _leave_out(done: Compressed, room: int, pinned: Collection[int]) -> Compressed:
+def _leave_out(done: CompressedHistory, room: int, pinned: Collection[int]) -> CompressedHistory:
     """Leave out the oldest messages, a call with its results; what is pinned only at the last.
 
     The task is the last to go; the user's last words and the last calls stay.
     """
     messages = done.history
     users = [at for at, message in enumerate(messages) if _is_user(message)]
-    task, needed = {*users[:1]}, {*users[-1:], *latest(messages)}
-    after, gone = done.after + size(_left_out_note(len(messages))), set[int]()
-    units = [unit for unit in _units(messages) if needed.isdisjoint(unit)]
+    task, needed = {*users[:1]}, {*users[-1:], *find_latest_calls(messages)}
+    after, gone = done.after + estimate_message(_make_left_out_note(len(messages))), set[int]()
+    units = [unit for unit in _group_messages(messages) if needed.isdisjoint(unit)]
     units.sort(key=lambda unit: (not unit.isdisjoint(task), not unit.isdisjoint(pinned)))
     for unit in units:
         if after <= room:
             break
         gone |= unit
-        after -= sum(size(messages[at]) for at in unit)
+        after -= sum(estimate_message(messages[at]) for at in unit)
     if not gone:
         return done
-    kept = [message for at, message in enumerate(messages) if at not in gone]
+    find_pinned_positions = [message for at, message in enumerate(messages) if at not in gone]
     place = min(task, default=-1) + 1 if gone.isdisjoint(task) else 0
     left_out = sum(_count_left_out(messages[at]) for at in gone)
-    kept.insert(place, _left_out_note(left_out))
-    return done._replace(history=tuple(kept), after=sum(map(size, kept)), left_out=left_out)
+    find_pinned_positions.insert(place, _make_left_out_note(left_out))
+    return done._replace(
+        history=tuple(find_pinned_positions),
+        after=sum(map(estimate_message, find_pinned_positions)),
+        left_out=left_out,
+    )
 
 
 def _is_user(message: Message) -> bool:
     return message.role == "user" and not message.note
 
 
-def _units(messages: Sequence[Message]) -> Iterator[set[int]]:
+def _group_messages(messages: Sequence[Message]) -> Iterator[set[int]]:
     """What goes together, oldest first: a call with all its results, else a message alone."""
     results: dict[str, set[int]] = {}
     for at, message in enumerate(messages):
@@ -127,7 +133,7 @@ def _units(messages: Sequence[Message]) -> Iterator[set[int]]:
             yield {at}.union(*(results.get(call.id, set()) for call in message.calls))
 
 
-def _left_out_note(count: int) -> Message:
+def _make_left_out_note(count: int) -> Message:
     return Message("user", LEFT_OUT.format(count=count), note=True)
 
 
@@ -137,22 +143,22 @@ def _count_left_out(message: Message) -> int:
     return int(told["count"]) if told else 1
 
 
-def room_for_reply(window: int, most: int = REPLY) -> int:
+def reserve_for_reply(window: int, most: int = REPLY) -> int:
     """Tokens of the window that are kept free for the reply."""
     return min(most, window // 4)
 
 
-def size(message: Message) -> int:
+def estimate_message(message: Message) -> int:
     """Estimated tokens of a message as it is sent."""
-    called = sum(tokens(each.name) + tokens(dumped_arguments(each)) + 8 for each in message.calls)
+    called = sum(tokens(each.name) + tokens(dump_arguments(each)) + 8 for each in message.calls)
     return MESSAGE + tokens(message.content) + called
 
 
-def dumped_arguments(call: ToolCall) -> str:
-    return dumped(dict(call.arguments))
+def dump_arguments(call: ToolCall) -> str:
+    return dump_json(dict(call.arguments))
 
 
-def touched(before: Message, after: Message) -> Iterator[str]:
+def list_changed_calls(before: Message, after: Message) -> Iterator[str]:
     if before.role == "tool":
         yield before.call_id
     for old, new in zip(before.calls, after.calls, strict=True):
@@ -160,7 +166,7 @@ def touched(before: Message, after: Message) -> Iterator[str]:
             yield old.id
 
 
-def kept(
+def find_pinned_positions(
     history: Sequence[Message], decisions: Collection[int], failed: Collection[str]
 ) -> frozenset[int]:
     """The places of what is never shortened."""
@@ -173,10 +179,10 @@ def kept(
         for at, each in enumerate(history)
         if each.role == "tool" and (each.call_id in failed or is_error(each.content))
     }
-    return frozenset(pinned | latest(history))
+    return frozenset(pinned | find_latest_calls(history))
 
 
-def latest(history: Sequence[Message]) -> set[int]:
+def find_latest_calls(history: Sequence[Message]) -> set[int]:
     """The last message with calls and all results that belong to it."""
     at = next((at for at in reversed(range(len(history))) if history[at].calls), None)
     if at is None:
@@ -187,27 +193,27 @@ def latest(history: Sequence[Message]) -> set[int]:
     return {at, *results}
 
 
-Names = Mapping[str, str]
+ToolNames = Mapping[str, str]
 
 
-def result_headed(message: Message, names: Names) -> Message:
+def stub_result_with_head(message: Message, names: ToolNames) -> Message:
     """A result as a stub that keeps the head of the data."""
-    return _stubbed(message, names, HEAD)
+    return _stub_content(message, names, HEAD)
 
 
-def result_counted(message: Message, names: Names) -> Message:
+def stub_result(message: Message, names: ToolNames) -> Message:
     """A result as a stub without any of the data."""
-    return _stubbed(message, names, 0)
+    return _stub_content(message, names, 0)
 
 
-def _stubbed(message: Message, names: Names, head: int) -> Message:
+def _stub_content(message: Message, names: ToolNames, head: int) -> Message:
     if message.role != "tool" or len(message.content) < WORTH:
         return message
     tool = message.name or names.get(message.call_id, "")
-    return message._replace(content=stub(message.content, tool, head))
+    return message._replace(content=make_stub(message.content, tool, head))
 
 
-def arguments_cut(message: Message, names: Names) -> Message:
+def cut_arguments(message: Message, names: ToolNames) -> Message:
     """Calls with their long texts cut; the arguments stay an object of the same keys."""
     calls = tuple(map(_cut_call, message.calls))
     same = all(old is new for old, new in zip(message.calls, calls, strict=True))
@@ -215,7 +221,7 @@ def arguments_cut(message: Message, names: Names) -> Message:
 
 
 def _cut_call(call: ToolCall) -> ToolCall:
-    if len(dumped_arguments(call)) < WORTH:
+    if len(dump_arguments(call)) < WORTH:
         return call
     arguments = {key: _cut_value(each) for key, each in call.arguments.items()}
     return call._replace(arguments=arguments)
@@ -223,35 +229,35 @@ def _cut_call(call: ToolCall) -> ToolCall:
 
 def _cut_value(value: object) -> object:
     if isinstance(value, str):
-        return cut(value, WORTH // 2)
-    if isinstance(value, list | dict) and len(written := dumped(value)) > WORTH:
-        return cut(written, WORTH // 2)
+        return cut_middle(value, WORTH // 2)
+    if isinstance(value, list | dict) and len(written := dump_json(value)) > WORTH:
+        return cut_middle(written, WORTH // 2)
     return value
 
 
-def answer_cut(message: Message, names: Names) -> Message:
-    return _content_cut(message, "assistant", 2 * WORTH)
+def cut_answer(message: Message, names: ToolNames) -> Message:
+    return _cut_content(message, "assistant", 2 * WORTH)
 
 
-def words_cut(message: Message, names: Names) -> Message:
-    return _content_cut(message, "user", 2 * WORTH)
+def cut_user_text(message: Message, names: ToolNames) -> Message:
+    return _cut_content(message, "user", 2 * WORTH)
 
 
-def answer_hinted(message: Message, names: Names) -> Message:
-    return _content_cut(message, "assistant", WORTH // 2)
+def cut_answer_short(message: Message, names: ToolNames) -> Message:
+    return _cut_content(message, "assistant", WORTH // 2)
 
 
-def words_hinted(message: Message, names: Names) -> Message:
-    return _content_cut(message, "user", WORTH // 2)
+def cut_user_text_short(message: Message, names: ToolNames) -> Message:
+    return _cut_content(message, "user", WORTH // 2)
 
 
-def _content_cut(message: Message, role: str, most: int) -> Message:
+def _cut_content(message: Message, role: str, most: int) -> Message:
     if message.role != role or len(message.content) <= most:
         return message
-    return message._replace(content=cut(message.content, most))
+    return message._replace(content=cut_middle(message.content, most))
 
 
-def cut(text: str, most: int) -> str:
+def cut_middle(text: str, most: int) -> str:
     """Head and tail of a text that is longer, with the number of characters between them."""
     left = len(text) - most + len(CUT) + 10
     if len(text) <= most or left <= 0:
@@ -261,13 +267,13 @@ def cut(text: str, most: int) -> str:
     return text[:head] + CUT.format(count=len(text) - head - tail) + text[len(text) - tail :]
 
 
-STEPS: tuple[Callable[[Message, Names], Message], ...] = (
-    result_headed,
-    arguments_cut,
-    result_counted,
-    answer_cut,
-    words_cut,
-    answer_hinted,
-    words_hinted,
+STEPS: tuple[Callable[[Message, ToolNames], Message], ...] = (
+    stub_result_with_head,
+    cut_arguments,
+    stub_result,
+    cut_answer,
+    cut_user_text,
+    cut_answer_short,
+    cut_user_text_short,
 )
 """What is given up, in this order."""

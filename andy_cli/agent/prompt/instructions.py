@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.injection import escape_control_tokens
+from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.guard.protected_paths import is_secret_file
 from andy_cli.settings import Settings, config_folder, trusts
 
@@ -72,34 +72,38 @@ class Instructions:
 NO_INSTRUCTIONS = Instructions()
 
 
-class FoundFiles(NamedTuple):
+class FoundInstructions(NamedTuple):
     files: tuple[InstructionFile, ...]
     notes: tuple[str, ...]
     """What the user should know: which are not read, and what was cut."""
 
 
-def find_files(settings: Settings, folder: Path) -> FoundFiles:
+def find_instruction_files(settings: Settings, folder: Path) -> FoundInstructions:
     """Read the files that hold for a folder, the user's own first and the nearest last."""
     left = settings.whole("instructions.limit") * KILOBYTE
     if not left:
-        return FoundFiles((), ())
-    root = repository_root(folder)
-    own = first_file(config_folder())
-    project = [found for each in chain(root, folder) if (found := first_file(each))]
+        return FoundInstructions((), ())
+    root = find_repository_root(folder)
+    own = find_instruction_file(config_folder())
+    project = [
+        found
+        for each in list_folders_between(root, folder)
+        if (found := find_instruction_file(each))
+    ]
     notes = []
     if project and not (trusts(settings, folder) or trusts(settings, root)):
-        names = ", ".join(name_in(each, root) for each in project)
+        names = ", ".join(name_file_in(each, root) for each in project)
         notes.append(f"Not read: {names}. `andy trust` lets this folder say how to work in it.")
         project = []
-    for path in [each for each in project if leads_astray(each, root)]:
-        notes.append(f"Not read: {name_in(path, root)}, which leads out of the project.")
+    for path in [each for each in project if is_outside_or_secret(each, root)]:
+        notes.append(f"Not read: {name_file_in(path, root)}, which leads out of the project.")
         project.remove(path)
     files: list[InstructionFile] = []
     # The nearest says most about the work at hand: the others share what it leaves.
     for path in reversed([*([own] if own else []), *project]):
-        name = name_in(path, root)
+        name = name_file_in(path, root)
         try:
-            text, cut = read_some(path, left)
+            text, cut = read_limited_text(path, left)
         except OSError as error:
             notes.append(f"{name} cannot be read: {error.strerror}.")
             continue
@@ -109,38 +113,38 @@ def find_files(settings: Settings, folder: Path) -> FoundFiles:
         left -= len(text.encode())
         if text.strip():
             files.insert(0, InstructionFile(name, text + CUT if cut else text))
-    return FoundFiles(tuple(files), tuple(notes))
+    return FoundInstructions(tuple(files), tuple(notes))
 
 
-def repository_root(folder: Path) -> Path:
+def find_repository_root(folder: Path) -> Path:
     """The nearest folder that holds `.git`; the folder itself outside of repositories."""
     folder = folder.resolve()
     found = (each for each in (folder, *folder.parents) if (each / ".git").exists())
     return next(found, folder)
 
 
-def chain(root: Path, folder: Path) -> Sequence[Path]:
+def list_folders_between(root: Path, folder: Path) -> Sequence[Path]:
     """The folders from the root down to this one."""
     folder = folder.resolve()
     above = [each for each in folder.parents if each.is_relative_to(root)]
     return [*reversed(above), folder]
 
 
-def first_file(folder: Path) -> Path | None:
+def find_instruction_file(folder: Path) -> Path | None:
     return next((path for name in NAMES if (path := folder / name).is_file()), None)
 
 
-def name_in(path: Path, root: Path) -> str:
+def name_file_in(path: Path, root: Path) -> str:
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
-def leads_astray(path: Path, root: Path) -> bool:
+def is_outside_or_secret(path: Path, root: Path) -> bool:
     """Whether a link leads out of the project, or to what may hold secrets."""
     real = path.resolve()
     return not real.is_relative_to(root) or is_secret_file(real, root)
 
 
-def read_some(path: Path, limit: int) -> tuple[str, bool]:
+def read_limited_text(path: Path, limit: int) -> tuple[str, bool]:
     """The text up to so many bytes, and whether there is more. Raises OSError."""
     with path.open("rb") as file:
         data = file.read(limit + 1)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from andy_cli import events
-from andy_cli.agent.announced import only_announces
+from andy_cli.agent.announcements import only_announces
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.not_done import NotDone, find_not_done
-from andy_cli.agent.outcomes import OUTCOMES
+from andy_cli.agent.outcomes import TURN_OUTCOMES
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
@@ -23,7 +23,7 @@ INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value
 
 
 @dataclass(slots=True)
-class Tally:
+class TurnState:
     """The account of one turn. `stopped` says in words why it had to end early."""
 
     before: Usage
@@ -162,8 +162,8 @@ class Tally:
         self.not_done = find_not_done([each for each in chat.deeds if not each.earlier])
         if self.subtype == "success":
             self.subtype = self._shortcoming(chat)
-            self.exit_code = OUTCOMES[self.subtype].exit_code
-        outcome = OUTCOMES[self.subtype]
+            self.exit_code = TURN_OUTCOMES[self.subtype].exit_code
+        outcome = TURN_OUTCOMES[self.subtype]
         if outcome.sentence and self.error is None:
             kind = self.subtype.removeprefix("error_")
             empty = self.empty if self.subtype == "error_empty" else ""

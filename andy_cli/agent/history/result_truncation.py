@@ -25,7 +25,7 @@ FAULT = Expression(
 AGAIN = "Call {tool} again with the same arguments, or with narrower ones, to see the rest."
 
 
-class Headed(NamedTuple):
+class TruncatedValue(NamedTuple):
     value: object
     used: int
     """Characters of JSON, about."""
@@ -34,13 +34,13 @@ class Headed(NamedTuple):
 
 def is_error(content: str) -> bool:
     """A result that says what went wrong: such are never cut."""
-    value = read(content)
+    value = read_json(content)
     if not isinstance(value, Mapping):
         return FAULT.match(content) is not None
     return any(value.get(key) for key in FAULTS) or value.get("ok") is False
 
 
-def read(content: str) -> object | None:
+def read_json(content: str) -> object | None:
     """The JSON object or list a result holds; None for text."""
     if content.lstrip()[:1] not in ("{", "["):
         return None
@@ -51,25 +51,25 @@ def read(content: str) -> object | None:
     return value if isinstance(value, dict | list) else None
 
 
-def stub(content: str, tool: str = "", head: int = HEAD) -> str:
+def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
     """The stub of a result with so many characters of its data; a stub of a stub keeps counts."""
-    value = read(content)
+    value = read_json(content)
     if isinstance(value, dict) and value.get(SHORTENED) is True:
         if not head:
             value.pop("head", None)
-        return dumped(value)
+        return dump_json(value)
     told: dict[str, object] = {SHORTENED: True, "characters": len(content)}
-    if (items := counted(value)) is not None:
+    if (items := count_items(value)) is not None:
         told["items"] = items
     elif value is None:
         told["lines"] = content.count("\n") + 1
     if head:
-        told["head"] = content[:head] if value is None else headed(value, head).value
+        told["head"] = content[:head] if value is None else truncate_value(value, head).value
     told["rest"] = AGAIN.format(tool=tool or "the tool")
-    return dumped(told)
+    return dump_json(told)
 
 
-def counted(value: object) -> object | None:
+def count_items(value: object) -> object | None:
     """How many items a list has, or each list in an object; None if there is none."""
     if isinstance(value, list):
         return len(value)
@@ -82,39 +82,39 @@ def counted(value: object) -> object | None:
     return None
 
 
-def headed(value: object, room: int, deep: int = DEEPEST) -> Headed:
+def truncate_value(value: object, room: int, deep: int = DEEPEST) -> TruncatedValue:
     """The beginning of a value, in JSON of about `room` characters; never looks far beyond it."""
     if isinstance(value, str):
         shown = value if len(value) <= room else f"{value[: max(room - 3, 0)]}..."
-        return Headed(shown, len(shown) + 2, len(value) <= room)
+        return TruncatedValue(shown, len(shown) + 2, len(value) <= room)
     if isinstance(value, list | dict) and deep == 0:
-        return Headed("...", 5, False)
+        return TruncatedValue("...", 5, False)
     if isinstance(value, list):
-        return _headed_list(value, room, deep)
+        return _truncate_list(value, room, deep)
     if isinstance(value, dict):
-        return _headed_object(value, room, deep)
+        return _truncate_object(value, room, deep)
     if isinstance(value, float) and not isfinite(value):
         value = str(value)  # JSON has no word for it
-    return Headed(value, len(str(value)), True)
+    return TruncatedValue(value, len(str(value)), True)
 
 
-def _headed_list(value: list[object], room: int, deep: int) -> Headed:
+def _truncate_list(value: list[object], room: int, deep: int) -> TruncatedValue:
     kept: list[object] = []
     used = 2
     for each in value:
-        part = headed(each, room - used, deep - 1)
+        part = truncate_value(each, room - used, deep - 1)
         if kept and (not part.whole or used + part.used > room):
-            return Headed(kept, used, False)
+            return TruncatedValue(kept, used, False)
         if not part.whole and room - used < 20:
-            return Headed(kept, used, False)
+            return TruncatedValue(kept, used, False)
         kept.append(part.value)
         used += part.used + 2
         if not part.whole:
-            return Headed(kept, used, False)
-    return Headed(kept, used, True)
+            return TruncatedValue(kept, used, False)
+    return TruncatedValue(kept, used, True)
 
 
-def _headed_object(value: Mapping[str, object], room: int, deep: int) -> Headed:
+def _truncate_object(value: Mapping[str, object], room: int, deep: int) -> TruncatedValue:
     """Short values first, so that one long list does not hide all the rest."""
     kept: dict[str, object] = {}
     used, whole = 2, True
@@ -124,14 +124,14 @@ def _headed_object(value: Mapping[str, object], room: int, deep: int) -> Headed:
         if left < 8:
             whole = False
             break
-        part = headed(value[key], left, deep - 1)
+        part = truncate_value(value[key], left, deep - 1)
         kept[key] = part.value
         used += part.used + len(key) + 6
         whole = whole and part.whole
-    return Headed({key: kept[key] for key in value if key in kept}, used, whole)
+    return TruncatedValue({key: kept[key] for key in value if key in kept}, used, whole)
 
 
-def fitted(content: str, room: int, tool: str = "") -> str:
+def truncate_result(content: str, room: int, tool: str = "") -> str:
     """A fresh result in at most `room` tokens (but for errors, and never less than a stub).
 
     Data becomes valid JSON marked `truncated`, with the first items and the number of those left
@@ -139,27 +139,31 @@ def fitted(content: str, room: int, tool: str = "") -> str:
     """
     if tokens(content) <= room or is_error(content):
         return content
-    value = read(content)
+    value = read_json(content)
     size = max(int(len(content) * room / tokens(content)), 1)
     while True:
-        shorter = _text(content, size, tool) if value is None else _data(value, size, tool)
+        shorter = (
+            _render_truncated_text(content, size, tool)
+            if value is None
+            else _render_truncated_data(value, size, tool)
+        )
         if tokens(shorter) <= room or size < LEAST:
             return shorter
         size = int(size * 0.8)
 
 
-def _data(value: object, size: int, tool: str) -> str:
-    data = headed(value, max(size - LEAST - 60, 0)).value
+def _render_truncated_data(value: object, size: int, tool: str) -> str:
+    data = truncate_value(value, max(size - LEAST - 60, 0)).value
     told: dict[str, object] = {TRUNCATED: True}
-    if (items := counted(value)) is not None:
+    if (items := count_items(value)) is not None:
         told["items"] = items
-        told["left_out"] = _less(items, counted(data))
+        told["left_out"] = _subtract_counts(items, count_items(data))
     told["data"] = data
     told["rest"] = AGAIN.format(tool=tool or "the tool")
-    return dumped(told)
+    return dump_json(told)
 
 
-def _less(items: object, kept: object) -> object:
+def _subtract_counts(items: object, kept: object) -> object:
     if isinstance(items, int):
         return items - (kept if isinstance(kept, int) else 0)
     if not isinstance(items, dict):
@@ -168,7 +172,7 @@ def _less(items: object, kept: object) -> object:
     return {key: count - there.get(key, 0) for key, count in items.items()}
 
 
-def _text(content: str, size: int, tool: str) -> str:
+def _render_truncated_text(content: str, size: int, tool: str) -> str:
     keep = max(size - LEAST, 0)
     head, tail = content[: keep * 2 // 3], content[len(content) - keep // 3 :]
     if (line := head.rfind("\n")) > len(head) // 2:
@@ -183,5 +187,5 @@ def _text(content: str, size: int, tool: str) -> str:
     return "\n".join(filter(None, [head.rstrip("\n"), told, tail]))
 
 
-def dumped(value: object) -> str:
+def dump_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)

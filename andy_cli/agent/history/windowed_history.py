@@ -7,15 +7,15 @@ and a turn costs no more after a thousand others.
 
 from collections.abc import Collection, Sequence
 
-from andy_cli.agent.compaction import is_summary
-from andy_cli.agent.compression import Compressed, compressed, size
+from andy_cli.agent.history.compaction import is_summary
+from andy_cli.agent.history.compression import CompressedHistory, compress_history, estimate_message
 from andy_cli.messages import Message
 
 GOAL = 0.7
 """Part of the window that is filled once something has to be shortened."""
 
 
-class ToldHistory:
+class WindowedHistory:
     """What is told of one history that grows: its beginning shortened, then the rest as it is."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class ToldHistory:
         self._covered = self._stands_for
         """How many messages of the history stand in `_shortened`."""
         self._counted = self._stands_for
-        self._tokens = sum(map(size, self._compacted))
+        self._tokens = sum(map(estimate_message, self._compacted))
 
     def messages(self, history: list[Message]) -> list[Message]:
         """What is told, oldest first."""
@@ -41,7 +41,7 @@ class ToldHistory:
     def tokens(self, history: list[Message]) -> int:
         """Estimated tokens of what is told. Each message is counted once."""
         self._follow(history)
-        self._tokens += sum(map(size, history[self._counted :]))
+        self._tokens += sum(map(estimate_message, history[self._counted :]))
         self._counted = len(history)
         return self._tokens
 
@@ -59,10 +59,10 @@ class ToldHistory:
 
     def shorten(
         self, history: list[Message], window: int, fixed: int, failed: Collection[str]
-    ) -> Compressed:
+    ) -> CompressedHistory:
         """Shorten what is told to GOAL of what `window` tokens leave beside `fixed` ones."""
         told = self.messages(history)
-        done = compressed(
+        done = compress_history(
             told,
             window,
             fixed,

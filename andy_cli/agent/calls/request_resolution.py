@@ -13,28 +13,28 @@ from andy_cli.compiler.mapper.provider_schema import schema_excerpt
 from andy_cli.compiler.mapper.tool_names import find_tool
 from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
 
-Ask = Callable[[InterviewQuestion], Awaitable[str]]
+AskModel = Callable[[InterviewQuestion], Awaitable[str]]
 """Puts a question to the model and returns its answer."""
 
-Check = Callable[[str, Arguments], tuple[Problem, ...]]
+CheckArguments = Callable[[str, Arguments], tuple[Problem, ...]]
 """(tool, arguments) -> what does not fit although the schema lets it through."""
 
 
-Paths = Callable[[str, Arguments], tuple[Arguments, tuple[str, ...]]]
+FindMeantPaths = Callable[[str, Arguments], tuple[Arguments, tuple[str, ...]]]
 """(tool, arguments) -> the same with the paths that were meant, and what was changed."""
 
 
-class Offer(NamedTuple):
+class OfferedTools(NamedTuple):
     """The tools a request may mean."""
 
     tools: Tools
     harmless: Callable[[str], bool] = lambda name: False
     """Whether a tool only reads: where it does, a value may be guessed."""
-    check: Check = lambda name, arguments: ()
-    paths: Paths = lambda name, arguments: (arguments, ())
+    check: CheckArguments = lambda name, arguments: ()
+    paths: FindMeantPaths = lambda name, arguments: (arguments, ())
 
 
-class Resolved(NamedTuple):
+class ResolvedCall(NamedTuple):
     call: ToolCall
     """The call as it is or would have been; it may only be run if there is no fault."""
     fault: str = ""
@@ -46,56 +46,56 @@ class Resolved(NamedTuple):
     """Which tool was meant is a guess: it needs a yes."""
 
 
-async def resolve(
-    request: ToolRequest, dialect: Dialect, offer: Offer, ask: Ask
-) -> tuple[Resolved, ...]:
+async def resolve_tool_request(
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
+) -> tuple[ResolvedCall, ...]:
     """One call normally; several where a list was given to a tool that reads one thing."""
     arguments: object = request.arguments or {}
     if dialect.interview is not None:
-        answered = await interviewed(request, dialect, offer, ask)
+        answered = await complete_arguments(request, dialect, offer, ask)
         if isinstance(answered, InterviewRefusal):
-            return (Resolved(ToolCall(request.id, request.name), answered.text),)
+            return (ResolvedCall(ToolCall(request.id, request.name), answered.text),)
         arguments = answered
     made = map_call(request.name, arguments, offer.tools, offer.harmless)
     return tuple(
-        settled(ToolCall(numbered(request.id, at), *call), made, offer)
+        validate_call(ToolCall(number_call_id(request.id, at), *call), made, offer)
         for at, call in enumerate(made.calls)
     )
 
 
-async def interviewed(
-    request: ToolRequest, dialect: Dialect, offer: Offer, ask: Ask
+async def complete_arguments(
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
 ) -> Arguments | InterviewRefusal:
     """The arguments, those asked for included; an unknown tool is asked for nothing."""
     given = request.arguments or {}
     found = find_tool(request.name, given, offer.tools)
     if found is None:
         return given
-    return await conduct(dialect, found.name, given, offer.tools[found.name], ask)
+    return await conduct_interview(dialect, found.name, given, offer.tools[found.name], ask)
 
 
-def settled(call: ToolCall, made: Mapped, offer: Offer) -> Resolved:
+def validate_call(call: ToolCall, made: Mapped, offer: OfferedTools) -> ResolvedCall:
     tool = offer.tools.get(call.name)
     if tool is None:
-        return Resolved(call, f"{made.problems[0].message} {INSTEAD}", problems=made.problems)
+        return ResolvedCall(call, f"{made.problems[0].message} {INSTEAD}", problems=made.problems)
     problems = made.problems or offer.check(call.name, call.arguments)
     if problems:
-        fault = misfit(call.name, problems, tool)
-        return Resolved(call, fault, made.changes, problems, made.guessed)
+        fault = explain_misfit(call.name, problems, tool)
+        return ResolvedCall(call, fault, made.changes, problems, made.guessed)
     arguments, found = offer.paths(call.name, call.arguments)
     meant = call._replace(arguments=arguments)
-    return Resolved(meant, changes=(*made.changes, *found), doubtful=made.guessed)
+    return ResolvedCall(meant, changes=(*made.changes, *found), doubtful=made.guessed)
 
 
 INSTEAD = "Use one that exists, or answer without."
 
 
-def numbered(id: str, at: int) -> str:
+def number_call_id(id: str, at: int) -> str:
     """Ids of calls that one request became: the first keeps its own."""
     return f"{id[:8]}{at}" if at else id
 
 
-def misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
+def explain_misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
     """The one message to the model: what does not fit, and that part of the schema (D15)."""
     found = "; ".join(
         f"{each.path}: {each.message}" if each.path else each.message for each in problems
@@ -106,12 +106,12 @@ def misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
     )
 
 
-async def conduct(
-    dialect: Dialect, name: str, given: Arguments, tool: Schema, ask: Ask
+async def conduct_interview(
+    dialect: Dialect, name: str, given: Arguments, tool: Schema, ask: AskModel
 ) -> Arguments | InterviewRefusal:
     """Lead the interview: every question to the model, every answer back (A16 to A20)."""
     assert dialect.interview is not None
-    interview = dialect.interview(name, parameters(tool), given)
+    interview = dialect.interview(name, read_parameters(tool), given)
     answer: str | None = None
     try:
         while True:
@@ -122,6 +122,6 @@ async def conduct(
         return outcome
 
 
-def parameters(tool: Schema) -> Schema:
+def read_parameters(tool: Schema) -> Schema:
     schema = tool.get("function", tool).get("parameters")
     return schema if isinstance(schema, Mapping) else {}

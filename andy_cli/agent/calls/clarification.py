@@ -2,27 +2,27 @@
 
 from collections.abc import Sequence
 
-from andy_cli.agent.resolve import parameters
+from andy_cli.agent.calls.request_resolution import read_parameters
 from andy_cli.messages import Problem, Schema
 
 UNKNOWN = "I have no way to do that. What would you like me to do instead?"
 
 
-def guidance(action: str, tool: Schema | None, problems: Sequence[Problem]) -> str:
+def ask_for_clarification(action: str, tool: Schema | None, problems: Sequence[Problem]) -> str:
     """`action`: what was to be done, in words; `tool` is None where there is none for it."""
     if tool is None or not problems:
         return UNKNOWN
     first = problems[0]
-    wanted = described(first.path or first.message, tool)
+    wanted = describe_parameter(first.path or first.message, tool)
     if first.rule == "required":
         return f"To {action} I still need to know {wanted}. Could you tell me?"
     return f"To {action} I need to know {wanted}, and what I have does not fit. What should it be?"
 
 
-def described(path: str, tool: Schema) -> str:
+def describe_parameter(path: str, tool: Schema) -> str:
     """A parameter as its description has it, else its name as words."""
     name = path.split("/")[0]
-    schema = parameters(tool).get("properties", {}).get(name, {})
+    schema = read_parameters(tool).get("properties", {}).get(name, {})
     said = schema.get("description") if isinstance(schema, dict) else None
     if isinstance(said, str) and said.strip():
         return said.strip().rstrip(".?!")

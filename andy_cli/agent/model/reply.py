@@ -7,11 +7,11 @@ from andy_cli.compiler.compiler import CompiledReply, Visible
 from andy_cli.messages import Chunk, Usage
 from andy_cli.models.streams import closing_stream
 
-RAW = 100_000
+RAW_LIMIT = 100_000
 """Characters of a reply that are kept as they came."""
 
 
-class Reader(Protocol):
+class ReplyReader(Protocol):
     """What a `Compiler` does for a reply."""
 
     @property
@@ -28,7 +28,7 @@ class Reader(Protocol):
         ...
 
 
-class Reply:
+class ModelReply:
     """Iterate over it for what may be shown; afterwards `compiled` says what it means.
 
     `done` is told as soon as that is known, however the reply ended.
@@ -37,9 +37,9 @@ class Reply:
     def __init__(
         self,
         chunks: AsyncIterator[Chunk],
-        compiler: Reader,
+        compiler: ReplyReader,
         done: Callable[[CompiledReply], None] = lambda compiled: None,
-        room: int = RAW,
+        room: int = RAW_LIMIT,
     ) -> None:
         """`room`: characters of the reply that `raw` keeps."""
         self._chunks = chunks
@@ -84,7 +84,7 @@ class Reply:
                         break  # the server is told to stop by the end of the connection
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
-            whole = may_ask(self.finish)
+            whole = may_run_calls(self.finish)
             self.rest, compiled = self._compiler.finish(not whole)
             self.compiled = compiled if whole else without_requests(compiled)
             self._done(self.compiled)
@@ -94,7 +94,7 @@ class Reply:
 CUT_OFF = ("", "length")
 
 
-def may_ask(finish: str) -> bool:
+def may_run_calls(finish: str) -> bool:
     """Whether what a reply asks for may be done: nothing that was cut off or held back may (P7)."""
     return finish not in (*CUT_OFF, "content_filter", "error")
 
@@ -106,7 +106,7 @@ def without_requests(compiled: CompiledReply) -> CompiledReply:
     return compiled._replace(requests=(), incomplete=True)
 
 
-def as_record(compiled: CompiledReply) -> dict[str, object]:
+def record_reply(compiled: CompiledReply) -> dict[str, object]:
     """What a reply means, as captures and `andy replay` have it."""
     return {
         "dialect": compiled.dialect,

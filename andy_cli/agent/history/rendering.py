@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 
-from andy_cli.agent.pairs import pair_results
+from andy_cli.agent.history.result_pairing import pair_results
 from andy_cli.compiler.bodies.calls import declared_properties
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
@@ -50,7 +50,7 @@ def render_history(
     messages = repair_messages(history, tools)
     if dialect.name != NATIVE:
         return alternate_roles([*dialect.render(rename_call_ids(messages, id_form)), *side])
-    messages = rename_call_ids(fit_tool_messages(messages, names), id_form or plain_id)
+    messages = rename_call_ids(fit_tool_messages(messages, names), id_form or make_portable_id)
     wires = [add_reasoning(*pair) for pair in zip(dialect.render(messages), messages, strict=True)]
     return alternate_roles([*wires, *side])
 
@@ -101,13 +101,13 @@ def replace_surrogates(text: str) -> str:
 
 def _with_object_arguments(message: Message, tools: Tools) -> Message:
     calls = tuple(
-        call._replace(arguments=object_arguments(call, tools.get(call.name, {})))
+        call._replace(arguments=normalize_arguments(call, tools.get(call.name, {})))
         for call in message.calls
     )
     return message._replace(calls=calls)
 
 
-def object_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
+def normalize_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
     """The arguments as an object of plain JSON values, whatever was kept as such.
 
     What is no object goes under the tool's only parameter; with several nobody knows which.
@@ -116,11 +116,11 @@ def object_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
     if isinstance(value, str):
         value = _read_json(value)
     if isinstance(value, Mapping):
-        return {replace_surrogates(str(key)): plain_value(each) for key, each in value.items()}
+        return {replace_surrogates(str(key)): normalize_value(each) for key, each in value.items()}
     parameters = list(declared_properties(tool))
     if value in (None, "", [], ()) or len(parameters) != 1:
         return NO_ARGUMENTS
-    return {parameters[0]: plain_value(value)}
+    return {parameters[0]: normalize_value(value)}
 
 
 def _read_json(text: str) -> object:
@@ -133,7 +133,7 @@ def _read_json(text: str) -> object:
         return text
 
 
-def plain_value(value: object, depth: int = 1) -> object:
+def normalize_value(value: object, depth: int = 1) -> object:
     """The value as JSON has it: no NaN, no sets, no bytes, keys that are texts."""
     if isinstance(value, str):
         return replace_surrogates(value)
@@ -145,9 +145,11 @@ def plain_value(value: object, depth: int = 1) -> object:
         return TOO_DEEP
     if isinstance(value, Mapping):
         items = value.items()
-        return {replace_surrogates(str(key)): plain_value(each, depth + 1) for key, each in items}
+        return {
+            replace_surrogates(str(key)): normalize_value(each, depth + 1) for key, each in items
+        }
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain_value(each, depth + 1) for each in value]
+        return [normalize_value(each, depth + 1) for each in value]
     return replace_surrogates(str(value))
 
 
@@ -161,15 +163,15 @@ def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> l
         last = found[-1] if found else None
         if message.role == "tool":
             content = NO_OUTPUT if is_blank(message.content) else message.content
-            name = offered_name(message.name, names)
+            name = choose_offered_name(message.name, names)
             if (content, name) != (message.content, message.name):
                 message = message._replace(content=content, name=name)
             found.append(message)
         elif message.note and last is not None and last.role == "tool":
             found[-1] = last._replace(content=f"{last.content}\n\n{message.content}")
-        elif any(offered_name(call.name, names) != call.name for call in message.calls):
+        elif any(choose_offered_name(call.name, names) != call.name for call in message.calls):
             calls = tuple(
-                call._replace(name=offered_name(call.name, names)) for call in message.calls
+                call._replace(name=choose_offered_name(call.name, names)) for call in message.calls
             )
             found.append(message._replace(calls=calls))
         else:
@@ -184,12 +186,12 @@ def add_reasoning(wire: Wire, message: Message) -> Wire:
     return {**wire, "reasoning_content": replace_surrogates(message.reasoning)}
 
 
-def offered_name(name: str, names: Mapping[str, str]) -> str:
+def choose_offered_name(name: str, names: Mapping[str, str]) -> str:
     """The name that the tool was offered with; of one that there is not, one that could be."""
     return names.get(name) or provider_names((name,))[name]
 
 
-def plain_id(call: ToolCall, nth: int) -> str:
+def make_portable_id(call: ToolCall, nth: int) -> str:
     """The id if every server takes it, else one that is like it: it may be another server's."""
     if PLAIN_ID.fullmatch(call.id):
         return call.id

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from andy_cli.agent.grounding.claim import Evidence
 
 
-class Account(NamedTuple):
+class AnswerProvenance(NamedTuple):
     answer: str
     evidence: Evidence
     changes: tuple[str, ...] = ()

@@ -14,8 +14,8 @@ FEWEST = 4
 STEM = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
 OPEN_END = (":", "\uff1a", "...", "\u2026")
-TOLD = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
-CONTRACTED = re.compile(r"(?<=\w)['\u2019](?=\w)")
+SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
+CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
 WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -24,19 +24,19 @@ def only_announces(user: str, reply: str, done: bool = False) -> bool:
 
     `done`: something was done before; then its end alone tells.
     """
-    said = CONTRACTED.sub(" ", reply.strip())
+    said = CONTRACTION.sub(" ", reply.strip())
     if not said or len(said) > LONGEST or "\n" in said:
         return False
     if said.endswith(OPEN_END):
         return True
     words = [] if done else WORD.findall(said)
-    if len(words) < FEWEST or TOLD.search(said) or "?" in f"{said}{user}" or "\uff1f" in said:
+    if len(words) < FEWEST or SUBSTANCE.search(said) or "?" in f"{said}{user}" or "\uff1f" in said:
         return False
-    wished = {_stem(word) for word in WORD.findall(user)}
-    names = [word for word in words[1:] if word[0].isupper() and _stem(word) not in wished]
-    repeated = [word for word in words if len(word) >= STEM and _stem(word) in wished]
+    wished = {_cut_to_stem(word) for word in WORD.findall(user)}
+    names = [word for word in words[1:] if word[0].isupper() and _cut_to_stem(word) not in wished]
+    repeated = [word for word in words if len(word) >= STEM and _cut_to_stem(word) in wished]
     return bool(repeated) and not any(len(name) > 1 for name in names)
 
 
-def _stem(word: str) -> str:
+def _cut_to_stem(word: str) -> str:
     return word.lower()[:STEM]

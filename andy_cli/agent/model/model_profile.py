@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from andy_cli.agent.history import render_history
-from andy_cli.agent.injection import escape_control_tokens
-from andy_cli.agent.instructions import Instructions
-from andy_cli.agent.shortlist import DESCRIBE, Shortlist, tell_others
-from andy_cli.agent.system_prompt import system_prompt
-from andy_cli.agent.trust import Trust, describe_limits, trusted_tools
+from andy_cli.agent.calls.injection import escape_control_tokens
+from andy_cli.agent.history.rendering import render_history
+from andy_cli.agent.prompt.instructions import Instructions
+from andy_cli.agent.prompt.shortlist import DESCRIBE, Shortlist, tell_others
+from andy_cli.agent.prompt.system_prompt import render_system_prompt
+from andy_cli.agent.prompt.trust import Trust, describe_limits, select_trusted_tools
 from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
@@ -30,7 +30,7 @@ Dialects = Mapping[str, Dialect]
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class ModelProfile:
     client: ModelClient
     dialect: Dialect
     why: str
@@ -84,7 +84,7 @@ class Speech:
         )
 
 
-def speech(
+def build_profile(
     client: ModelClient,
     found: Detected,
     registry: Registry,
@@ -93,7 +93,7 @@ def speech(
     instructions: Instructions,
     trusted: Trust | None = None,
     shortlist: Shortlist | None = None,
-) -> Speech:
+) -> ModelProfile:
     """`folder` is where the user works; `trusted`: what the model is trusted with; `shortlist`:
     what of too many tools it is shown."""
     dialect = found.dialect
@@ -102,8 +102,8 @@ def speech(
     # A model that is chosen for is offered all, and what is beyond it is answered for it.
     trusted = None if client.guided else trusted
     known = {
-        name: without_markers(each) if foreign(registry, name) else each
-        for name, each in trusted_tools(every, registry, trusted).items()
+        name: escape_descriptions(each) if is_foreign_tool(registry, name) else each
+        for name, each in select_trusted_tools(every, registry, trusted).items()
         if shortlist or name != DESCRIBE
     }
     ready = registry.ready_functions(known)
@@ -112,13 +112,13 @@ def speech(
     names = provider_names(known)
     taught = {name: render_provider_schema(tool) for name, tool in ready.items()}
     told = instructions.without_files() if client.guided else instructions
-    system = system_prompt(dialect, taught, folder, date.today(), told)
+    system = render_system_prompt(dialect, taught, folder, date.today(), told)
     limits = describe_limits(client.name.partition(":")[2], every, registry, trusted)
     others = tell_others(shortlist.named) if shortlist else ""
     system = "\n\n".join(filter(None, [system, others, limits]))
-    schemas = tuple(as_taken(client, ready, names)) if native else ()
+    schemas = tuple(render_schemas(client, ready, names)) if native else ()
     schema_tokens = sum(tokens(str(each)) for each in schemas)
-    return Speech(
+    return ModelProfile(
         client=client,
         dialect=dialect,
         why=found.why,
@@ -128,19 +128,19 @@ def speech(
         system=system,
         names=names,
         schemas=schemas,
-        id_form=family_ids(client, dialects) if native else dialect.id_form,
+        id_form=find_family_ids(client, dialects) if native else dialect.id_form,
         fixed=tokens(system) + schema_tokens,
         schema_tokens=schema_tokens,
     )
 
 
-def foreign(registry: Registry, name: str) -> bool:
+def is_foreign_tool(registry: Registry, name: str) -> bool:
     """Whether a tool's words are somebody else's."""
     tool = registry.get(name)
     return tool is not None and bool(tool.fingerprint)
 
 
-def without_markers(tool: Schema) -> Schema:
+def escape_descriptions(tool: Schema) -> Schema:
     """The same tool, with what its server says of it as data (P9)."""
 
     def broken(value: object) -> object:
@@ -156,7 +156,7 @@ def without_markers(tool: Schema) -> Schema:
     return {key: broken(each) for key, each in tool.items()}
 
 
-def as_taken(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
+def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
     """The tools as the provider takes them; validated is against the originals."""
     provider = presets().get(client.name.partition(":")[0])
     plain = provider is not None and provider.plain_schemas
@@ -166,7 +166,7 @@ def as_taken(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Ite
         )
 
 
-def family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
+def find_family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
     """With native calls the ids are those of the model's family all the same."""
     family = by_name(client.name.partition(":")[2], dialects.values())
     if family is not None and family.id_form:

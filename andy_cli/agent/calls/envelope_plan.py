@@ -18,7 +18,7 @@ NO_TEXT = "send_chat needs the text for the user as content: write it again with
 SHOWN = "This was shown to the user. Go on, or end your turn with end_turn."
 
 
-class Plan(NamedTuple):
+class EnvelopePlan(NamedTuple):
     """One reply, in the order in which it is carried out."""
 
     said: tuple[str, ...]
@@ -31,10 +31,12 @@ class Plan(NamedTuple):
     ends: bool = False
 
 
-Text = Callable[[ToolRequest], str | None]
+TextReader = Callable[[ToolRequest], str | None]
 
 
-def planned(requests: Sequence[ToolRequest], answers: Callable[[str], bool], text_of: Text) -> Plan:
+def plan_envelope(
+    requests: Sequence[ToolRequest], answers: Callable[[str], bool], text_of: TextReader
+) -> EnvelopePlan:
     """`answers`: whether a tool has a result that the model waits for. `text_of`: what a request
     to say something says; None if there is no text in it.
 
@@ -57,4 +59,4 @@ def planned(requests: Sequence[ToolRequest], answers: Callable[[str], bool], tex
             unsaid = True
     # A claim about results that are owed has to wait for them: the end is put off.
     ends = last < len(requests) and not (waiting or unsaid)
-    return Plan(tuple(filter(str.strip, said)), tuple(wanted), held_back, unsaid, ends)
+    return EnvelopePlan(tuple(filter(str.strip, said)), tuple(wanted), held_back, unsaid, ends)

@@ -39,29 +39,29 @@ def escape_control_tokens(text: str) -> str:
     """Shapes stay: JSON is JSON afterwards. Linear."""
     if not ANY.search(text):
         return text
-    return _markers().sub(lambda match: match[0] + JOINER, text)
+    return _compile_markers().sub(lambda match: match[0] + JOINER, text)
 
 
 def unescape_control_tokens(arguments: Arguments | None) -> Arguments | None:
     """What a model wrote, with the data it copied as it was."""
-    return None if arguments is None else cast(Arguments, _unescaped(arguments))
+    return None if arguments is None else cast(Arguments, _unescape_value(arguments))
 
 
-def _unescaped(value: object) -> object:
+def _unescape_value(value: object) -> object:
     if isinstance(value, str):
         return value.replace(JOINER, "") if JOINER in value else value
     if isinstance(value, Mapping):
-        return {key: _unescaped(each) for key, each in value.items()}
+        return {key: _unescape_value(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_unescaped(each) for each in value]
+        return [_unescape_value(each) for each in value]
     return value
 
 
 @cache
-def _markers() -> re.Pattern[str]:
+def _compile_markers() -> re.Pattern[str]:
     """The first character of every marker there is, where the rest of it follows."""
     rests: dict[str, set[str]] = {}
-    for text in {*_written(), *LITERAL, *REASONING, *CLOSERS}:
+    for text in {*_list_markers(), *LITERAL, *REASONING, *CLOSERS}:
         if len(text) > 3 and text[0] in "<[@>\u273f\u25c1":
             rests.setdefault(text[0], set()).add(re.escape(text[1:]))
     listed = [
@@ -71,7 +71,7 @@ def _markers() -> re.Pattern[str]:
     return re.compile("|".join([FRAMES, *listed, words]))
 
 
-def _written() -> Iterable[str]:
+def _list_markers() -> Iterable[str]:
     for each in discover(dialects, Dialect, "DIALECT"):
         yield from (
             *each.start_markers,
@@ -109,8 +109,8 @@ def is_copied(request: ToolRequest, raw: str, foreign: Iterable[str]) -> bool:
     `raw` is the reply, `foreign` what tools returned before it and what was piped in.
     """
     start, end = request.span
-    written = _plain(raw[start:end])
-    return len(written) >= SHORTEST and any(written in _plain(each) for each in foreign)
+    written = _squeeze_quotation(raw[start:end])
+    return len(written) >= SHORTEST and any(written in _squeeze_quotation(each) for each in foreign)
 
 
 def repeats_foreign(
@@ -124,21 +124,27 @@ def repeats_foreign(
     user asked for may look the same: the build command that a README names.
     """
     foreign = list(foreign)
-    told = [_plain(each) for each in foreign]
+    told = [_squeeze_quotation(each) for each in foreign]
     if not told:
         return False
     if is_copied(request, raw, foreign):
         return True
-    said = _plain("\n".join(own))
+    said = _squeeze_quotation("\n".join(own))
     arguments = request.arguments or {}
-    values = [each for each in map(_plain, _texts(arguments)) if each not in said]
+    values = [
+        each for each in map(_squeeze_quotation, _flatten_texts(arguments)) if each not in said
+    ]
     if sum(map(len, values)) >= SHORTEST:
-        anchors = [_plain(request.name)]
+        anchors = [_squeeze_quotation(request.name)]
         if effect is Effect.ACT and len(set(values)) > 1:
             anchors.append(max(values, key=len))
-        if any(_beside(anchor, values, told) for anchor in anchors):
+        if any(_stand_together(anchor, values, told) for anchor in anchors):
             return True
-    commands = {_plain(each) for line in _lines(arguments) for each in _commands(line)}
+    commands = {
+        _squeeze_quotation(each)
+        for line in _find_command_lines(arguments)
+        for each in _split_commands(line)
+    }
     return any(each in text for each in commands if each not in said for text in told)
 
 
@@ -146,7 +152,7 @@ NEAR = 400
 """Characters around a tool's name, or its longest argument, in which a call has the others."""
 
 
-def _beside(anchor: str, values: list[str], told: list[str]) -> bool:
+def _stand_together(anchor: str, values: list[str], told: list[str]) -> bool:
     """Whether all the values stand near the anchor in one of the texts."""
     for each in told:
         if not all(value in each for value in values):
@@ -158,7 +164,7 @@ def _beside(anchor: str, values: list[str], told: list[str]) -> bool:
     return False
 
 
-def _lines(arguments: object) -> Iterator[str]:
+def _find_command_lines(arguments: object) -> Iterator[str]:
     """Texts that may be command lines: under a name that says so."""
     if isinstance(arguments, dict):
         for key, each in arguments.items():
@@ -170,30 +176,30 @@ BETWEEN = re.compile(r"&&|\|\||[;|&\n]|(?<=\s)-\w*c\s")
 """What stands between the commands of a line, and before one that a shell is given."""
 
 
-def _commands(line: str) -> Iterator[str]:
+def _split_commands(line: str) -> Iterator[str]:
     """The line, and its commands, also without what is put before them such as `sudo`."""
     if " " in line.strip():
-        yield from _long(line)
+        yield from _keep_long_command(line)
     for part in BETWEEN.split(line):
         words = part.split()
         for at in range(len(words) - 1):
-            yield from _long(" ".join(words[at:]))
+            yield from _keep_long_command(" ".join(words[at:]))
         if len(words) == 1 and "/" in words[0]:
-            yield from _long(words[0])
+            yield from _keep_long_command(words[0])
 
 
-def _long(command: str) -> Iterator[str]:
-    if len(_plain(command)) >= SHORTEST:
+def _keep_long_command(command: str) -> Iterator[str]:
+    if len(_squeeze_quotation(command)) >= SHORTEST:
         yield command
 
 
-def _texts(value: object) -> list[str]:
+def _flatten_texts(value: object) -> list[str]:
     if isinstance(value, dict):
-        return [text for each in value.values() for text in _texts(each)]
+        return [text for each in value.values() for text in _flatten_texts(each)]
     if isinstance(value, list):
-        return [text for each in value for text in _texts(each)]
+        return [text for each in value for text in _flatten_texts(each)]
     return [value if isinstance(value, str) else json.dumps(value)]
 
 
-def _plain(text: str) -> str:
+def _squeeze_quotation(text: str) -> str:
     return BLANK.sub("", text)

@@ -4,14 +4,14 @@ from datetime import date
 from pathlib import Path
 from string import Template
 
-from andy_cli.agent.instructions import NO_INSTRUCTIONS, Instructions
-from andy_cli.agent.stand_ins import stand_ins
+from andy_cli.agent.prompt.example_arguments import make_example_arguments
+from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.messages import ToolRequest
 from andy_cli.resources import bundled
 
 
-def system_prompt(
+def render_system_prompt(
     dialect: Dialect,
     tools: Tools,
     folder: Path,
@@ -19,25 +19,27 @@ def system_prompt(
     instructions: Instructions = NO_INSTRUCTIONS,
 ) -> str:
     """Both as one text; the lesson is left out when the dialect has none or there is no tool."""
-    rules = template("system").substitute(folder=folder, date=today.isoformat())
-    return "\n\n".join(filter(None, [instructions.around(rules), lesson(dialect, tools)]))
+    rules = load_prompt("system").substitute(folder=folder, date=today.isoformat())
+    return "\n\n".join(
+        filter(None, [instructions.around(rules), render_tool_prompt(dialect, tools)])
+    )
 
 
-def lesson(dialect: Dialect, tools: Tools) -> str:
+def render_tool_prompt(dialect: Dialect, tools: Tools) -> str:
     if not (dialect.prompt_template and tools):
         return ""
-    slots = {"tools": dialect.render_tools(tools), "example": example(dialect, tools)}
-    return template(dialect.prompt_template).substitute(slots).strip()
+    slots = {"tools": dialect.render_tools(tools), "example": render_example_call(dialect, tools)}
+    return load_prompt(dialect.prompt_template).substitute(slots).strip()
 
 
-def example(dialect: Dialect, tools: Tools) -> str:
+def render_example_call(dialect: Dialect, tools: Tools) -> str:
     """How the dialect writes a call: of the first tool that stand-ins are sure to fit."""
     for name, tool in tools.items():
-        arguments = stand_ins(tool["function"].get("parameters") or {})
+        arguments = make_example_arguments(tool["function"].get("parameters") or {})
         if arguments is not None:
             return dialect.write(ToolRequest(name=name, arguments=arguments))
     return dialect.write(ToolRequest(name=next(iter(tools)), arguments={}))
 
 
-def template(name: str) -> Template:
+def load_prompt(name: str) -> Template:
     return Template((bundled("prompts") / f"{name}.txt").read_text(encoding="utf-8"))

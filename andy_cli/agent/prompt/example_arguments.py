@@ -43,45 +43,45 @@ TEXTS = (
 """What may fit a pattern."""
 
 
-class Unsure(Exception):
+class NoSureExample(Exception):
     """No value is sure to fit."""
 
 
-def stand_ins(schema: Schema) -> dict[str, object] | None:
+def make_example_arguments(schema: Schema) -> dict[str, object] | None:
     """Arguments that fit: the required ones, else all there are; None if none is sure to."""
     root = standardize_schema(schema)
     try:
-        return _object(root, root, 0)
-    except (Unsure, RecursionError):
+        return _make_object(root, root, 0)
+    except (NoSureExample, RecursionError):
         return None
 
 
-def _value(name: str, schema: object, root: Part, depth: int) -> object:
-    part = _whole(schema, root, depth)
+def _make_value(name: str, schema: object, root: Part, depth: int) -> object:
+    part = _merge_schema(schema, root, depth)
     if "const" in part:
         return part["const"]
     if "enum" in part:
         return next((each for each in part["enum"] if each is not None), None)
-    match _kind(part):
+    match _find_kind(part):
         case "object":
-            return _object(part, root, depth)
+            return _make_object(part, root, depth)
         case "array":
-            return _list(name, part, root, depth)
+            return _make_list(name, part, root, depth)
         case "boolean":
             return True
         case "integer":
-            return _number(part, whole=True)
+            return _make_number(part, whole=True)
         case "number":
-            return _number(part, whole=False)
+            return _make_number(part, whole=False)
         case "string":
-            return _text(name, part)
-    raise Unsure
+            return _make_text(name, part)
+    raise NoSureExample
 
 
-def _whole(schema: object, root: Part, depth: int) -> Part:
+def _merge_schema(schema: object, root: Part, depth: int) -> Part:
     """The schema with its reference followed, its parts joined and one alternative taken."""
     if depth > DEEPEST or not isinstance(schema, Mapping):
-        raise Unsure
+        raise NoSureExample
     part = dict(schema)
     joined: list[object] = [*part.pop("allOf", ())]
     if reference := part.pop("$ref", ""):
@@ -90,13 +90,13 @@ def _whole(schema: object, root: Part, depth: int) -> Part:
         choices = [each for each in part.pop(key, ()) if each != {"type": "null"}]
         joined += choices[:1]
     for each in joined:
-        part = {**_whole(each, root, depth + 1), **part}
+        part = {**_merge_schema(each, root, depth + 1), **part}
     if UNREAD & part.keys():
-        raise Unsure
+        raise NoSureExample
     return part
 
 
-def _kind(part: Part) -> str:
+def _find_kind(part: Part) -> str:
     kinds = part.get("type")
     if isinstance(kinds, list):
         kinds = next((each for each in kinds if each != "null"), None)
@@ -106,45 +106,45 @@ def _kind(part: Part) -> str:
     return str(kinds)
 
 
-def _object(schema: Part, root: Part, depth: int) -> dict[str, object]:
-    part = _whole(schema, root, depth)
+def _make_object(schema: Part, root: Part, depth: int) -> dict[str, object]:
+    part = _merge_schema(schema, root, depth)
     properties = part.get("properties") or {}
     required = part.get("required") or ()
     found: dict[str, object] = {}
     for name in required or properties:
         try:
-            found[name] = _value(name, properties.get(name, {}), root, depth + 1)
-        except Unsure:
+            found[name] = _make_value(name, properties.get(name, {}), root, depth + 1)
+        except NoSureExample:
             if required:
                 raise
     return found
 
 
-def _list(name: str, part: Part, root: Part, depth: int) -> list[object]:
-    first = [_value(name, each, root, depth + 1) for each in part.get("prefixItems", ())]
+def _make_list(name: str, part: Part, root: Part, depth: int) -> list[object]:
+    first = [_make_value(name, each, root, depth + 1) for each in part.get("prefixItems", ())]
     least, most = part.get("minItems", 0), part.get("maxItems", math.inf)
     count = max(least, min(1, most)) - len(first)
     if len(first) + max(count, 0) > most or (count > 1 and part.get("uniqueItems")):
-        raise Unsure
+        raise NoSureExample
     if count <= 0:
         return first
-    return [*first, *[_value(name, part.get("items", {}), root, depth + 1)] * count]
+    return [*first, *[_make_value(name, part.get("items", {}), root, depth + 1)] * count]
 
 
-def _number(part: Part, whole: bool) -> int | float:
+def _make_number(part: Part, whole: bool) -> int | float:
     low = max(part.get("minimum", -math.inf), part.get("exclusiveMinimum", -math.inf))
     high = min(part.get("maximum", math.inf), part.get("exclusiveMaximum", math.inf))
-    for each in _numbers(low, high, part.get("multipleOf", 1), whole):
+    for each in _list_numbers(low, high, part.get("multipleOf", 1), whole):
         above = each >= low and each != part.get("exclusiveMinimum")
         below = each <= high and each != part.get("exclusiveMaximum")
         if above and below and (step := part.get("multipleOf", each)) and not each % step:
             return each
         if above and below and not each and not low > 0:
             return each
-    raise Unsure
+    raise NoSureExample
 
 
-def _numbers(low: float, high: float, step: float, whole: bool) -> Iterator[int | float]:
+def _list_numbers(low: float, high: float, step: float, whole: bool) -> Iterator[int | float]:
     yield from (1, 10, 0)
     near = low if math.isfinite(low) else high
     if not math.isfinite(near):
@@ -161,7 +161,7 @@ def _numbers(low: float, high: float, step: float, whole: bool) -> Iterator[int 
         yield (low + high) / 2
 
 
-def _text(name: str, part: Part) -> str:
+def _make_text(name: str, part: Part) -> str:
     least, most = part.get("minLength", 0), part.get("maxLength", math.inf)
     pattern, form = part.get("pattern"), part.get("format", "")
     stand_in = f"<{name}>"
@@ -171,4 +171,4 @@ def _text(name: str, part: Part) -> str:
         text = each[: int(most)] if each == stand_in * 9 and most < math.inf else each
         if least <= len(text) <= most and (not pattern or re.search(pattern, text)):
             return text
-    raise Unsure
+    raise NoSureExample

@@ -51,7 +51,7 @@ class ToolTitles:
     def __init__(self, titles: Mapping[str, str], own: str = "") -> None:
         """`titles` by the tools' names. `own`: the user's words and what was found; a name that
         stands there is the user's own."""
-        self._titles = {_folded(name): title for name, title in titles.items()}
+        self._titles = {_fold_name(name): title for name, title in titles.items()}
         self._exact = {name: title for name, title in titles.items() if is_distinctive(name)}
         self._own = own
         self._held = ""
@@ -173,13 +173,13 @@ class ToolTitles:
         head, dash, tail = name.partition("-")
         if dash and (title := self._title(head)):
             return f"{title}-{tail}" if tail else title
-        folded = _folded(name)
+        folded = _fold_name(name)
         for spelled in (folded, folded.removesuffix("s"), folded.removesuffix("es")):
             if spelled in self._titles and "_" in spelled.strip("_"):
                 return self._titles[spelled]
         prefix, _, rest = re.sub(r"__|:", ".", name).rpartition(".")
         if prefix in WIRE_PREFIXES or prefix.startswith("mcp"):
-            return self._titles.get(_folded(rest), "")
+            return self._titles.get(_fold_name(rest), "")
         return ""
 
     def _in_quotation(self, text: str, match: re.Match[str]) -> bool | None:
@@ -199,11 +199,11 @@ class ToolTitles:
         return False
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return (name if "_" in name else HUMP.sub("_", name)).lower()
 
 
-def titles_by_name(names: Collection[str]) -> dict[str, str]:
+def make_titles(names: Collection[str]) -> dict[str, str]:
     """Titles for tools of which nothing but the names is known."""
     return {name: words_of_name(re.split(r"__|[.:]", name)[-1] or name) for name in names}
 

@@ -22,7 +22,7 @@ FIRST = re.compile("|".join(map(re.escape, (PIPED, ATTACHED, RAN))))
 TICKS = re.compile("^`{3,}", re.MULTILINE)
 
 
-def fence(text: str) -> str:
+def fence_text(text: str) -> str:
     """Put a fence of code around a text; it is longer than any that stands in the text."""
     longest = max(map(len, TICKS.findall(text)), default=2)
     ticks = "`" * (longest + 1)

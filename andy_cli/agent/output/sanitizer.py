@@ -4,7 +4,7 @@ The structure is the compiler's: calls in any dialect, markers, role labels and 
 What is left to do here are the names of tools, which become titles.
 """
 
-from andy_cli.agent.tool_titles import ToolTitles
+from andy_cli.agent.output.tool_titles import ToolTitles
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.lexer import SHOWN, Lexer
@@ -42,10 +42,10 @@ def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") 
     found = _find_hidden(rendered, markers, tools)
     if not (found and source):
         return found
-    allowed = _squeezed(source)
-    leaked = {_squeezed(each) for each in _find_hidden(source, markers, tools)}
+    allowed = _squeeze(source)
+    leaked = {_squeeze(each) for each in _find_hidden(source, markers, tools)}
     return tuple(
-        each for each in found if _squeezed(each) in leaked or _squeezed(each) not in allowed
+        each for each in found if _squeeze(each) in leaked or _squeeze(each) not in allowed
     )
 
 
@@ -59,5 +59,5 @@ def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
     )
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     return "".join(text.split())

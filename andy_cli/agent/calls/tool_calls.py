@@ -8,15 +8,21 @@ import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 
 from andy_cli import events
+from andy_cli.agent.calls.clarification import ask_for_clarification
+from andy_cli.agent.calls.envelope_plan import (
+    NO_TEXT,
+    SHOWN,
+    TOO_EARLY,
+    EnvelopePlan,
+    plan_envelope,
+)
+from andy_cli.agent.calls.injection import unescape_control_tokens
+from andy_cli.agent.calls.request_resolution import ResolvedCall, resolve_tool_request
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding.claim import Deed
-from andy_cli.agent.guidance import guidance
-from andy_cli.agent.injection import unescape_control_tokens
-from andy_cli.agent.pairs import new_id
-from andy_cli.agent.protocol import NO_TEXT, SHOWN, TOO_EARLY, Plan, planned
-from andy_cli.agent.reply import Reply
-from andy_cli.agent.resolve import Resolved, resolve
-from andy_cli.agent.tally import REPEATED, Tally
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.model.reply import ModelReply
+from andy_cli.agent.turn_state import REPEATED, TurnState
 from andy_cli.events import Event
 from andy_cli.guard.gate import ApprovalRequest, Decision
 from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
@@ -24,89 +30,98 @@ from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, To
 UNFIT = "it was not clear with what"
 
 
-async def carried_out(chat: Conversation, tally: Tally, reply: Reply) -> AsyncIterator[Event]:
+async def run_tool_calls(
+    chat: Conversation, state: TurnState, reply: ModelReply
+) -> AsyncIterator[Event]:
     """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
-    plan = planned(compiled.requests, chat.registry.answers, chat.text_of)
+    plan = plan_envelope(compiled.requests, chat.registry.answers, chat.text_of)
     allowed = plan.requests[: chat.limits.calls_per_reply]
     left_out = len(plan.requests) - len(allowed)
     if left_out:
         yield events.Failed("warning", "limit", f"Only {len(allowed)} steps of one reply are done.")
-    resolved = await understood(chat, allowed, compiled.dialect)
+    resolved = await resolve_requests(chat, allowed, compiled.dialect)
     calls = tuple(each.call for _, each in resolved)
     text = "\n\n".join(filter(None, [compiled.text, *plan.said]))
-    written = tuple(as_written(*each) for each in resolved)
+    written = tuple(restore_written_call(*each) for each in resolved)
     chat.add(Message("assistant", text, written, reasoning=compiled.reasoning))
     for each in plan.said:
-        event = tally.say(chat.sanitized(each))
-        if not tally.rewriting:  # then it is shown when it has been looked at
+        event = state.say(chat.sanitized(each))
+        if not state.rewriting:  # then it is shown when it has been looked at
             yield event
     open_calls = list(calls)
     try:
         for request, step in resolved:
-            async for event in answered(chat, tally, reply, request, step):
+            async for event in run_tool_call(chat, state, reply, request, step):
                 yield event
             open_calls.remove(step.call)
-            if tally.over:
+            if state.over:
                 break
     except BaseException as error:
-        for event in stopped(chat, open_calls, error):
+        for event in report_cancelled(chat, open_calls, error):
             yield event
-        await leave(chat, open_calls, "interrupted by the user")
+        await cancel_pending(chat, open_calls, "interrupted by the user")
         raise
-    await leave(chat, open_calls, "not done: the turn was stopped")
-    wind_up(chat, tally, reply, plan, len(allowed) if left_out else 0)
+    await cancel_pending(chat, open_calls, "not done: the turn was stopped")
+    append_feedback(chat, state, reply, plan, len(allowed) if left_out else 0)
 
 
-def as_written(request: ToolRequest, resolved: Resolved) -> ToolCall:
+def restore_written_call(request: ToolRequest, resolved: ResolvedCall) -> ToolCall:
     """The call as the history keeps it: a corrected one with the arguments that the model wrote."""
     call, own = resolved.call, request.arguments
     whole = own is not None and request.id == call.id  # one of several has only its part
     return call._replace(arguments=own) if whole and own and resolved.changes else call
 
 
-def lost_in(request: ToolRequest, resolved: Resolved) -> str:
+def describe_lost_values(request: ToolRequest, resolved: ResolvedCall) -> str:
     """What the model is told of a correction by which something that it wrote was not used."""
-    written, used = leaves(dict(request.arguments or {})), leaves(dict(resolved.call.arguments))
+    written, used = (
+        flatten_values(dict(request.arguments or {})),
+        flatten_values(dict(resolved.call.arguments)),
+    )
     if resolved.fault or set(written) <= set(used):
         return ""
     return f"\n\n(Corrected before it was run: {'; '.join(resolved.changes)}.)"
 
 
-def leaves(value: object) -> list[str]:
+def flatten_values(value: object) -> list[str]:
     """The single values in arguments, as text."""
     if isinstance(value, dict):
-        return [leaf for inner in value.values() for leaf in leaves(inner)]
+        return [leaf for inner in value.values() for leaf in flatten_values(inner)]
     if isinstance(value, list):
-        return [leaf for inner in value for leaf in leaves(inner)]
+        return [leaf for inner in value for leaf in flatten_values(inner)]
     return [str(value).strip().lower()]
 
 
-def wind_up(chat: Conversation, tally: Tally, reply: Reply, plan: Plan, done: int) -> None:
+def append_feedback(
+    chat: Conversation, state: TurnState, reply: ModelReply, plan: EnvelopePlan, done: int
+) -> None:
     """Say behind the results what the model has to know, and note how it wrote."""
     compiled = reply.compiled
-    note = after(tally, plan, compiled.fault, done)
-    tally.done = plan.ends and not note
-    if tally.repeated:
-        note, tally.repeated = "\n".join(filter(None, [note, REPEATED])), False
-    if note or not (plan.requests or tally.done):
+    note = compose_feedback(state, plan, compiled.fault, done)
+    state.done = plan.ends and not note
+    if state.repeated:
+        note, state.repeated = "\n".join(filter(None, [note, REPEATED])), False
+    if note or not (plan.requests or state.done):
         chat.add(Message("user", note or SHOWN, note=True))
     if any(not each.quoted for each in compiled.requests):
         chat.follow(compiled.dialect)
 
 
-def after(tally: Tally, plan: Plan, fault: str, done: int) -> str:
+def compose_feedback(state: TurnState, plan: EnvelopePlan, fault: str, done: int) -> str:
     """What the model is told behind the results; `done` of too many requests were carried out."""
     notes = [
         TOO_EARLY if plan.held_back else "",
-        NO_TEXT if plan.unsaid and tally.may_resend() else "",
+        NO_TEXT if plan.unsaid and state.may_resend() else "",
         f"Only the first {done} requests of your reply were done." if done else "",
-        fault if fault and tally.may_resend() else "",
+        fault if fault and state.may_resend() else "",
     ]
     return "\n".join(filter(None, notes))
 
 
-def stopped(chat: Conversation, calls: Sequence[ToolCall], error: BaseException) -> Iterator[Event]:
+def report_cancelled(
+    chat: Conversation, calls: Sequence[ToolCall], error: BaseException
+) -> Iterator[Event]:
     """Say which step was under way when the user stopped the turn."""
     tool = chat.registry.get(calls[0].name) if calls else None
     if tool and isinstance(error, asyncio.CancelledError):
@@ -114,16 +129,16 @@ def stopped(chat: Conversation, calls: Sequence[ToolCall], error: BaseException)
         yield events.ToolAnswered(calls[0].id, Status.CANCELLED, did=action)
 
 
-async def leave(chat: Conversation, calls: list[ToolCall], why: str) -> None:
+async def cancel_pending(chat: Conversation, calls: list[ToolCall], why: str) -> None:
     """Calls that were not run get a result all the same: no call may stand without one."""
     for call in calls:
         await chat.tell(ToolResult(call.id, call.name, why, Status.CANCELLED))
         tool = chat.registry.get(call.name)
         if tool is not None:
-            note_deed(chat, call, tool.effect, Status.CANCELLED, tool.intent(call.arguments))
+            record_action(chat, call, tool.effect, Status.CANCELLED, tool.intent(call.arguments))
 
 
-def note_deed(
+def record_action(
     chat: Conversation,
     call: ToolCall,
     effect: Effect,
@@ -137,12 +152,12 @@ def note_deed(
     chat.deeds.append(Deed(call.name, effect, action, did, status, arguments, problem))
 
 
-async def understood(
+async def resolve_requests(
     chat: Conversation, requests: Sequence[ToolRequest], written_in: str
-) -> list[tuple[ToolRequest, Resolved]]:
+) -> list[tuple[ToolRequest, ResolvedCall]]:
     """In the dialect they were written in, which need not be the one that was taught."""
     dialect = chat.dialects[written_in]
-    found: list[tuple[ToolRequest, Resolved]] = []
+    found: list[tuple[ToolRequest, ResolvedCall]] = []
     used = {call.id for message in chat.history for call in message.calls}
     for request in requests:
         # Some models count from one again in every reply.
@@ -150,24 +165,30 @@ async def understood(
         written = unescape_control_tokens(request.arguments)
         named = request._replace(id=request.id if fresh else new_id(), arguments=written)
         used.add(named.id)
-        steps = await resolve(named, dialect, chat.offer, chat.interviewer(dialect, named))
+        steps = await resolve_tool_request(
+            named, dialect, chat.offer, chat.interviewer(dialect, named)
+        )
         found += [(named, each) for each in steps]
     return found
 
 
-async def answered(
-    chat: Conversation, tally: Tally, reply: Reply, request: ToolRequest, resolved: Resolved
+async def run_tool_call(
+    chat: Conversation,
+    state: TurnState,
+    reply: ModelReply,
+    request: ToolRequest,
+    resolved: ResolvedCall,
 ) -> AsyncIterator[Event]:
     """Run one call, if it may be run, and put the result where the model will look for it."""
     call = resolved.call
     tool = chat.registry.get(call.name)
     effect, action = (tool.effect, tool.intent({})) if tool else (Effect.PROTOCOL, "")
     if resolved.changes:
-        tally.changes += resolved.changes
+        state.changes += resolved.changes
         yield events.Corrected(call.id, resolved.changes)
     if resolved.fault:
         result = ToolResult(call.id, call.name, resolved.fault, Status.FAILED, problem=UNFIT)
-        misunderstood(chat, tally, resolved)
+        count_misfit(chat, state, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     else:
         # In a protocol that is one object its own fence is framing.
@@ -183,15 +204,15 @@ async def answered(
             yield events.Consented(call.id, proposal.effect.value, decision, verdict.reason)
         if effect is Effect.RUN and verdict.harmless:
             effect = Effect.READ
-        result = await outcome(chat, call, proposal, verdict)
+        result = await execute_call(chat, call, proposal, verdict)
         if result.status is Status.DENIED and request.quoted:
-            for event in shown_as_text(tally, reply, request):
+            for event in show_as_text(state, reply, request):
                 yield event
-    tally.count(result)
+    state.count(result)
     problem = result.partial if result.ok else result.problem
-    note_deed(chat, call, effect, result.status, action, result.did, problem)
-    await chat.tell(result, lost_in(request, resolved) if resolved.changes else "")
-    guard_against_loops(chat, tally, call, result)
+    record_action(chat, call, effect, result.status, action, result.did, problem)
+    await chat.tell(result, describe_lost_values(request, resolved) if resolved.changes else "")
+    guard_against_loops(chat, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(
         call.id,
@@ -205,7 +226,7 @@ async def answered(
     )
 
 
-async def outcome(
+async def execute_call(
     chat: Conversation, call: ToolCall, proposal: ApprovalRequest, verdict: Decision
 ) -> ToolResult:
     if verdict.allowed:
@@ -213,38 +234,38 @@ async def outcome(
     if proposal.fault:
         failed = ToolResult(call.id, call.name, proposal.fault, Status.FAILED, did=proposal.action)
         return failed._replace(problem=proposal.problem)
-    return denied(call, proposal.action, verdict.reason)
+    return make_denied_result(call, proposal.action, verdict.reason)
 
 
-def shown_as_text(tally: Tally, reply: Reply, request: ToolRequest) -> Iterator[Event]:
+def show_as_text(state: TurnState, reply: ModelReply, request: ToolRequest) -> Iterator[Event]:
     """A quoted request that is not run was an example after all: its text is not lost."""
     start, end = request.span
     text = f"\n\n{reply.raw[start:end]}\n\n"
-    tally.answer += f"{reply.compiled.text}{text}"
+    state.answer += f"{reply.compiled.text}{text}"
     yield events.Said("assistant", text, delta=True)
 
 
-def misunderstood(chat: Conversation, tally: Tally, resolved: Resolved) -> None:
+def count_misfit(chat: Conversation, state: TurnState, resolved: ResolvedCall) -> None:
     """The model is told once what does not fit; the second time the user is asked (C16)."""
-    if tally.misfit():
+    if state.misfit():
         tool = chat.registry.get(resolved.call.name)
         action = tool.intent({}) if tool else ""
         schema = tool.function if tool else None
-        tally.ask(guidance(action, schema, resolved.problems))
+        state.ask(ask_for_clarification(action, schema, resolved.problems))
 
 
-def denied(call: ToolCall, action: str, reason: str) -> ToolResult:
+def make_denied_result(call: ToolCall, action: str, reason: str) -> ToolResult:
     words = f"This was not allowed: {reason.rstrip('.')}. Do not try it again; tell the user."
     return ToolResult(call.id, call.name, words, Status.DENIED, did=action)
 
 
 def guard_against_loops(
-    chat: Conversation, tally: Tally, call: ToolCall, result: ToolResult
+    chat: Conversation, state: TurnState, call: ToolCall, result: ToolResult
 ) -> None:
-    repeats = tally.repeats(call, result)
+    repeats = state.repeats(call, result)
     if repeats >= chat.limits.repeats:
-        tally.stop(f"Stopped: the same step gave the same result {repeats} times.")
-    elif tally.calls >= chat.limits.calls:
-        tally.stop(f"Stopped after {tally.calls} steps.")
+        state.stop(f"Stopped: the same step gave the same result {repeats} times.")
+    elif state.calls >= chat.limits.calls:
+        state.stop(f"Stopped after {state.calls} steps.")
     elif repeats > 1:
-        tally.repeated = True
+        state.repeated = True
