@@ -38,7 +38,7 @@ def talked(*more: str | Sequence[Chunk] | Exception) -> tuple[Conversation, Scri
 
 
 def contents(chat: Conversation) -> list[str]:
-    return [each.content for each in chat.told_history()]
+    return [each.content for each in chat.requests.select_messages()]
 
 
 @given(histories)
@@ -64,7 +64,7 @@ def test_a_summary_of_a_summary_takes_its_place(history: list[Message]) -> None:
 
 def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None:
     chat, model = talked("A king had a long story.", "He died.")
-    before = list(chat.history)
+    before = list(chat.history.messages)
     done = asyncio.run(chat.compact("above all the king"))
     assert done.messages == 4
     assert done.after < done.before
@@ -76,8 +76,8 @@ def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None
         "and the end?",
         "Done.",
     ]
-    assert chat.history == before, "the history itself stays whole"
-    assert done.after == chat.history_tokens()
+    assert chat.history.messages == before, "the history itself stays whole"
+    assert done.after == chat.history.count_tokens()
     asked = str(model.requests[4].messages)
     assert "The user says of the summary: above all the king" in asked
     assert LONG.strip() in asked
@@ -91,7 +91,7 @@ def test_another_model_is_told_the_summary_too() -> None:
     chat, _ = talked("A king had a long story.")
     asyncio.run(chat.compact())
     told = contents(chat)
-    chat.use(ScriptedModel(["Hello."], name="other:model"))
+    chat.switch_model(ScriptedModel(["Hello."], name="other:model"))
     assert contents(chat) == told
 
 
@@ -110,10 +110,10 @@ def test_where_there_is_no_summary_everything_stays(
     reply: str | Sequence[Chunk] | Exception,
 ) -> None:
     chat, _ = talked(reply, "Still here.")
-    told, tokens = contents(chat), chat.history_tokens()
+    told, tokens = contents(chat), chat.history.count_tokens()
     with pytest.raises(ModelError):
         asyncio.run(chat.compact())
-    assert (contents(chat), chat.history_tokens()) == (told, tokens)
+    assert (contents(chat), chat.history.count_tokens()) == (told, tokens)
     assert "Still here." in str(speak(chat, "hm?")[-1])
 
 
@@ -165,7 +165,7 @@ def test_a_resumed_session_goes_on_from_the_summary_and_the_file_keeps_all(tmp_p
         speak(chat, words)
     asyncio.run(chat.compact())
     speak(chat, "how did he die?")
-    told, whole = contents(chat), list(chat.history)
+    told, whole = contents(chat), list(chat.history.messages)
     log.close()
     resumed = resume_session(find_session(tmp_path, "s"))
     resumed.log.close()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.history.compression import CompressedHistory, compress_history
-from andy_cli.agent.history.read_check import window_warning
+from andy_cli.agent.history.prompt_loss import warn_of_lost_prompt
 from andy_cli.agent.history.result_truncation import make_stub, truncate_result
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.token_count import tokens
@@ -253,7 +253,7 @@ def test_the_estimate_is_near_what_vocabularies_count(text: str, counted: int) -
 
 
 def test_a_server_that_drops_the_beginning_is_noticed() -> None:
-    assert "2,048" in window_warning(12_000, 2048)
-    assert window_warning(12_000, 9000) == ""
-    assert window_warning(12_000, 0) == ""
-    assert window_warning(300, 20) == ""
+    assert "2,048" in warn_of_lost_prompt(12_000, 2048)
+    assert warn_of_lost_prompt(12_000, 9000) == ""
+    assert warn_of_lost_prompt(12_000, 0) == ""
+    assert warn_of_lost_prompt(300, 20) == ""

@@ -125,7 +125,7 @@ def test_two_turns_and_a_switch_after_any_reply(said: str, tools: bool) -> None:
     for name in MODELS:
         # The rules of its own family are checked by the model.
         model = ScriptedModel(["Hello again."], name=name, tools=tools)
-        chat.use(model)
+        chat.switch_model(model)
         speak(chat, f"now to {name}")
         speak(chat, f"and again to {name}")
         sent += model.requests
@@ -144,7 +144,7 @@ def test_a_blank_reply_is_kept_as_it_was_and_not_sent(said: str) -> None:
     speak(chat, "two")
     assert Message("assistant", "") in [
         message._replace(content=message.content.strip(), reasoning="", partial=False)
-        for message in chat.history
+        for message in chat.history.messages
     ]
     assert all(
         str(wire["content"]).strip() for request in model.requests for wire in request.messages

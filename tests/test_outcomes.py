@@ -124,5 +124,5 @@ def test_a_lie_after_a_refusal_is_contradicted_and_goes_back_once(lie: str) -> N
     assert last.not_done
     assert last.result == "It was not allowed."
     assert len(model.requests) == 3
-    assert lie.replace("notes", "other") not in [each.content for each in chat.history]
+    assert lie.replace("notes", "other") not in [each.content for each in chat.history.messages]
     assert replace(last, not_done=()) != last

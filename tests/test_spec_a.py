@@ -194,7 +194,7 @@ def test_A21_a_call_on_the_wire_has_an_id_a_type_and_arguments_as_text() -> None
 def test_A22_a_reply_that_is_a_letter_has_an_empty_content() -> None:
     chat = conversation(ScriptedModel(FLOW))
     asyncio.run(drain(chat, ASKED))
-    called = [each for each in chat.history if each.calls]
+    called = [each for each in chat.history.messages if each.calls]
     assert [each.content for each in called] == ["", ""]
 
 

@@ -197,7 +197,7 @@ def test_B9_every_text_is_shown_at_once_in_order_and_ends_nothing() -> None:
     used = [at for at, each in enumerate(played.seen) if isinstance(each, events.ToolUsed)]
     assert [str(said(played.seen[at])).strip() for at in shown[:3]] == ["One.", "Two.", "Three."]
     assert shown[2] < used[0] < shown[3]
-    saved = [each.content for each in played.chat.history if each.role == "assistant"]
+    saved = [each.content for each in played.chat.history.messages if each.role == "assistant"]
     assert saved == ["One.\n\nTwo.\n\nThree.", "Here you are."]
 
 
@@ -275,7 +275,12 @@ def test_B11_results_go_back_and_the_turn_goes_on() -> None:
     played = enveloping(enveloped(item("gmail_list", maxResults=1)), ANSWER)
     assert "Your rent" in played.told(1)
     assert played.sent(1)[-1]["role"] == "user"
-    assert [each.role for each in played.chat.history] == ["user", "assistant", "tool", "assistant"]
+    assert [each.role for each in played.chat.history.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
 
 
 def test_B12_higher_priority_runs_first_and_equal_as_written() -> None:

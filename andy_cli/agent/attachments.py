@@ -16,10 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.conversation import LONG, Conversation
+from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.foreign_text import ATTACHED, fence_text
 from andy_cli.agent.history.result_pairing import new_id
 from andy_cli.agent.history.result_truncation import truncate_result
+from andy_cli.agent.history.window_budget import LONG
 from andy_cli.errors import ConsentError, ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
@@ -76,7 +77,7 @@ async def attach_mentions(chat: Conversation, words: str) -> Attachments:
         result = await read_mention(chat, mention)
         content, cut = result.content, ""
         if len(content) + sum(map(len, blocks)) > LONG:
-            room = room or await chat.window() // SHARE
+            room = room or await chat.budget.find_window() // SHARE
             content, cut = shorten_attachment(result, room - sum(map(tokens, blocks)), mention)
         told.append(summarize_attachment(mention, result, cut))
         blocks.append(render_attachment(mention, result, content))
@@ -160,8 +161,8 @@ async def read_mention(chat: Conversation, mention: PathMention) -> ToolResult:
 
 async def call_reading_tool(chat: Conversation, name: str, arguments: Arguments) -> ToolResult:
     requested = ToolCall(new_id(), name, arguments)
-    proposal = chat.proposal(requested, "")
-    verdict = await chat.consent(requested, proposal)
+    proposal = chat.tools.propose(requested, "")
+    verdict = await chat.tools.decide(requested, proposal)
     if not verdict.allowed:
         path = spell_out(str(arguments["path"]))
         raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")

@@ -23,8 +23,8 @@ class Background:
         if not task.cancelled() and not task.result().ok:
             self._failed.append(task.result())
 
-    def failures(self) -> list[ToolResult]:
-        """What has failed since this was last asked."""
+    def take_failures(self) -> list[ToolResult]:
+        """Return what has failed since this was last asked."""
         failed, self._failed = self._failed, []
         return failed
 

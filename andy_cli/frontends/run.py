@@ -328,8 +328,12 @@ class Printer:
     def out_of_time(self, chat: Conversation, seconds: float) -> int:
         """Print how a turn ended that --timeout broke off, with what had been said."""
         message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
-        replies = [each for each in chat.history[chat.turn_began :] if each.role == "assistant"]
-        deeds = [each for each in chat.deeds if not each.earlier]
+        replies = [
+            each
+            for each in chat.history.messages[chat.history.turn_start :]
+            if each.role == "assistant"
+        ]
+        deeds = [each for each in chat.tools.actions if not each.earlier]
         self.show(events.Failed("error", "limit", message, hint))
         ended = events.Ended(
             "error_limit",
@@ -340,7 +344,7 @@ class Printer:
             len(replies),
             round((time.monotonic() - self._started) * 1000),
             exit_code=4,
-            usage=chat.usage._asdict(),
+            usage=chat.model.usage._asdict(),
             not_done=tuple(each._asdict() for each in find_not_done(deeds)),
             error={"kind": "limit", "message": message, "hint": hint},
         )

@@ -21,7 +21,7 @@ SHOWN = "This was shown to the user. Go on, or end your turn with end_turn."
 class EnvelopePlan(NamedTuple):
     """One reply, in the order in which it is carried out."""
 
-    said: tuple[str, ...]
+    texts: tuple[str, ...]
     """Shown at once, before anything is run."""
     requests: tuple[ToolRequest, ...]
     held_back: bool = False

@@ -51,6 +51,11 @@ class ModelProfile:
     schema_tokens: int
     """Those of the schemas alone."""
 
+    @property
+    def is_one_object(self) -> bool:
+        """A reply is one object of a protocol and nothing else."""
+        return self.dialect.calls_only or self.dialect.format_violation is not None
+
     def compiler(
         self, thinks_first: bool, wants_code: bool, prose: ProseFilter | None = None
     ) -> Compiler:

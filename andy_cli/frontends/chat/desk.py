@@ -97,14 +97,14 @@ class Desk:
         parts = [chat.client.name, chat.dialect.name, shown, *playing]
         if self._fullness:
             parts.append(f"context {self._fullness:.0%}")
-        if any(chat.usage):
-            parts.append(f"{short(sum(chat.usage))} tokens")
+        if any(chat.model.usage):
+            parts.append(f"{short(sum(chat.model.usage))} tokens")
         return " - ".join(parts)
 
     async def measure(self) -> None:
         """Find out how full the window is, for the status line."""
         if self.open is not None:
-            self._fullness = await self.open.chat.fullness()
+            self._fullness = await self.open.chat.budget.measure_fullness()
 
     @property
     def mode(self) -> str:
@@ -228,7 +228,7 @@ class Desk:
             self.tell("This model is not told what commands printed: it is too small for it.")
             return ""
         for each in printed:
-            chat.note_typed_command(each.command)
+            chat.history.note_typed_command(each.command)
         return "".join(f"{RAN}{fence_text(each.text)}" for each in printed)
 
     async def close(self) -> None:

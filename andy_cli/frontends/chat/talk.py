@@ -232,7 +232,7 @@ class Talk:
                 self._tell(sentence)
             shown.busy = "waiting for the MCP servers"
             await opened.wait_for_servers(line + attached)
-            shown.audit = opened.chat.cleaned
+            shown.audit = opened.chat.sanitizer.clean
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"
             found = await attach_mentions(opened.chat, line)

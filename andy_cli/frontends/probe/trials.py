@@ -150,7 +150,7 @@ async def tried(bench: Bench, way: Way, ahead: Row | None = None) -> Row:
         bench.progress(f"{way.name}  {at} of {len(tasks)}: {task.name}")
         chat = bench.conversation(way, offered(task))
         seen = [event async for event in turn(chat, task.said)]
-        used = Usage(*(one + more for one, more in zip(row.usage, chat.usage, strict=True)))
+        used = Usage(*(one + more for one, more in zip(row.usage, chat.model.usage, strict=True)))
         row = row._replace(usage=used, seconds=round(time.monotonic() - started, 1))
         error = failure(seen)
         if error and error.kind == "no_tools":

@@ -13,7 +13,7 @@ LARGEST = 74_000
 
 
 async def copy(desk: Desk, argument: str) -> str:
-    account = desk.open.chat.account if desk.open else None
+    account = desk.open.chat.provenance if desk.open else None
     if account is None or not account.answer:
         return "There is no answer yet."
     text = find_block(account.answer, argument) if argument else account.answer

@@ -8,10 +8,10 @@ NOTHING = "Nothing has been sent yet."
 
 
 async def cost(desk: Desk, argument: str) -> str:
-    if desk.open is None or not desk.open.chat.exchanges:
+    if desk.open is None or not desk.open.chat.model.exchanges:
         return NOTHING
     chat = desk.open.chat
-    used = chat.usage
+    used = chat.model.usage
     counted = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"
     tokens = counted if any(used) else "tokens: unknown, the server counts none"
     if parse_name(chat.client.name)[0] == "local":

@@ -43,7 +43,7 @@ async def model(desk: Desk, argument: str) -> str:
 
 def describe_model(opened: Opened) -> str:
     chat = opened.chat
-    writes = f"it writes {chat.dialect.name} ({chat.speech.why})"
+    writes = f"it writes {chat.dialect.name} ({chat.model.profile.why})"
     return f"{chat.client.name}: {opened.why}; {writes}, {opened.count_ready_tools()} tools."
 
 
@@ -73,7 +73,9 @@ def find_dialect(chat: Conversation, name: str, where: str) -> str:
         return "andybot"
     learned = recall_model(Endpoint(provider, model, where if "://" in where else preset.base_url))
     takes = ("tools",) if preset.tools else ()
-    return choose_dialect(model, NO_TEMPLATE, takes, chat.dialects.values(), learned).dialect.name
+    return choose_dialect(
+        model, NO_TEMPLATE, takes, chat.model.dialects.values(), learned
+    ).dialect.name
 
 
 def find_options(desk: Desk, argument: str) -> Options:
@@ -128,7 +130,7 @@ async def switch(desk: Desk, opened: Opened, found: Chosen, settings: Settings) 
         await desk.fetch(found.endpoint.model)
     before = opened.chat.client
     client = select.connect_client(found, settings, desk.tell, desk.options.no_session)
-    opened.chat.use(client, server_of(found, settings, desk.options.no_session))
+    opened.chat.switch_model(client, server_of(found, settings, desk.options.no_session))
     opened.why = found.why
     if opened.log is not None:
         opened.log.secrets += secrets_in_use(found)

@@ -2,7 +2,7 @@
 
 import json
 
-from andy_cli.agent.conversation import Exchange
+from andy_cli.agent.model.model_session import ModelExchange
 from andy_cli.agent.model.reply import RAW_LIMIT
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.command import Command
@@ -13,15 +13,15 @@ from andy_cli.guard.terminal_sanitizer import CONTROL
 async def raw(desk: Desk, argument: str) -> str:
     if argument and not (argument.isascii() and argument.isdigit() and int(argument)):
         raise UsageError(f"/raw takes how many exchanges to show, not {argument!r}.")
-    if desk.open is None or not desk.open.chat.exchanges:
+    if desk.open is None or not desk.open.chat.model.exchanges:
         return "Nothing has been said yet."
     chat = desk.open.chat
-    exchanges = list(chat.exchanges)[-int(argument or 1) :]
+    exchanges = list(chat.model.exchanges)[-int(argument or 1) :]
     shown = [visible(told(each)) for each in exchanges]
-    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.speech.why}."])
+    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.model.profile.why}."])
 
 
-def told(exchange: Exchange) -> str:
+def told(exchange: ModelExchange) -> str:
     """One exchange, both sides as they were."""
     wire, reply = exchange
     content = wire.get("content")

@@ -30,7 +30,7 @@ async def undo(desk: Desk, argument: str) -> str:
     did = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
     if did:
         if desk.open is not None:
-            desk.open.chat.add(Message("user", TOLD.format(did=did), note=True))
+            desk.open.chat.history.add(Message("user", TOLD.format(did=did), note=True))
         return f"Taken back: {did}."
     earlier = await asyncio.to_thread(describe_earlier)
     if not earlier:

@@ -15,7 +15,7 @@ ATTACHED = "what came with your message"
 
 
 async def why(desk: Desk, argument: str) -> str:
-    account = desk.open.chat.account if desk.open else None
+    account = desk.open.chat.provenance if desk.open else None
     if account is None or not account.answer:
         return NOTHING
     return neutralize_text("\n".join(lines(account)))

@@ -7,7 +7,7 @@ WINDOW = 500
 """No window is smaller: a server that reports less counts something else."""
 
 
-def window_warning(estimated: int, reported: int) -> str:
+def warn_of_lost_prompt(estimated: int, reported: int) -> str:
     """A sentence if the server read far less than was sent; empty if not, or if it tells nothing.
 
     `estimated` is ours for the whole request, `reported` the server's `usage.prompt_tokens`. Not
