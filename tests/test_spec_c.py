@@ -400,7 +400,7 @@ def test_C17_a_switch_of_models_makes_everything_that_reads_it_anew() -> None:
     chat.switch_model(ScriptedModel(["hi"], name="cerebras:qwen-2.5-32b"))
     assert chat.model.profile is not before
     assert chat.model.profile.markers is not before.markers
-    assert chat.model.profile.compiler(False, False) is not before.compiler(False, False)
+    assert chat.model.profile.make_compiler(False, False) is not before.make_compiler(False, False)
     assert chat.model.profile.client.name == "cerebras:qwen-2.5-32b"
 
 

@@ -21,7 +21,7 @@ TOO_LONG = "This model's maximum context length is {limit} tokens, you sent {sen
 
 
 def shorten(told: WindowedHistory, history: list[Message], window: int) -> None:
-    if told.tokens(history) + reserve_for_reply(window) > window:
+    if told.count_tokens(history) + reserve_for_reply(window) > window:
         told.shorten(history, window, fixed=0, failed=())
 
 
@@ -32,9 +32,9 @@ def test_what_is_told_fits_wherever_it_can(history: list[Message], window: int) 
     for message in history:
         grown.append(message)
         shorten(told, grown, window)
-        messages = told.messages(grown)
-        assert told.tokens(grown) == sum(map(estimate_message, messages))
-        if told.tokens(grown) + reserve_for_reply(window) > window:
+        messages = told.list_messages(grown)
+        assert told.count_tokens(grown) == sum(map(estimate_message, messages))
+        if told.count_tokens(grown) + reserve_for_reply(window) > window:
             users = [each for each in messages if each.role == "user"]
             assert len(users) <= 3, "the task, the last words and the note of what is left out"
 
@@ -43,7 +43,7 @@ def test_what_is_told_fits_wherever_it_can(history: list[Message], window: int) 
 def test_what_is_told_has_every_call_with_its_result(history: list[Message], window: int) -> None:
     told = WindowedHistory()
     shorten(told, history, window)
-    messages = told.messages(history)
+    messages = told.list_messages(history)
     assert messages == pair_results(messages)
     assert all(each.content != MISSING for each in messages)
 
@@ -54,7 +54,7 @@ def test_the_note_says_how_many_messages_were_left_out_in_all() -> None:
         history.append(Message("assistant", f"answer {nth}"))
         history.append(Message("user", f"question {nth}"))
         shorten(told, history, 1000)
-    messages = told.messages(history)
+    messages = told.list_messages(history)
     [note] = [found for each in messages if (found := LEFT_OUT_COUNT.fullmatch(each.content))]
     assert int(note["count"]) == len(history) - len(messages) + 1
     assert (messages[0], messages[-1]) == (history[0], history[-1])
@@ -67,20 +67,20 @@ def test_what_is_told_begins_with_the_same_words_for_many_turns() -> None:
         history.append(Message("assistant", f"answer {nth}"))
         history.append(Message("user", f"question {nth}"))
         shorten(told, history, 2000)
-        beginnings.add(told.messages(history)[1])
+        beginnings.add(told.list_messages(history)[1])
     assert len(beginnings) < 12
 
 
 def test_another_history_and_one_with_messages_taken_back_are_told_from_the_start() -> None:
     told = WindowedHistory()
     first = [Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
-    assert told.tokens(first) == sum(map(estimate_message, first))
+    assert told.count_tokens(first) == sum(map(estimate_message, first))
     del first[1:]
-    assert told.messages(first) == first
-    assert told.tokens(first) == estimate_message(first[0])
+    assert told.list_messages(first) == first
+    assert told.count_tokens(first) == estimate_message(first[0])
     second = [Message("user", "d")]
-    assert told.messages(second) == second
-    assert told.tokens(second) == estimate_message(second[0])
+    assert told.list_messages(second) == second
+    assert told.count_tokens(second) == estimate_message(second[0])
 
 
 def server_with_window(limit: int, sizes: list[int]) -> ModelServer:

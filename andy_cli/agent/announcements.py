@@ -6,6 +6,7 @@ no name, no quotation, no place.
 """
 
 import re
+from collections.abc import Sequence
 
 LONGEST = 160
 """Characters; more is an answer."""
@@ -20,22 +21,28 @@ WORD = re.compile(r"[^\W\d_]+")
 
 
 def only_announces(user: str, reply: str, done: bool = False) -> bool:
-    """Whether a reply that calls nothing announces what the user asked for, and stops.
+    """Tell whether a reply that calls nothing announces what the user asked for, and stops.
 
     `done`: something was done before; then its end alone tells.
     """
-    said = CONTRACTION.sub(" ", reply.strip())
-    if not said or len(said) > LONGEST or "\n" in said:
+    line = CONTRACTION.sub(" ", reply.strip())
+    if not line or len(line) > LONGEST or "\n" in line:
         return False
-    if said.endswith(OPEN_END):
+    if line.endswith(OPEN_END):
         return True
-    words = [] if done else WORD.findall(said)
-    if len(words) < FEWEST or SUBSTANCE.search(said) or "?" in f"{said}{user}" or "\uff1f" in said:
+    is_question = "?" in f"{line}{user}" or "\uff1f" in line
+    words = WORD.findall(line)
+    if done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
         return False
+    return _only_repeats_wish(words, user)
+
+
+def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
+    """Tell whether words repeat a wish of the user, and name nothing that the user does not."""
     wished = {_cut_to_stem(word) for word in WORD.findall(user)}
+    repeats = any(len(word) >= STEM and _cut_to_stem(word) in wished for word in words)
     names = [word for word in words[1:] if word[0].isupper() and _cut_to_stem(word) not in wished]
-    repeated = [word for word in words if len(word) >= STEM and _cut_to_stem(word) in wished]
-    return bool(repeated) and not any(len(name) > 1 for name in names)
+    return repeats and not any(len(name) > 1 for name in names)
 
 
 def _cut_to_stem(word: str) -> str:

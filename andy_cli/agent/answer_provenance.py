@@ -1,4 +1,4 @@
-"""What the last answer rests on, for whoever asks why."""
+"""The provenance of the last answer, for whoever asks why."""
 
 from typing import NamedTuple
 

@@ -12,7 +12,7 @@ of it as there is room for; both the user and the model are told how much that i
 import contextlib
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,9 +53,9 @@ class PathMention(NamedTuple):
 
 class Attachments(NamedTuple):
     text: str = ""
-    """What stands behind the user's words."""
+    """The blocks that stand behind the user's words."""
     told: tuple[str, ...] = ()
-    """What the user is told of it, a sentence each."""
+    """Sentences for the user, one for each attachment."""
 
 
 async def attach_mentions(chat: Conversation, words: str) -> Attachments:
@@ -89,26 +89,27 @@ async def attach_mentions(chat: Conversation, words: str) -> Attachments:
 
 
 def find_mentions(words: str, folder: Path) -> tuple[list[PathMention], list[str]]:
-    """The mentions of a message, each once; and what is said of words that nearly are one."""
-    found: dict[PathMention, None] = {}
+    """Find the mentions of a message, each once, and write a hint where a word nearly is one."""
+    mentions: dict[PathMention, None] = {}
     hints: list[str] = []
     outside_code = CODE.sub(lambda code: "x" * len(code[0]), words)
     matches = dict.fromkeys(MENTION.findall(outside_code))
     for quoted, plain in matches:
         written = quoted or plain
-        ways = (written,) if quoted else (written, written.rstrip(BEHIND))
-        mention = next(filter(None, (find_mentioned_path(each, folder) for each in ways)), None)
+        spellings = (written,) if quoted else (written, written.rstrip(BEHIND))
+        candidates = (find_mentioned_path(spelling, folder) for spelling in spellings)
+        mention = next(filter(None, candidates), None)
         if mention is not None:
-            found[mention] = None
+            mentions[mention] = None
         elif len(matches) <= MEANT and (near := find_nearest_path(written.rstrip(BEHIND), folder)):
             hints.append(
                 f"There is no file {spell_out(written)}; the nearest is {spell_out(near)}."
             )
-    return list(found), hints
+    return list(mentions), hints
 
 
 def find_mentioned_path(written: str, folder: Path) -> PathMention | None:
-    """What a word behind `@` names; None where nothing is there."""
+    """Find what a word behind `@` names; None where nothing is there."""
     if (place := find_existing_path(written, folder)) is not None:
         return PathMention(written, place.is_dir())
     lines = LINES.fullmatch(written)
@@ -130,11 +131,11 @@ def find_existing_path(written: str, folder: Path) -> Path | None:
 
 
 def find_nearest_path(written: str, folder: Path) -> str:
-    """A path beside the one that is not there; empty unless what was written looks like a path."""
+    """Find a path beside one that is not there; empty unless what was written looks like a path."""
     if "://" in written or not ("/" in written or Path(written).suffix):
         return ""
     try:
-        names = [each.name for each in resolve(written, folder).parent.iterdir()]
+        names = [path.name for path in resolve(written, folder).parent.iterdir()]
     except (ToolError, OSError):
         return ""
     close = difflib.get_close_matches(Path(written).name, names, n=1, cutoff=0.75)
@@ -146,10 +147,11 @@ async def read_mention(chat: Conversation, mention: PathMention) -> ToolResult:
     lines = {"start_line": mention.first, "end_line": mention.last, "line_numbers": True}
     part = lines if mention.first is not None else {}
     if mention.is_folder:
-        ways: Sequence[tuple[str, Arguments]] = [("list_directory", {})]
+        ways: list[tuple[str, Arguments]] = [("list_directory", {})]
     else:
-        # What is no text may be a document.
-        ways = [("read_file", part), *([("file_ingest", {})] if not part else [])]
+        ways = [("read_file", part)]
+        if not part:  # what is no text may be a document
+            ways.append(("file_ingest", {}))
     result = ToolResult("", "", "", Status.FAILED, problem="no tool that could read it is enabled")
     for name, arguments in ways:
         if chat.registry.get(name) is not None:
@@ -170,7 +172,7 @@ async def call_reading_tool(chat: Conversation, name: str, arguments: Arguments)
 
 
 def shorten_attachment(result: ToolResult, room: int, mention: PathMention) -> tuple[str, str]:
-    """The content in so many tokens, and in words how much of it that is where it is not all.
+    """Cut the content to so many tokens, and say how much of it that is where it is not all.
 
     Of a text these are its first lines; data stays valid.
     """
@@ -179,9 +181,11 @@ def shorten_attachment(result: ToolResult, room: int, mention: PathMention) -> t
         return content, ""
     if mention.is_folder:
         return truncate_result(content, room, "list_directory"), "room for a part of it"
-    kept = list(take_leading_lines(content, room))
-    cut = f"room for the first {count_noun(len(kept), 'line')}" if kept else "no room for any of it"
-    return "\n".join([*kept, f"[There was {cut}; read_file shows the rest.]"]), cut
+    lines = list(take_leading_lines(content, room))
+    cut = "no room for any of it"
+    if lines:
+        cut = f"room for the first {count_noun(len(lines), 'line')}"
+    return "\n".join([*lines, f"[There was {cut}; read_file shows the rest.]"]), cut
 
 
 def take_leading_lines(content: str, room: int) -> Iterator[str]:
@@ -193,14 +197,14 @@ def take_leading_lines(content: str, room: int) -> Iterator[str]:
 
 
 def render_attachment(mention: PathMention, result: ToolResult, content: str) -> str:
-    """What the model is told of one attachment."""
+    """Render one attachment for the model."""
     if not result.ok:
         return f"@{mention.path}: its path alone, for {result.problem}"
     return f"@{mention.path} ({result.did}):\n{fence_text(content)}"
 
 
 def summarize_attachment(mention: PathMention, result: ToolResult, cut: str) -> str:
-    """What the user is told of one attachment."""
+    """Tell the user of one attachment."""
     if not result.ok:
         return f"Attached {spell_out(mention.path)} by its path alone: {result.problem}"
     return f"Attached: {result.did}; there was {cut}." if cut else f"Attached: {result.did}."

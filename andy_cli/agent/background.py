@@ -1,4 +1,4 @@
-"""What goes on while the turn goes on: speech that is heard, and how it ended (B8, B38)."""
+"""Work that goes on beside the turn, such as speech, and how it ended (B8, B38)."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -127,7 +127,7 @@ class Conversation:
     async def _write_summary(self, told: Sequence[Message], window: int, wishes: str) -> str:
         """Let the model write a summary. Raises ModelError where it does not."""
         request = Request(render_summary_request(told, window, wishes))
-        compiler = self.model.profile.compiler(self.model.thinks_first, False)
+        compiler = self.model.profile.make_compiler(self.model.thinks_first, False)
         reply = self.model.send(request, compiler, {})
         try:
             async for _ in reply:
@@ -156,7 +156,7 @@ class Conversation:
         request = self.requests.render_next()
         wants_code = asks_for_code(self.history.user_request)
         profile, titles = self.model.profile, self.sanitizer.make_titles()
-        compiler = profile.compiler(self.model.thinks_first, wants_code, titles)
+        compiler = profile.make_compiler(self.model.thinks_first, wants_code, titles)
         return self.model.send(request, compiler, profile.known)
 
     def note_native_reply(self, reply: ModelReply) -> None:

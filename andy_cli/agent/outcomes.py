@@ -1,4 +1,4 @@
-"""How a turn can end: one table for every front end, for the exit code and for the documents."""
+"""The outcomes of a turn: one table for every front end, exit codes and the documents."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,7 +7,10 @@ from andy_cli.events import Subtype
 
 
 class TurnOutcome(NamedTuple):
-    """`sentence` is what the user is told; empty where the answer says it, or an error does."""
+    """One way to end a turn.
+
+    `sentence` is what the user is told; empty where the answer says it, or an error does.
+    """
 
     exit_code: int
     sentence: str = ""

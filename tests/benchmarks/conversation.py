@@ -116,7 +116,7 @@ def floor(size: int, native: bool) -> float:
         started = time.process_time()
         for said in script(native):
             chat.requests.render()
-            compiler = chat.model.profile.compiler(False, False)
+            compiler = chat.model.profile.make_compiler(False, False)
             for chunk in said:
                 compiler.take(chunk)
             compiler.finish()

@@ -9,7 +9,10 @@ UNKNOWN = "I have no way to do that. What would you like me to do instead?"
 
 
 def ask_for_clarification(action: str, tool: Schema | None, problems: Sequence[Problem]) -> str:
-    """`action`: what was to be done, in words; `tool` is None where there is none for it."""
+    """Ask for what is missing or does not fit.
+
+    `action`: what was to be done, in words; `tool` is None where there is none for it.
+    """
     if tool is None or not problems:
         return UNKNOWN
     first = problems[0]
@@ -20,10 +23,12 @@ def ask_for_clarification(action: str, tool: Schema | None, problems: Sequence[P
 
 
 def describe_parameter(path: str, tool: Schema) -> str:
-    """A parameter as its description has it, else its name as words."""
+    """Describe a parameter by its description, else by its name as words."""
     name = path.split("/")[0]
     schema = read_parameters(tool).get("properties", {}).get(name, {})
-    said = schema.get("description") if isinstance(schema, dict) else None
-    if isinstance(said, str) and said.strip():
-        return said.strip().rstrip(".?!")
-    return "the " + name.replace("_", " ").strip() if name.isidentifier() else "more"
+    description = schema.get("description") if isinstance(schema, dict) else None
+    if isinstance(description, str) and description.strip():
+        return description.strip().rstrip(".?!")
+    if not name.isidentifier():
+        return "more"
+    return "the " + name.replace("_", " ").strip()

@@ -1,7 +1,7 @@
-"""What the calls of a protocol that carries everything mean: texts to show, and when it is over.
+"""Plan a reply in a protocol that carries everything: texts to show, calls, and when it is over.
 
 In the envelope a model speaks by `send_chat` and ends its turn by `end_turn` (B4 to B12). They are
-notation, not deeds: neither is ever run, and the history holds the text they carried.
+notation, not actions: neither is ever run, and the history holds the text they carried.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,26 +37,27 @@ TextReader = Callable[[ToolRequest], str | None]
 def plan_envelope(
     requests: Sequence[ToolRequest], answers: Callable[[str], bool], text_of: TextReader
 ) -> EnvelopePlan:
-    """`answers`: whether a tool has a result that the model waits for. `text_of`: what a request
-    to say something says; None if there is no text in it.
+    """Plan the requests of one reply: by priority, then as written (B12, R12).
 
-    By priority, then as written (B12, R12); what stands behind `end_turn` is not done.
+    `answers`: whether a tool has a result that the model waits for. `text_of`: what a request
+    to say something says; None if there is no text in it. What stands behind `end_turn` is not
+    done.
     """
-    last = next((at for at, each in enumerate(requests) if each.name == ENDED), len(requests))
-    order = sorted(requests[:last], key=lambda request: -request.priority)
-    said: list[str] = []
-    wanted: list[ToolRequest] = []
+    names = [request.name for request in requests]
+    end = names.index(ENDED) if ENDED in names else len(requests)
+    texts: list[str] = []
+    to_run: list[ToolRequest] = []
     waiting = held_back = unsaid = False
-    for request in order:
+    for request in sorted(requests[:end], key=lambda request: -request.priority):
         if request.name != SPOKEN:
-            wanted.append(request)
+            to_run.append(request)
             waiting = waiting or answers(request.name)
         elif waiting:
             held_back = True
         elif (text := text_of(request)) is not None:
-            said.append(text)
+            texts.append(text)
         else:
             unsaid = True
     # A claim about results that are owed has to wait for them: the end is put off.
-    ends = last < len(requests) and not (waiting or unsaid)
-    return EnvelopePlan(tuple(filter(str.strip, said)), tuple(wanted), held_back, unsaid, ends)
+    ends = end < len(requests) and not (waiting or unsaid)
+    return EnvelopePlan(tuple(filter(str.strip, texts)), tuple(to_run), held_back, unsaid, ends)

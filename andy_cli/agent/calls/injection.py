@@ -36,14 +36,14 @@ ANY = re.compile("[<\\[@>\u273f]|andybot|functools", re.IGNORECASE)
 
 
 def escape_control_tokens(text: str) -> str:
-    """Shapes stay: JSON is JSON afterwards. Linear."""
+    """Escape the control tokens of every dialect in a text. JSON stays JSON; takes linear time."""
     if not ANY.search(text):
         return text
     return _compile_markers().sub(lambda match: match[0] + JOINER, text)
 
 
 def unescape_control_tokens(arguments: Arguments | None) -> Arguments | None:
-    """What a model wrote, with the data it copied as it was."""
+    """Restore in arguments the data that the model copied."""
     return None if arguments is None else cast(Arguments, _unescape_value(arguments))
 
 
@@ -51,47 +51,48 @@ def _unescape_value(value: object) -> object:
     if isinstance(value, str):
         return value.replace(JOINER, "") if JOINER in value else value
     if isinstance(value, Mapping):
-        return {key: _unescape_value(each) for key, each in value.items()}
+        return {key: _unescape_value(element) for key, element in value.items()}
     if isinstance(value, list):
-        return [_unescape_value(each) for each in value]
+        return [_unescape_value(element) for element in value]
     return value
 
 
 @cache
 def _compile_markers() -> re.Pattern[str]:
-    """The first character of every marker there is, where the rest of it follows."""
+    """Compile what finds the first character of every marker, where the rest of it follows."""
     rests: dict[str, set[str]] = {}
     for text in {*_list_markers(), *LITERAL, *REASONING, *CLOSERS}:
         if len(text) > 3 and text[0] in "<[@>\u273f\u25c1":
             rests.setdefault(text[0], set()).add(re.escape(text[1:]))
     listed = [
-        f"{re.escape(first)}(?={'|'.join(sorted(each, key=len))})" for first, each in rests.items()
+        f"{re.escape(first)}(?={'|'.join(sorted(endings, key=len))})"
+        for first, endings in rests.items()
     ]
     words = r"(?i:d(?=ear andybot|eear andybot)|f(?=unctools\s*\[))"
     return re.compile("|".join([FRAMES, *listed, words]))
 
 
 def _list_markers() -> Iterable[str]:
-    for each in discover(dialects, Dialect, "DIALECT"):
+    for dialect in discover(dialects, Dialect, "DIALECT"):
         yield from (
-            *each.start_markers,
-            *each.line_start_markers,
-            *each.reply_start_markers,
-            *each.end_markers,
+            *dialect.start_markers,
+            *dialect.line_start_markers,
+            *dialect.reply_start_markers,
+            *dialect.end_markers,
         )
 
 
 BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
-"""What differs between a text and its quotation, or its place in JSON."""
+"""Characters that differ between a text and its quotation, or its place in JSON."""
 SHORTEST = 8
 """Letters of a command, or of arguments, that are no coincidence."""
 FRAMING = re.compile(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*")
-"""What may stand between a request and the quotation mark behind it."""
+"""Closing markers that may stand between a request and the quotation mark behind it."""
 MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
 
 
 def is_quoted(request: ToolRequest, raw: str) -> bool:
-    """Whether it stands in a block quote of the reply, or right between quotation marks."""
+    """Tell whether it stands in a block quote of the reply, or right between quotation marks."""
     start, end = request.span
     if start == end:
         return False
@@ -104,19 +105,19 @@ def is_quoted(request: ToolRequest, raw: str) -> bool:
 
 
 def is_copied(request: ToolRequest, raw: str, foreign: Iterable[str]) -> bool:
-    """Whether it stands in a foreign text as it was written, with its notation.
+    """Tell whether it stands in a foreign text as it was written, with its notation.
 
     `raw` is the reply, `foreign` what tools returned before it and what was piped in.
     """
     start, end = request.span
     written = _squeeze_quotation(raw[start:end])
-    return len(written) >= SHORTEST and any(written in _squeeze_quotation(each) for each in foreign)
+    return len(written) >= SHORTEST and any(written in _squeeze_quotation(text) for text in foreign)
 
 
 def repeats_foreign(
     request: ToolRequest, raw: str, foreign: Iterable[str], own: Iterable[str], effect: Effect
 ) -> bool:
-    """Whether somebody should be asked: a foreign text may have put it into the model's mouth.
+    """Tell whether somebody should be asked: a foreign text may have put it into the model's mouth.
 
     `foreign` is what tools returned and what was piped in, `own` the user's words. It is looked
     for as it was written, by its name together with its arguments in whatever notation, by a
@@ -124,66 +125,72 @@ def repeats_foreign(
     user asked for may look the same: the build command that a README names.
     """
     foreign = list(foreign)
-    told = [_squeeze_quotation(each) for each in foreign]
-    if not told:
+    texts = [_squeeze_quotation(text) for text in foreign]
+    if not texts:
         return False
     if is_copied(request, raw, foreign):
         return True
     said = _squeeze_quotation("\n".join(own))
-    arguments = request.arguments or {}
-    values = [
-        each for each in map(_squeeze_quotation, _flatten_texts(arguments)) if each not in said
-    ]
-    if sum(map(len, values)) >= SHORTEST:
-        anchors = [_squeeze_quotation(request.name)]
-        if effect is Effect.ACT and len(set(values)) > 1:
-            anchors.append(max(values, key=len))
-        if any(_stand_together(anchor, values, told) for anchor in anchors):
-            return True
-    commands = {
-        _squeeze_quotation(each)
-        for line in _find_command_lines(arguments)
-        for each in _split_commands(line)
-    }
-    return any(each in text for each in commands if each not in said for text in told)
+    return _repeats_call(request, texts, said, effect) or _repeats_command(request, texts, said)
+
+
+def _repeats_call(request: ToolRequest, texts: list[str], said: str, effect: Effect) -> bool:
+    """Tell whether a text has the name or the longest argument of a call beside the others."""
+    values = [_squeeze_quotation(text) for text in _flatten_texts(request.arguments or {})]
+    values = [value for value in values if value not in said]
+    if sum(map(len, values)) < SHORTEST:
+        return False
+    anchors = [_squeeze_quotation(request.name)]
+    if effect is Effect.ACT and len(set(values)) > 1:
+        anchors.append(max(values, key=len))
+    return any(_stand_together(anchor, values, texts) for anchor in anchors)
+
+
+def _repeats_command(request: ToolRequest, texts: list[str], said: str) -> bool:
+    """Tell whether a text has a command of the arguments that the user did not say."""
+    for line in _find_command_lines(request.arguments or {}):
+        for command in map(_squeeze_quotation, _split_commands(line)):
+            if command not in said and any(command in text for text in texts):
+                return True
+    return False
 
 
 NEAR = 400
 """Characters around a tool's name, or its longest argument, in which a call has the others."""
 
 
-def _stand_together(anchor: str, values: list[str], told: list[str]) -> bool:
-    """Whether all the values stand near the anchor in one of the texts."""
-    for each in told:
-        if not all(value in each for value in values):
+def _stand_together(anchor: str, values: list[str], texts: list[str]) -> bool:
+    """Tell whether all the values stand near the anchor in one of the texts."""
+    for text in texts:
+        if not all(value in text for value in values):
             continue
-        for match in re.finditer(re.escape(anchor), each, re.IGNORECASE):
-            around = each[max(0, match.start() - NEAR) : match.end() + NEAR]
+        for match in re.finditer(re.escape(anchor), text, re.IGNORECASE):
+            around = text[max(0, match.start() - NEAR) : match.end() + NEAR]
             if all(value in around for value in values):
                 return True
     return False
 
 
 def _find_command_lines(arguments: object) -> Iterator[str]:
-    """Texts that may be command lines: under a name that says so."""
+    """Find texts that may be command lines: under a name that says so."""
     if isinstance(arguments, dict):
-        for key, each in arguments.items():
-            if isinstance(each, str) and key in ("command", "cmd", "script", "code"):
-                yield each
+        for name, value in arguments.items():
+            if isinstance(value, str) and name in ("command", "cmd", "script", "code"):
+                yield value
 
 
 BETWEEN = re.compile(r"&&|\|\||[;|&\n]|(?<=\s)-\w*c\s")
-"""What stands between the commands of a line, and before one that a shell is given."""
+"""Separators between the commands of a line, and before one that a shell is given."""
 
 
 def _split_commands(line: str) -> Iterator[str]:
-    """The line, and its commands, also without what is put before them such as `sudo`."""
+    """Split a line into its commands, also without what is put before them such as `sudo`."""
     if " " in line.strip():
         yield from _keep_long_command(line)
     for part in BETWEEN.split(line):
         words = part.split()
-        for at in range(len(words) - 1):
-            yield from _keep_long_command(" ".join(words[at:]))
+        for start in range(len(words) - 1):
+            yield from _keep_long_command(" ".join(words[start:]))
         if len(words) == 1 and "/" in words[0]:
             yield from _keep_long_command(words[0])
 
@@ -195,9 +202,9 @@ def _keep_long_command(command: str) -> Iterator[str]:
 
 def _flatten_texts(value: object) -> list[str]:
     if isinstance(value, dict):
-        return [text for each in value.values() for text in _flatten_texts(each)]
+        return [text for element in value.values() for text in _flatten_texts(element)]
     if isinstance(value, list):
-        return [text for each in value for text in _flatten_texts(each)]
+        return [text for element in value for text in _flatten_texts(element)]
     return [value if isinstance(value, str) else json.dumps(value)]
 
 

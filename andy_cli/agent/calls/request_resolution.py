@@ -1,4 +1,4 @@
-"""What the model wrote -> calls we are willing to run, or words that tell the model why not.
+"""Resolve what the model wrote into calls we are willing to run, or say to it why not.
 
 Look up the tool, ask for what the notation leaves open, fit names and values to the schema,
 validate (R14). Never the gate: `andy serve` resolves with its client's schemas and runs nothing.
@@ -29,7 +29,7 @@ class OfferedTools(NamedTuple):
 
     tools: Tools
     harmless: Callable[[str], bool] = lambda name: False
-    """Whether a tool only reads: where it does, a value may be guessed."""
+    """Tells whether a tool only reads: where it does, a value may be guessed."""
     check: CheckArguments = lambda name, arguments: ()
     paths: FindMeantPaths = lambda name, arguments: (arguments, ())
 
@@ -38,35 +38,36 @@ class ResolvedCall(NamedTuple):
     call: ToolCall
     """The call as it is or would have been; it may only be run if there is no fault."""
     fault: str = ""
-    """What the model is told instead of a result."""
+    """The words for the model in place of a result."""
     changes: tuple[str, ...] = ()
-    """What was corrected, e.g. `file -> path`."""
+    """Corrections, such as `file -> path`."""
     problems: tuple[Problem, ...] = ()
     doubtful: bool = False
-    """Which tool was meant is a guess: it needs a yes."""
+    """The tool that was meant is a guess: it needs a yes."""
 
 
 async def resolve_tool_request(
     request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
 ) -> tuple[ResolvedCall, ...]:
-    """One call normally; several where a list was given to a tool that reads one thing."""
+    """Resolve one request: into one call normally, into several where a list was given to a tool
+    that reads one thing."""
     arguments: object = request.arguments or {}
     if dialect.interview is not None:
-        answered = await complete_arguments(request, dialect, offer, ask)
-        if isinstance(answered, InterviewRefusal):
-            return (ResolvedCall(ToolCall(request.id, request.name), answered.text),)
-        arguments = answered
-    made = map_call(request.name, arguments, offer.tools, offer.harmless)
+        completed = await complete_arguments(request, dialect, offer, ask)
+        if isinstance(completed, InterviewRefusal):
+            return (ResolvedCall(ToolCall(request.id, request.name), completed.text),)
+        arguments = completed
+    mapped = map_call(request.name, arguments, offer.tools, offer.harmless)
     return tuple(
-        validate_call(ToolCall(number_call_id(request.id, at), *call), made, offer)
-        for at, call in enumerate(made.calls)
+        validate_call(ToolCall(number_call_id(request.id, number), *call), mapped, offer)
+        for number, call in enumerate(mapped.calls)
     )
 
 
 async def complete_arguments(
     request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
 ) -> Arguments | InterviewRefusal:
-    """The arguments, those asked for included; an unknown tool is asked for nothing."""
+    """Ask the model for the arguments that are missing; for an unknown tool nothing is asked."""
     given = request.arguments or {}
     found = find_tool(request.name, given, offer.tools)
     if found is None:
@@ -74,34 +75,38 @@ async def complete_arguments(
     return await conduct_interview(dialect, found.name, given, offer.tools[found.name], ask)
 
 
-def validate_call(call: ToolCall, made: Mapped, offer: OfferedTools) -> ResolvedCall:
+def validate_call(call: ToolCall, mapped: Mapped, offer: OfferedTools) -> ResolvedCall:
+    """Validate a call against its tool, and correct the paths that were meant."""
     tool = offer.tools.get(call.name)
     if tool is None:
-        return ResolvedCall(call, f"{made.problems[0].message} {INSTEAD}", problems=made.problems)
-    problems = made.problems or offer.check(call.name, call.arguments)
+        return ResolvedCall(
+            call, f"{mapped.problems[0].message} {INSTEAD}", problems=mapped.problems
+        )
+    problems = mapped.problems or offer.check(call.name, call.arguments)
     if problems:
         fault = explain_misfit(call.name, problems, tool)
-        return ResolvedCall(call, fault, made.changes, problems, made.guessed)
-    arguments, found = offer.paths(call.name, call.arguments)
+        return ResolvedCall(call, fault, mapped.changes, problems, mapped.guessed)
+    arguments, path_changes = offer.paths(call.name, call.arguments)
     meant = call._replace(arguments=arguments)
-    return ResolvedCall(meant, changes=(*made.changes, *found), doubtful=made.guessed)
+    return ResolvedCall(meant, changes=(*mapped.changes, *path_changes), doubtful=mapped.guessed)
 
 
 INSTEAD = "Use one that exists, or answer without."
 
 
-def number_call_id(id: str, at: int) -> str:
-    """Ids of calls that one request became: the first keeps its own."""
-    return f"{id[:8]}{at}" if at else id
+def number_call_id(id: str, number: int) -> str:
+    """Number the ids of the calls that one request became: the first keeps its own."""
+    return f"{id[:8]}{number}" if number else id
 
 
 def explain_misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
-    """The one message to the model: what does not fit, and that part of the schema (D15)."""
-    found = "; ".join(
-        f"{each.path}: {each.message}" if each.path else each.message for each in problems
+    """Tell the model what does not fit, with that part of the schema (D15)."""
+    reasons = "; ".join(
+        f"{problem.path}: {problem.message}" if problem.path else problem.message
+        for problem in problems
     )
     return (
-        f"{name} was not run, its arguments do not fit: {found}."
+        f"{name} was not run, its arguments do not fit: {reasons}."
         f" Its parameters are: {schema_excerpt(tool, problems)} Correct them and ask again."
     )
 
@@ -123,5 +128,6 @@ async def conduct_interview(
 
 
 def read_parameters(tool: Schema) -> Schema:
+    """Read the schema of a tool's parameters; empty where it has none."""
     schema = tool.get("function", tool).get("parameters")
     return schema if isinstance(schema, Mapping) else {}

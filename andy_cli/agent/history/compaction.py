@@ -30,10 +30,10 @@ SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
 class CompactionSizes(NamedTuple):
-    """What became of a history."""
+    """The sizes of a history before and after it was compacted."""
 
     messages: int
-    """How many the summary stands for; 0 where nothing was changed."""
+    """The number that the summary stands for; 0 where nothing was changed."""
     before: int
     after: int
     """Estimated tokens of what is told of the history."""
@@ -44,15 +44,33 @@ def is_summary(message: Message) -> bool:
 
 
 def find_verbatim_positions(history: Sequence[Message]) -> set[int]:
-    """The places of what stays word for word."""
-    own = [at for at, each in enumerate(history) if each.role == "user" and not each.note]
-    stays = {*own[:1], *own[-1:]}
-    stays |= {at for at in own if is_decision(history[at].content)}
-    calls = find_latest_calls(history)
-    if any(history[at].calls for at in calls):
-        stays |= calls
-    answers = [at for at, each in enumerate(history) if each.role == "assistant" and not each.calls]
-    return stays | {at for at in answers[-1:] if not own or at > own[-1]}
+    """Find the positions of the messages that stay word for word."""
+    own = find_user_positions(history)
+    positions = {*own[:1], *own[-1:]}
+    positions |= {position for position in own if is_decision(history[position].content)}
+    latest_calls = find_latest_calls(history)
+    if any(history[position].calls for position in latest_calls):
+        positions |= latest_calls
+    last_question = own[-1] if own else -1
+    last_answer = find_last_answer(history)
+    return positions | ({last_answer} if last_answer > last_question else set())
+
+
+def find_user_positions(history: Sequence[Message]) -> list[int]:
+    """Find the positions of what the user said; notes are andy's own."""
+    return [
+        position
+        for position, message in enumerate(history)
+        if message.role == "user" and not message.note
+    ]
+
+
+def find_last_answer(history: Sequence[Message]) -> int:
+    """Find the position of the last message of the assistant without calls; -1 if there is none."""
+    for position in reversed(range(len(history))):
+        if history[position].role == "assistant" and not history[position].calls:
+            return position
+    return -1
 
 
 def is_decision(words: str) -> bool:
@@ -60,17 +78,20 @@ def is_decision(words: str) -> bool:
 
 
 def is_worth_it(history: Sequence[Message]) -> bool:
-    """Whether a summary could be shorter than what it would stand for."""
-    stays = find_verbatim_positions(history)
-    return (
-        sum(estimate_message(each) for at, each in enumerate(history) if at not in stays) >= LEAST
+    """Tell whether a summary could be shorter than what it would stand for."""
+    verbatim = find_verbatim_positions(history)
+    summarized = (
+        estimate_message(message)
+        for position, message in enumerate(history)
+        if position not in verbatim
     )
+    return sum(summarized) >= LEAST
 
 
 def render_summary_request(
     history: Sequence[Message], window: int, wishes: str
 ) -> tuple[Wire, ...]:
-    """What the model is asked: the conversation as one text, as much of it as fits."""
+    """Render the request for a summary: the conversation as one text, as much as fits."""
     told = WISHES.format(wishes=wishes) if wishes else ""
     prompt = load_prompt("summary").substitute(wishes=told).strip()
     fits = compress_history(history, window, tokens(prompt) + tokens(END), leave_out=True)
@@ -82,7 +103,7 @@ def render_summary_request(
 
 
 def render_transcript(message: Message) -> Iterator[str]:
-    """One message as a reader of the conversation would see it."""
+    """Render one message as a reader of the conversation would see it."""
     content = message.content.strip()
     if message.role == "tool":
         yield f"Result of {message.name or 'a tool'}: {content}"
@@ -94,9 +115,8 @@ def render_transcript(message: Message) -> Iterator[str]:
 
 
 def insert_summary(history: Sequence[Message], summary: str) -> list[Message]:
-    """What is told from now on: what stays, and the summary for the rest."""
-    stays = sorted(find_verbatim_positions(history))
-    messages = [history[at] for at in stays]
+    """Put the summary in place of all that does not stay word for word."""
+    messages = [history[position] for position in sorted(find_verbatim_positions(history))]
     task = 1 if messages and messages[0].role == "user" else 0
     messages.insert(task, Message("user", HEAD + escape_control_tokens(summary), note=True))
     return messages

@@ -1,4 +1,4 @@
-"""A history that fits the model's window (C30).
+"""Compress a history so that it fits the model's window (C30).
 
 What goes first is what can be had again: old results become stubs that say how (`stubs.py`), then
 long arguments of old calls, then old answers and long old texts of the user. Never touched are the
@@ -59,7 +59,7 @@ def compress_history(
     goal: float = 1.0,
     leave_out: bool = False,
 ) -> CompressedHistory:
-    """The history in what `window` tokens leave beside `fixed` ones and the reply's.
+    """Shorten the history to what `window` tokens leave beside `fixed` ones and the reply's.
 
     `fixed` is what goes with every request: the system prompt if it is not in the history, and
     the tools' schemas. `decisions` are places in the history that stay as they are, `failed` the
@@ -67,70 +67,97 @@ def compress_history(
     room. With `leave_out` whole messages may go. If it still does not fit, `after` says so.
     """
     room = window - fixed - reserve_for_reply(window, reply)
-    sizes = [estimate_message(each) for each in history]
-    before = after = sum(sizes)
+    before = sum(map(estimate_message, history))
     if before <= room:
         return CompressedHistory(tuple(history), before, before)
-    messages = list(history)
     pinned = find_pinned_positions(history, decisions, failed)
-    names = {call.id: call.name for each in history for call in each.calls}
+    goal_size = int(room * goal)
+    compressed = _shorten_messages(history, before, goal_size, pinned)
+    if leave_out and compressed.after > room:
+        return _leave_out(compressed, goal_size, pinned)
+    return compressed
+
+
+def _shorten_messages(
+    history: Sequence[Message], before: int, goal_size: int, pinned: Collection[int]
+) -> CompressedHistory:
+    """Shorten one message after the other, step by step, until the goal is reached."""
+    messages = list(history)
+    sizes = [estimate_message(message) for message in history]
+    names = {call.id: call.name for message in history for call in message.calls}
+    after = before
     shortened: dict[str, None] = {}
-    wanted = int(room * goal)
-    for shorter in STEPS:
-        for at, message in enumerate(messages):
-            if after <= wanted:
+    for shorten in STEPS:
+        for position, message in enumerate(messages):
+            if after <= goal_size:
                 break
-            changed = message if at in pinned else shorter(message, names)
-            if changed is not message and (less := estimate_message(changed)) < sizes[at]:
-                after += less - sizes[at]
-                sizes[at], messages[at] = less, changed
+            if position in pinned:
+                continue
+            changed = shorten(message, names)
+            size = estimate_message(changed) if changed is not message else sizes[position]
+            if size < sizes[position]:
+                after += size - sizes[position]
+                sizes[position], messages[position] = size, changed
                 shortened |= dict.fromkeys(list_changed_calls(message, changed))
-    done = CompressedHistory(tuple(messages), before, after, tuple(shortened))
-    return _leave_out(done, wanted, pinned) if leave_out and after > room else done
+    return CompressedHistory(tuple(messages), before, after, tuple(shortened))
 
 
-def _leave_out(done: CompressedHistory, room: int, pinned: Collection[int]) -> CompressedHistory:
+def _leave_out(
+    compressed: CompressedHistory, room: int, pinned: Collection[int]
+) -> CompressedHistory:
     """Leave out the oldest messages, a call with its results; what is pinned only at the last.
 
     The task is the last to go; the user's last words and the last calls stay.
     """
-    messages = done.history
-    users = [at for at, message in enumerate(messages) if _is_user(message)]
-    task, needed = {*users[:1]}, {*users[-1:], *find_latest_calls(messages)}
-    after, gone = done.after + estimate_message(_make_left_out_note(len(messages))), set[int]()
-    units = [unit for unit in _group_messages(messages) if needed.isdisjoint(unit)]
-    units.sort(key=lambda unit: (not unit.isdisjoint(task), not unit.isdisjoint(pinned)))
-    for unit in units:
+    messages = compressed.history
+    own = [position for position, message in enumerate(messages) if _is_from_user(message)]
+    task = set(own[:1])
+    gone = _choose_left_out(compressed, room, pinned, task, {*own[-1:]})
+    if not gone:
+        return compressed
+    remaining = [message for position, message in enumerate(messages) if position not in gone]
+    note_position = min(task, default=-1) + 1 if gone.isdisjoint(task) else 0
+    left_out = sum(_count_left_out(messages[position]) for position in gone)
+    remaining.insert(note_position, _make_left_out_note(left_out))
+    after = sum(map(estimate_message, remaining))
+    return compressed._replace(history=tuple(remaining), after=after, left_out=left_out)
+
+
+def _choose_left_out(
+    compressed: CompressedHistory,
+    room: int,
+    pinned: Collection[int],
+    task: Collection[int],
+    last_words: Collection[int],
+) -> set[int]:
+    """Choose the positions of the messages that go."""
+    messages = compressed.history
+    needed = {*last_words, *find_latest_calls(messages)}
+    groups = [group for group in _group_messages(messages) if needed.isdisjoint(group)]
+    groups.sort(key=lambda group: (not group.isdisjoint(task), not group.isdisjoint(pinned)))
+    after = compressed.after + estimate_message(_make_left_out_note(len(messages)))
+    gone: set[int] = set()
+    for group in groups:
         if after <= room:
             break
-        gone |= unit
-        after -= sum(estimate_message(messages[at]) for at in unit)
-    if not gone:
-        return done
-    find_pinned_positions = [message for at, message in enumerate(messages) if at not in gone]
-    place = min(task, default=-1) + 1 if gone.isdisjoint(task) else 0
-    left_out = sum(_count_left_out(messages[at]) for at in gone)
-    find_pinned_positions.insert(place, _make_left_out_note(left_out))
-    return done._replace(
-        history=tuple(find_pinned_positions),
-        after=sum(map(estimate_message, find_pinned_positions)),
-        left_out=left_out,
-    )
+        gone |= group
+        after -= sum(estimate_message(messages[position]) for position in group)
+    return gone
 
 
-def _is_user(message: Message) -> bool:
+def _is_from_user(message: Message) -> bool:
     return message.role == "user" and not message.note
 
 
 def _group_messages(messages: Sequence[Message]) -> Iterator[set[int]]:
-    """What goes together, oldest first: a call with all its results, else a message alone."""
+    """Group what goes together, oldest first: a call with its results, else a message alone."""
     results: dict[str, set[int]] = {}
-    for at, message in enumerate(messages):
+    for position, message in enumerate(messages):
         if message.role == "tool":
-            results.setdefault(message.call_id, set()).add(at)
-    for at, message in enumerate(messages):
+            results.setdefault(message.call_id, set()).add(position)
+    for position, message in enumerate(messages):
         if message.role not in ("tool", "system"):
-            yield {at}.union(*(results.get(call.id, set()) for call in message.calls))
+            yield {position}.union(*(results.get(call.id, set()) for call in message.calls))
 
 
 def _make_left_out_note(count: int) -> Message:
@@ -138,20 +165,20 @@ def _make_left_out_note(count: int) -> Message:
 
 
 def _count_left_out(message: Message) -> int:
-    """How many messages are gone with this one: a note stands for those that it tells of."""
+    """Count the messages that are gone with this one: a note stands for those it tells of."""
     told = LEFT_OUT_COUNT.fullmatch(message.content) if message.note else None
     return int(told["count"]) if told else 1
 
 
 def reserve_for_reply(window: int, most: int = REPLY) -> int:
-    """Tokens of the window that are kept free for the reply."""
+    """Reserve tokens of the window for the reply."""
     return min(most, window // 4)
 
 
 def estimate_message(message: Message) -> int:
-    """Estimated tokens of a message as it is sent."""
-    called = sum(tokens(each.name) + tokens(dump_arguments(each)) + 8 for each in message.calls)
-    return MESSAGE + tokens(message.content) + called
+    """Estimate the tokens of a message as it is sent."""
+    calls = sum(tokens(call.name) + tokens(dump_arguments(call)) + 8 for call in message.calls)
+    return MESSAGE + tokens(message.content) + calls
 
 
 def dump_arguments(call: ToolCall) -> str:
@@ -159,6 +186,7 @@ def dump_arguments(call: ToolCall) -> str:
 
 
 def list_changed_calls(before: Message, after: Message) -> Iterator[str]:
+    """List the ids of the calls in a message, or of its result, that were shortened."""
     if before.role == "tool":
         yield before.call_id
     for old, new in zip(before.calls, after.calls, strict=True):
@@ -169,40 +197,40 @@ def list_changed_calls(before: Message, after: Message) -> Iterator[str]:
 def find_pinned_positions(
     history: Sequence[Message], decisions: Collection[int], failed: Collection[str]
 ) -> frozenset[int]:
-    """The places of what is never shortened."""
-    users = [at for at, each in enumerate(history) if each.role == "user"]
+    """Find the positions of what is never shortened."""
+    users = [position for position, message in enumerate(history) if message.role == "user"]
     pinned = {*decisions, *users[:1], *users[-1:]}
-    pinned |= {at for at, each in enumerate(history) if each.role == "system"}
-    pinned |= {at for at in users if DECIDED.search(history[at].content[:WORTH])}
-    pinned |= {
-        at
-        for at, each in enumerate(history)
-        if each.role == "tool" and (each.call_id in failed or is_error(each.content))
-    }
+    pinned |= {position for position in users if DECIDED.search(history[position].content[:WORTH])}
+    for position, message in enumerate(history):
+        failed_here = message.role == "tool" and (
+            message.call_id in failed or is_error(message.content)
+        )
+        if message.role == "system" or failed_here:
+            pinned.add(position)
     return frozenset(pinned | find_latest_calls(history))
 
 
 def find_latest_calls(history: Sequence[Message]) -> set[int]:
-    """The last message with calls and all results that belong to it."""
-    at = next((at for at in reversed(range(len(history))) if history[at].calls), None)
-    if at is None:
-        told = (at for at in reversed(range(len(history))) if history[at].role == "tool")
-        return {*islice(told, 1)}
-    ids = {call.id for call in history[at].calls}
-    results = {n for n in range(at, len(history)) if history[n].call_id in ids}
-    return {at, *results}
+    """Find the last message with calls and all results that belong to it."""
+    backwards = list(reversed(range(len(history))))
+    last = next((position for position in backwards if history[position].calls), None)
+    if last is None:
+        results = (position for position in backwards if history[position].role == "tool")
+        return {*islice(results, 1)}
+    ids = {call.id for call in history[last].calls}
+    return {last, *(at for at in range(last, len(history)) if history[at].call_id in ids)}
 
 
 ToolNames = Mapping[str, str]
 
 
 def stub_result_with_head(message: Message, names: ToolNames) -> Message:
-    """A result as a stub that keeps the head of the data."""
+    """Replace a result by a stub that keeps the head of the data."""
     return _stub_content(message, names, HEAD)
 
 
 def stub_result(message: Message, names: ToolNames) -> Message:
-    """A result as a stub without any of the data."""
+    """Replace a result by a stub without any of the data."""
     return _stub_content(message, names, 0)
 
 
@@ -214,7 +242,7 @@ def _stub_content(message: Message, names: ToolNames, head: int) -> Message:
 
 
 def cut_arguments(message: Message, names: ToolNames) -> Message:
-    """Calls with their long texts cut; the arguments stay an object of the same keys."""
+    """Cut the long texts in calls; the arguments stay an object of the same keys."""
     calls = tuple(map(_cut_call, message.calls))
     same = all(old is new for old, new in zip(message.calls, calls, strict=True))
     return message if same else message._replace(calls=calls)
@@ -223,7 +251,7 @@ def cut_arguments(message: Message, names: ToolNames) -> Message:
 def _cut_call(call: ToolCall) -> ToolCall:
     if len(dump_arguments(call)) < WORTH:
         return call
-    arguments = {key: _cut_value(each) for key, each in call.arguments.items()}
+    arguments = {name: _cut_value(value) for name, value in call.arguments.items()}
     return call._replace(arguments=arguments)
 
 
@@ -258,7 +286,7 @@ def _cut_content(message: Message, role: str, most: int) -> Message:
 
 
 def cut_middle(text: str, most: int) -> str:
-    """Head and tail of a text that is longer, with the number of characters between them."""
+    """Cut a longer text to head and tail, with the number of characters between them."""
     left = len(text) - most + len(CUT) + 10
     if len(text) <= most or left <= 0:
         return text
@@ -276,4 +304,4 @@ STEPS: tuple[Callable[[Message, ToolNames], Message], ...] = (
     cut_answer_short,
     cut_user_text_short,
 )
-"""What is given up, in this order."""
+"""The order in which things are given up."""

@@ -31,5 +31,7 @@ def fence_text(text: str) -> str:
 
 def split_message(content: str) -> tuple[str, str]:
     """Part a user's message into their own words and the text that came with them."""
-    found = FIRST.search(content)
-    return (content[: found.start()], content[found.start() :]) if found else (content, "")
+    first = FIRST.search(content)
+    if first is None:
+        return content, ""
+    return content[: first.start()], content[first.start() :]

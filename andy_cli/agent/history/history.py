@@ -81,15 +81,15 @@ class History:
 
     def list_known_results(self) -> list[str]:
         """List what tools returned, as far as the model is told it or was told a summary of it."""
-        return self._windowed.results(self.messages)
+        return self._windowed.list_results(self.messages)
 
     def list_told_messages(self) -> list[Message]:
         """List what the model is told: as much as its window holds."""
-        return self._windowed.messages(self.messages)
+        return self._windowed.list_messages(self.messages)
 
     def count_tokens(self) -> int:
         """Estimate the tokens of what is told."""
-        return self._windowed.tokens(self.messages)
+        return self._windowed.count_tokens(self.messages)
 
     def shorten(self, window: int, fixed: int) -> CompressedHistory:
         """Tell less, so that it fits in a window beside `fixed` tokens."""

@@ -1,4 +1,4 @@
-"""Whether a server read all that it was sent, by its own count of the tokens."""
+"""Check by a server's own count of tokens whether it read all that it was sent."""
 
 WRONG_BY = 0.5
 """If a server counts less than this part of our estimate, no estimate is that wrong."""
@@ -8,7 +8,7 @@ WINDOW = 500
 
 
 def warn_of_lost_prompt(estimated: int, reported: int) -> str:
-    """A sentence if the server read far less than was sent; empty if not, or if it tells nothing.
+    """Say that the server read far less than was sent; nothing if it did not, or does not tell.
 
     `estimated` is ours for the whole request, `reported` the server's `usage.prompt_tokens`. Not
     for short prompts, where the estimate may be off by more than anything was dropped.

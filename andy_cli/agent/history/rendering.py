@@ -43,7 +43,7 @@ def render_history(
     id_form: IdForm | None,
     side: Sequence[Wire] = (),
 ) -> list[Wire]:
-    """The messages of a request in this dialect, `side` messages behind them.
+    """Render the messages of a request in this dialect, `side` messages behind them.
 
     `tools` and `names` (registered -> offered) are those of the model; `id_form` its family's.
     """
@@ -59,7 +59,7 @@ def render_history(
 
 
 def repair_messages(history: Iterable[Message], tools: Tools) -> list[Message]:
-    """One system message first, then the user; nothing blank; calls with their results."""
+    """Put one system message first, then the user; nothing blank; calls with their results."""
     system: list[str] = []
     told: list[Message] = []
     for message in history:
@@ -68,17 +68,24 @@ def repair_messages(history: Iterable[Message], tools: Tools) -> list[Message]:
             message = message._replace(content=content)
         if message.role == "system":
             system.append(content)
-        elif message.role == "tool":
-            told.append(message)
-        elif message.role == "assistant" and message.calls:
-            told.append(_with_object_arguments(message, tools))
-        elif not is_blank(content):
-            told.append(message._replace(calls=()) if message.calls else message)
+        elif (repaired := _repair_message(message, tools)) is not None:
+            told.append(repaired)
     paired = pair_results(told)
     if paired and paired[0].role != "user":
         paired.insert(0, Message("user", GO_ON))
     head = "\n\n".join(text for text in system if not is_blank(text))
     return [Message("system", head), *paired] if head else paired
+
+
+def _repair_message(message: Message, tools: Tools) -> Message | None:
+    """Repair the calls of a message; None where nothing is left of it."""
+    if message.role == "tool":
+        return message
+    if message.role == "assistant" and message.calls:
+        return _with_object_arguments(message, tools)
+    if is_blank(message.content):
+        return None
+    return message._replace(calls=()) if message.calls else message
 
 
 def is_blank(text: str) -> bool:
@@ -108,7 +115,7 @@ def _with_object_arguments(message: Message, tools: Tools) -> Message:
 
 
 def normalize_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
-    """The arguments as an object of plain JSON values, whatever was kept as such.
+    """Return the arguments as an object of plain JSON values, whatever was kept as such.
 
     What is no object goes under the tool's only parameter; with several nobody knows which.
     """
@@ -116,7 +123,7 @@ def normalize_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments
     if isinstance(value, str):
         value = _read_json(value)
     if isinstance(value, Mapping):
-        return {replace_surrogates(str(key)): normalize_value(each) for key, each in value.items()}
+        return _normalize_object(value, 0)
     parameters = list(declared_properties(tool))
     if value in (None, "", [], ()) or len(parameters) != 1:
         return NO_ARGUMENTS
@@ -124,7 +131,7 @@ def normalize_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments
 
 
 def _read_json(text: str) -> object:
-    """The value of a JSON text; a text that is none is its own, and a blank one nothing."""
+    """Read a JSON text; a text that is none is its own value, and a blank one is nothing."""
     if is_blank(text):
         return None
     try:
@@ -134,7 +141,7 @@ def _read_json(text: str) -> object:
 
 
 def normalize_value(value: object, depth: int = 1) -> object:
-    """The value as JSON has it: no NaN, no sets, no bytes, keys that are texts."""
+    """Return the value as JSON has it: no NaN, no sets, no bytes, keys that are texts."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if value is None or isinstance(value, bool | int):
@@ -144,55 +151,64 @@ def normalize_value(value: object, depth: int = 1) -> object:
     if depth >= DEEPEST:
         return TOO_DEEP
     if isinstance(value, Mapping):
-        items = value.items()
-        return {
-            replace_surrogates(str(key)): normalize_value(each, depth + 1) for key, each in items
-        }
+        return _normalize_object(value, depth)
     if isinstance(value, list | tuple | set | frozenset):
-        return [normalize_value(each, depth + 1) for each in value]
+        return [normalize_value(element, depth + 1) for element in value]
     return replace_surrogates(str(value))
+
+
+def _normalize_object(value: Mapping[object, object], depth: int) -> dict[str, object]:
+    return {
+        replace_surrogates(str(name)): normalize_value(inner, depth + 1)
+        for name, inner in value.items()
+    }
 
 
 # Messages for servers with tool messages of their own.
 
 
 def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> list[Message]:
-    """The names that were offered, no blank results, and what Andy notes behind a result in it."""
-    found: list[Message] = []
+    """Use the names that were offered, no blank results, and put andy's notes into the results."""
+    fitted: list[Message] = []
     for message in history:
-        last = found[-1] if found else None
-        if message.role == "tool":
-            content = NO_OUTPUT if is_blank(message.content) else message.content
-            name = choose_offered_name(message.name, names)
-            if (content, name) != (message.content, message.name):
-                message = message._replace(content=content, name=name)
-            found.append(message)
-        elif message.note and last is not None and last.role == "tool":
-            found[-1] = last._replace(content=f"{last.content}\n\n{message.content}")
-        elif any(choose_offered_name(call.name, names) != call.name for call in message.calls):
-            calls = tuple(
-                call._replace(name=choose_offered_name(call.name, names)) for call in message.calls
-            )
-            found.append(message._replace(calls=calls))
+        last = fitted[-1] if fitted else None
+        if message.note and message.role != "tool" and last is not None and last.role == "tool":
+            fitted[-1] = last._replace(content=f"{last.content}\n\n{message.content}")
         else:
-            found.append(message)
-    return found
+            fitted.append(_fit_names(message, names))
+    return fitted
+
+
+def _fit_names(message: Message, names: Mapping[str, str]) -> Message:
+    """Use the offered names in a call or a result; a result is never blank."""
+    if message.role == "tool":
+        content = NO_OUTPUT if is_blank(message.content) else message.content
+        name = choose_offered_name(message.name, names)
+        if (content, name) == (message.content, message.name):
+            return message
+        return message._replace(content=content, name=name)
+    if all(choose_offered_name(call.name, names) == call.name for call in message.calls):
+        return message
+    calls = tuple(
+        call._replace(name=choose_offered_name(call.name, names)) for call in message.calls
+    )
+    return message._replace(calls=calls)
 
 
 def add_reasoning(wire: Wire, message: Message) -> Wire:
-    """What the model thought, beside what it said; the client sends it where that is demanded."""
+    """Add what the model thought beside what it said; the client sends it where demanded."""
     if message.role != "assistant" or not message.reasoning:
         return wire
     return {**wire, "reasoning_content": replace_surrogates(message.reasoning)}
 
 
 def choose_offered_name(name: str, names: Mapping[str, str]) -> str:
-    """The name that the tool was offered with; of one that there is not, one that could be."""
+    """Choose the name that a tool was offered with; of one that there is not, one that could be."""
     return names.get(name) or provider_names((name,))[name]
 
 
 def make_portable_id(call: ToolCall, nth: int) -> str:
-    """The id if every server takes it, else one that is like it: it may be another server's."""
+    """Return the id if every server takes it, else one like it: it may be another server's."""
     if PLAIN_ID.fullmatch(call.id):
         return call.id
     return f"{NOT_PLAIN.sub('_', call.id)[:32]}_{nth}"
@@ -203,20 +219,20 @@ def make_portable_id(call: ToolCall, nth: int) -> str:
 
 def alternate_roles(wires: Iterable[Wire]) -> list[Wire]:
     """Make the user and the assistant take turns, with the user or a result at the end."""
-    found: list[Wire] = []
+    alternating: list[Wire] = []
     for wire in wires:
         if _says_nothing(wire):
             continue
-        last = found[-1] if found else {}
+        last = alternating[-1] if alternating else {}
         if _is_one_turn(last, wire):
-            found[-1] = _join_wires(last, wire)
+            alternating[-1] = _join_wires(last, wire)
             continue
         if last.get("role") == "tool" and wire.get("role") == "user":
-            found.append({"role": "assistant", "content": ACKNOWLEDGED})
-        found.append(wire)
-    if found and found[-1].get("role") not in ("user", "tool"):
-        found.append({"role": "user", "content": GO_ON})
-    return found
+            alternating.append({"role": "assistant", "content": ACKNOWLEDGED})
+        alternating.append(wire)
+    if alternating and alternating[-1].get("role") not in ("user", "tool"):
+        alternating.append({"role": "user", "content": GO_ON})
+    return alternating
 
 
 def _says_nothing(wire: Wire) -> bool:
@@ -225,7 +241,7 @@ def _says_nothing(wire: Wire) -> bool:
 
 
 def _is_one_turn(last: Wire, wire: Wire) -> bool:
-    """Whether both are the user's, or the assistant's before it calls anything."""
+    """Tell whether both are the user's, or the assistant's before it calls anything."""
     role = wire.get("role")
     return role in ("user", "assistant") and role == last.get("role")
 

@@ -1,4 +1,4 @@
-"""Calls and their results belong together: no server takes one without the other."""
+"""Pair calls with their results: no server takes one without the other."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ def pair_results(history: Iterable[Message]) -> list[Message]:
     A call without a result gets one that says so, a result without a call is left out, and ids
     that two calls share become different ones: results are told by id.
     """
-    kept: list[Message] = []
+    without_results: list[Message] = []
     results: dict[str, Message] = {}
     waiting: dict[str, list[str]] = {}
     """Id as it was written -> the ids of the calls that have it and no result yet."""
@@ -26,19 +26,28 @@ def pair_results(history: Iterable[Message]) -> list[Message]:
                 results[ids.pop(0)] = message
             continue
         if message.calls:
-            calls = tuple(_with_unique_id(call, used) for call in message.calls)
-            # A later call of the same id is the one that is answered from here on.
-            waiting |= {call.id: [] for call in message.calls}
-            for written, call in zip(message.calls, calls, strict=True):
-                waiting[written.id].append(call.id)
-            if any(map(is_not, calls, message.calls)):
-                message = message._replace(calls=calls)
-        kept.append(message)
-    return [each for message in kept for each in (message, *_pair_with_results(message, results))]
+            message = _make_ids_unique(message, used, waiting)
+        without_results.append(message)
+    paired: list[Message] = []
+    for message in without_results:
+        paired += [message, *_pair_with_results(message, results)]
+    return paired
+
+
+def _make_ids_unique(message: Message, used: set[str], waiting: dict[str, list[str]]) -> Message:
+    """Give each call an id of its own, and let it wait for its result."""
+    calls = tuple(_with_unique_id(call, used) for call in message.calls)
+    # A later call of the same id is the one that is answered from here on.
+    waiting |= {call.id: [] for call in message.calls}
+    for written, call in zip(message.calls, calls, strict=True):
+        waiting[written.id].append(call.id)
+    if not any(map(is_not, calls, message.calls)):
+        return message
+    return message._replace(calls=calls)
 
 
 def _with_unique_id(call: ToolCall, used: set[str]) -> ToolCall:
-    """The call under an id that no other has; deterministic, so that a prompt cache holds."""
+    """Give a call an id that no other has; deterministic, so that a prompt cache holds."""
     id, count = call.id or "call", 2
     while id in used:
         id, count = f"{call.id or 'call'}_{count}", count + 1
@@ -57,6 +66,6 @@ def _pair_with_results(message: Message, results: Mapping[str, Message]) -> Iter
 
 
 def new_id() -> str:
-    """An id for a session or a call: 9 letters and digits, which every provider accepts."""
+    """Make an id for a session or a call: 9 letters and digits, which every provider accepts."""
     alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
     return "".join(secrets.choice(alphabet) for _ in range(9))

@@ -1,4 +1,4 @@
-"""What stands for a result that is too long: valid JSON that says what is missing (C30).
+"""Truncate results that are too long, into valid JSON that says what is missing (C30).
 
 A stub says how much there was, keeps the head of it, and says how to get the rest.
 """
@@ -33,7 +33,7 @@ class TruncatedValue(NamedTuple):
 
 
 def is_error(content: str) -> bool:
-    """A result that says what went wrong: such are never cut."""
+    """Tell whether a result says what went wrong: such are never cut."""
     value = read_json(content)
     if not isinstance(value, Mapping):
         return FAULT.match(content) is not None
@@ -41,7 +41,7 @@ def is_error(content: str) -> bool:
 
 
 def read_json(content: str) -> object | None:
-    """The JSON object or list a result holds; None for text."""
+    """Read the JSON object or list a result holds; None for text."""
     if content.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -52,7 +52,10 @@ def read_json(content: str) -> object | None:
 
 
 def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
-    """The stub of a result with so many characters of its data; a stub of a stub keeps counts."""
+    """Make the stub of a result with so many characters of its data.
+
+    A stub of a stub keeps counts.
+    """
     value = read_json(content)
     if isinstance(value, dict) and value.get(SHORTENED) is True:
         if not head:
@@ -70,20 +73,20 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
 
 
 def count_items(value: object) -> object | None:
-    """How many items a list has, or each list in an object; None if there is none."""
+    """Count the items of a list, or of the lists in an object; None if there is none."""
     if isinstance(value, list):
         return len(value)
     if isinstance(value, dict):
         if value.get(TRUNCATED) is True and "items" in value:
             items: object = value["items"]
             return items
-        lists = {str(key): len(each) for key, each in value.items() if isinstance(each, list)}
+        lists = {str(name): len(inner) for name, inner in value.items() if isinstance(inner, list)}
         return dict(sorted(lists.items(), key=lambda item: -item[1])[:5]) or None
     return None
 
 
 def truncate_value(value: object, room: int, deep: int = DEEPEST) -> TruncatedValue:
-    """The beginning of a value, in JSON of about `room` characters; never looks far beyond it."""
+    """Truncate a value to JSON of about `room` characters; never looks far beyond it."""
     if isinstance(value, str):
         shown = value if len(value) <= room else f"{value[: max(room - 3, 0)]}..."
         return TruncatedValue(shown, len(shown) + 2, len(value) <= room)
@@ -101,8 +104,8 @@ def truncate_value(value: object, room: int, deep: int = DEEPEST) -> TruncatedVa
 def _truncate_list(value: list[object], room: int, deep: int) -> TruncatedValue:
     kept: list[object] = []
     used = 2
-    for each in value:
-        part = truncate_value(each, room - used, deep - 1)
+    for element in value:
+        part = truncate_value(element, room - used, deep - 1)
         if kept and (not part.whole or used + part.used > room):
             return TruncatedValue(kept, used, False)
         if not part.whole and room - used < 20:
@@ -132,7 +135,7 @@ def _truncate_object(value: Mapping[str, object], room: int, deep: int) -> Trunc
 
 
 def truncate_result(content: str, room: int, tool: str = "") -> str:
-    """A fresh result in at most `room` tokens (but for errors, and never less than a stub).
+    """Truncate a fresh result to `room` tokens (but for errors, and never to less than a stub).
 
     Data becomes valid JSON marked `truncated`, with the first items and the number of those left
     out; text keeps its head and tail around a line that says what is missing.
@@ -142,11 +145,10 @@ def truncate_result(content: str, room: int, tool: str = "") -> str:
     value = read_json(content)
     size = max(int(len(content) * room / tokens(content)), 1)
     while True:
-        shorter = (
-            _render_truncated_text(content, size, tool)
-            if value is None
-            else _render_truncated_data(value, size, tool)
-        )
+        if value is None:
+            shorter = _render_truncated_text(content, size, tool)
+        else:
+            shorter = _render_truncated_data(value, size, tool)
         if tokens(shorter) <= room or size < LEAST:
             return shorter
         size = int(size * 0.8)

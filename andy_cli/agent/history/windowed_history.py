@@ -16,7 +16,7 @@ GOAL = 0.7
 
 
 class WindowedHistory:
-    """What is told of one history that grows: its beginning shortened, then the rest as it is."""
+    """The told part of a history that grows: its beginning shortened, then the rest as it is."""
 
     def __init__(self) -> None:
         self._history: list[Message] = []
@@ -29,31 +29,31 @@ class WindowedHistory:
         """Tell everything again: another model has another window."""
         self._shortened = [*self._compacted]
         self._covered = self._stands_for
-        """How many messages of the history stand in `_shortened`."""
+        """So many messages of the history stand in `_shortened`."""
         self._counted = self._stands_for
         self._tokens = sum(map(estimate_message, self._compacted))
 
-    def messages(self, history: list[Message]) -> list[Message]:
-        """What is told, oldest first."""
+    def list_messages(self, history: list[Message]) -> list[Message]:
+        """List what is told, oldest first."""
         self._follow(history)
         return [*self._shortened, *history[self._covered :]]
 
-    def tokens(self, history: list[Message]) -> int:
-        """Estimated tokens of what is told. Each message is counted once."""
+    def count_tokens(self, history: list[Message]) -> int:
+        """Estimate the tokens of what is told. A message is counted once."""
         self._follow(history)
         self._tokens += sum(map(estimate_message, history[self._counted :]))
         self._counted = len(history)
         return self._tokens
 
     def compact(self, history: list[Message], stands_for: int, messages: Sequence[Message]) -> None:
-        """From now on tell these in place of the first messages of the history."""
+        """Tell these from now on in place of the first messages of the history."""
         self._history = history
         self._compacted, self._stands_for = [*messages], stands_for
         self.reset()
 
-    def results(self, history: list[Message]) -> list[str]:
-        """What tools returned, as far as it is told or was summed up in what is told."""
-        told = self.messages(history)
+    def list_results(self, history: list[Message]) -> list[str]:
+        """List what tools returned, as far as it is told or was summed up in what is told."""
+        told = self.list_messages(history)
         known = (*history[: self._stands_for], *told)
         return [message.content for message in known if message.role == "tool"]
 
@@ -61,20 +61,20 @@ class WindowedHistory:
         self, history: list[Message], window: int, fixed: int, failed: Collection[str]
     ) -> CompressedHistory:
         """Shorten what is told to GOAL of what `window` tokens leave beside `fixed` ones."""
-        told = self.messages(history)
-        done = compress_history(
+        told = self.list_messages(history)
+        compressed = compress_history(
             told,
             window,
             fixed,
-            decisions=[at for at, message in enumerate(told) if is_summary(message)],
+            decisions=[position for position, message in enumerate(told) if is_summary(message)],
             failed=failed,
             goal=GOAL,
             leave_out=True,
         )
-        self._shortened = list(done.history)
+        self._shortened = list(compressed.history)
         self._covered = self._counted = len(history)
-        self._tokens = done.after
-        return done
+        self._tokens = compressed.after
+        return compressed
 
     def _follow(self, history: list[Message]) -> None:
         """Begin anew with another history, or one from which something was taken back."""

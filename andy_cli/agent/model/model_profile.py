@@ -1,4 +1,4 @@
-"""How one model is spoken to and read: its dialect, its markers, its tools, its system prompt.
+"""The profile of one model: its dialect, its markers, its tools, its system prompt.
 
 A switch of models, or of the way one is spoken to, makes a new one (C17, C18).
 """
@@ -31,14 +31,16 @@ Dialects = Mapping[str, Dialect]
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
+    """All that is needed to speak to one model and to read what it writes."""
+
     client: ModelClient
     dialect: Dialect
     why: str
-    """Why this dialect, in words."""
+    """The reason for this dialect, in words."""
     tools: Tools
-    """What is offered to the model, under the registered names."""
+    """Tools that are offered to the model, under the registered names."""
     known: Tools
-    """What it may ask for all the same: also what needs something first."""
+    """Tools that it may ask for all the same: also those that need something first."""
     markers: Markers
     system: str
     names: Mapping[str, str]
@@ -56,10 +58,13 @@ class ModelProfile:
         """A reply is one object of a protocol and nothing else."""
         return self.dialect.calls_only or self.dialect.format_violation is not None
 
-    def compiler(
+    def make_compiler(
         self, thinks_first: bool, wants_code: bool, prose: ProseFilter | None = None
     ) -> Compiler:
-        """`thinks_first`: its replies begin inside reasoning that the prompt opened."""
+        """Make what reads one reply.
+
+        `thinks_first`: its replies begin inside reasoning that the prompt opened.
+        """
         return Compiler(
             self.markers,
             self.known,
@@ -69,14 +74,14 @@ class ModelProfile:
             prose=prose,
         )
 
-    def request(
+    def render_request(
         self,
         history: Sequence[Message],
         side: Sequence[Wire] = (),
         constraint: Constraint | None = None,
         max_tokens: int | None = None,
     ) -> Request:
-        """The history as this model reads it, `side` messages behind it."""
+        """Render the history as this model reads it, `side` messages behind it."""
         told = [Message("system", self.system), *history]
         return Request(
             messages=tuple(
@@ -91,7 +96,7 @@ class ModelProfile:
 
 def build_profile(
     client: ModelClient,
-    found: Detected,
+    detected: Detected,
     registry: Registry,
     dialects: Dialects,
     folder: Path,
@@ -99,70 +104,85 @@ def build_profile(
     trusted: Trust | None = None,
     shortlist: Shortlist | None = None,
 ) -> ModelProfile:
-    """`folder` is where the user works; `trusted`: what the model is trusted with; `shortlist`:
-    what of too many tools it is shown."""
-    dialect = found.dialect
-    native = dialect.name == "native"
+    """Build the profile of a model.
+
+    `folder` is where the user works; `trusted`: what the model is trusted with; `shortlist`: what
+    of too many tools it is shown.
+    """
+    dialect = detected.dialect
     every = registry.known_functions(dialect.calls_only)
     # A model that is chosen for is offered all, and what is beyond it is answered for it.
     trusted = None if client.guided else trusted
-    known = {
-        name: escape_descriptions(each) if is_foreign_tool(registry, name) else each
-        for name, each in select_trusted_tools(every, registry, trusted).items()
-        if shortlist or name != DESCRIBE
-    }
+    known = escape_foreign_tools(select_trusted_tools(every, registry, trusted), registry)
+    if not shortlist:
+        known.pop(DESCRIBE, None)
     ready = registry.ready_functions(known)
+    others = ""
     if shortlist:
-        ready = {name: each for name, each in ready.items() if name in shortlist.whole}
+        ready = {name: tool for name, tool in ready.items() if name in shortlist.whole}
+        others = tell_others(shortlist.named)
     names = provider_names(known)
     taught = {name: render_provider_schema(tool) for name, tool in ready.items()}
-    told = instructions.without_files() if client.guided else instructions
-    system = render_system_prompt(dialect, taught, folder, date.today(), told)
+    instructions = instructions.without_files() if client.guided else instructions
+    prompt = render_system_prompt(dialect, taught, folder, date.today(), instructions)
     limits = describe_limits(client.name.partition(":")[2], every, registry, trusted)
-    others = tell_others(shortlist.named) if shortlist else ""
-    system = "\n\n".join(filter(None, [system, others, limits]))
-    schemas = tuple(render_schemas(client, ready, names)) if native else ()
-    schema_tokens = sum(tokens(str(each)) for each in schemas)
+    system = "\n\n".join(filter(None, [prompt, others, limits]))
+    schemas: tuple[Schema, ...] = ()
+    id_form = dialect.id_form
+    if dialect.name == "native":
+        schemas = tuple(render_schemas(client, ready, names))
+        id_form = find_family_ids(client, dialects)
+    schema_tokens = sum(tokens(str(schema)) for schema in schemas)
     return ModelProfile(
         client=client,
         dialect=dialect,
-        why=found.why,
+        why=detected.why,
         tools=ready,
         known=known,
         markers=Markers([*dialects.values()], tuple(ready), dialect.name),
         system=system,
         names=names,
         schemas=schemas,
-        id_form=find_family_ids(client, dialects) if native else dialect.id_form,
+        id_form=id_form,
         fixed=tokens(system) + schema_tokens,
         schema_tokens=schema_tokens,
     )
 
 
+def escape_foreign_tools(tools: Tools, registry: Registry) -> dict[str, Schema]:
+    """Escape what is said of tools by somebody else than andy."""
+    return {
+        name: escape_descriptions(tool) if is_foreign_tool(registry, name) else tool
+        for name, tool in tools.items()
+    }
+
+
 def is_foreign_tool(registry: Registry, name: str) -> bool:
-    """Whether a tool's words are somebody else's."""
+    """Tell whether a tool's words are somebody else's."""
     tool = registry.get(name)
     return tool is not None and bool(tool.fingerprint)
 
 
 def escape_descriptions(tool: Schema) -> Schema:
-    """The same tool, with what its server says of it as data (P9)."""
+    """Escape what the server of a tool says of it: that is data (P9)."""
+    return {key: _escape_nested(value) for key, value in tool.items()}
 
-    def broken(value: object) -> object:
-        if isinstance(value, Mapping):
-            return {
-                key: escape_control_tokens(each)
-                if key == "description" and isinstance(each, str)
-                else broken(each)
-                for key, each in value.items()
-            }
-        return [broken(each) for each in value] if isinstance(value, list) else value
 
-    return {key: broken(each) for key, each in tool.items()}
+def _escape_nested(value: object) -> object:
+    if isinstance(value, list):
+        return [_escape_nested(element) for element in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: escape_control_tokens(inner)
+        if key == "description" and isinstance(inner, str)
+        else _escape_nested(inner)
+        for key, inner in value.items()
+    }
 
 
 def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
-    """The tools as the provider takes them; validated is against the originals."""
+    """Render the tools as the provider takes them; validated is against the originals."""
     provider = presets().get(client.name.partition(":")[0])
     plain = provider is not None and provider.plain_schemas
     for name, tool in tools.items():
@@ -172,7 +192,7 @@ def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) 
 
 
 def find_family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
-    """With native calls the ids are those of the model's family all the same."""
+    """Find the form of ids of the model's family, which native calls have all the same."""
     family = by_name(client.name.partition(":")[2], dialects.values())
     if family is not None and family.id_form:
         return family.id_form

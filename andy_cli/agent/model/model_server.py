@@ -1,4 +1,4 @@
-"""Where a model is served: what its server tells of it, and whether it is sent tools natively.
+"""The server of a model: what it tells of it, and whether the model is sent tools natively.
 
 Many servers are believed only so far: `models/server/observed_tools.py` says what shows that one
 leaves tools out. What is found out is remembered through `Server`.
@@ -17,7 +17,7 @@ IGNORED = "its server leaves out the tools that it is sent"
 
 
 class ModelFacts(NamedTuple):
-    """What a server tells of a model."""
+    """Facts that a server tells of a model."""
 
     template: Template = NO_TEMPLATE
     context: int | None = None
@@ -25,24 +25,24 @@ class ModelFacts(NamedTuple):
 
 
 async def ask_no_server() -> ModelFacts:
-    """What is known of a model without a server."""
+    """Return what is known of a model without a server."""
     return ModelFacts()
 
 
 async def answer_nothing() -> bool | None:
-    """What a server says of tools that says nothing."""
+    """Return what a server says of tools that says nothing."""
     return None
 
 
 class ModelServer(NamedTuple):
-    """Where a model is served, as far as it matters here."""
+    """A server of a model, as far as it matters here."""
 
     ask: Callable[[], Awaitable[ModelFacts]] = ask_no_server
-    """What it tells of the model; asked when that is needed, and not before."""
+    """Asks what it tells of the model: when that is needed, and not before."""
     takes_tools: Callable[[], Awaitable[bool | None]] = answer_nothing
-    """Whether it says that the model takes tools; None where it does not say."""
+    """Asks whether it says that the model takes tools; None where it does not say."""
     learned: Learned = NOTHING_LEARNED
-    """What is remembered of the model there."""
+    """The memory of the model there."""
     believed: bool = True
     """It need not be asked whether it takes tools."""
     refused: Callable[[str, str], object] = lambda instead, why: None
@@ -57,7 +57,7 @@ NO_SERVER = ModelServer()
 
 
 class NativeTools:
-    """Whether one model is sent tools, as far as is known by now."""
+    """Knows whether one model is sent tools, as far as that is known by now."""
 
     def __init__(self, server: ModelServer) -> None:
         self._server = server
@@ -69,7 +69,7 @@ class NativeTools:
 
     @property
     def sent(self) -> bool:
-        """Whether it is: its server takes tools, and they are not taught for a trial."""
+        """The model is sent tools: its server takes them, and no trial teaches them."""
         return self._taken and not (self._trial or self._paused)
 
     def refuse(self) -> None:

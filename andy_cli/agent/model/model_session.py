@@ -40,7 +40,7 @@ EXCHANGES = 20
 
 
 class ModelExchange(NamedTuple):
-    """What the model was told last, and what it wrote."""
+    """One exchange: what the model was told last, and what it wrote."""
 
     told: Wire
     reply: ModelReply
@@ -79,7 +79,7 @@ class ModelSession:
             client.guided, server.learned, self._settings.text("tools.offered")
         )
         self.shortlist: Shortlist | None = None
-        """What of too many tools it is shown."""
+        """The part of too many tools that it is shown."""
         self._may_break_format = False
         self._native = NativeTools(server)
         self._detect_and_rebuild(client, NO_TEMPLATE)

@@ -12,7 +12,7 @@ RAW_LIMIT = 100_000
 
 
 class ReplyReader(Protocol):
-    """What a `Compiler` does for a reply."""
+    """The part of a `Compiler` that a reply needs."""
 
     @property
     def over(self) -> bool:
@@ -20,11 +20,11 @@ class ReplyReader(Protocol):
         ...
 
     def take(self, chunk: Chunk) -> Visible:
-        """The next piece; returns what of it may be shown now."""
+        """Take the next piece; returns what of it may be shown now."""
         ...
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
-        """There is no more: what is left to show, and what all of it means."""
+        """End the reply; returns what is left to show, and what all of it means."""
         ...
 
 
@@ -49,7 +49,7 @@ class ModelReply:
         self._room = self._most = room
         self.compiled = CompiledReply()
         self.rest = Visible()
-        """What the compiler had held back when the stream ended; not yielded if it failed."""
+        """The text the compiler had held back when the stream ended; not yielded if it failed."""
         self.finish = ""
         self.stopped_at = ""
         self.usage = Usage()
@@ -61,7 +61,7 @@ class ModelReply:
 
     @property
     def raw(self) -> str:
-        """What the model wrote as text, before anything was made of it: as much as there is room.
+        """The text that the model wrote, before anything was made of it: as much as there is room.
 
         Reasoning and calls that the server keeps apart from the text are not in it.
         """
@@ -71,12 +71,7 @@ class ModelReply:
         try:
             async with closing_stream(self._chunks) as chunks:
                 async for chunk in chunks:
-                    self.finish = chunk.finish or self.finish
-                    self.stopped_at = chunk.stopped_at or self.stopped_at
-                    self.usage = chunk.usage or self.usage
-                    if chunk.text and self._room > 0:
-                        self._raw.append(chunk.text)
-                        self._room -= len(chunk.text)
+                    self._note_chunk(chunk)
                     if visible := self._compiler.take(chunk):
                         yield visible
                     if self._compiler.over:
@@ -90,29 +85,37 @@ class ModelReply:
             self._done(self.compiled)
         yield self.rest
 
+    def _note_chunk(self, chunk: Chunk) -> None:
+        self.finish = chunk.finish or self.finish
+        self.stopped_at = chunk.stopped_at or self.stopped_at
+        self.usage = chunk.usage or self.usage
+        if chunk.text and self._room > 0:
+            self._raw.append(chunk.text)
+            self._room -= len(chunk.text)
+
 
 CUT_OFF = ("", "length")
 
 
 def may_run_calls(finish: str) -> bool:
-    """Whether what a reply asks for may be done: nothing that was cut off or held back may (P7)."""
+    """Tell whether what a reply asks for may be done: not if it was cut off or held back (P7)."""
     return finish not in (*CUT_OFF, "content_filter", "error")
 
 
 def without_requests(compiled: CompiledReply) -> CompiledReply:
-    """The reply without what it asks for, whatever the notation and however whole it looks."""
+    """Drop what a reply asks for, whatever the notation and however whole it looks."""
     if not compiled.requests:
         return compiled
     return compiled._replace(requests=(), incomplete=True)
 
 
 def record_reply(compiled: CompiledReply) -> dict[str, object]:
-    """What a reply means, as captures and `andy replay` have it."""
+    """Record what a reply means, as captures and `andy replay` have it."""
     return {
         "dialect": compiled.dialect,
         "calls": [
-            {"name": each.name, "arguments": dict(each.arguments or {})}
-            for each in compiled.requests
+            {"name": request.name, "arguments": dict(request.arguments or {})}
+            for request in compiled.requests
         ],
         "content": compiled.text,
         "reasoning": compiled.reasoning,

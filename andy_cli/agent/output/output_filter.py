@@ -21,19 +21,22 @@ class OutputFilter:
         return "".join(self._parts)
 
     def take(self, visible: Visible) -> list[Event]:
-        """The next piece as the compiler gives it."""
-        found: list[Event] = []
+        """Take the next piece as the compiler gives it."""
+        shown: list[Event] = []
         if visible.retracted:  # what is on the screen stays there; the answer is a new paragraph
             self._parts = []
-            found += [] if self._held else [events.Said("assistant", "\n\n", delta=True)]
+            shown += self._say("\n\n")
         if visible.reasoning:
-            found.append(events.Reasoned(visible.reasoning))
+            shown.append(events.Reasoned(visible.reasoning))
         if visible.text:
             self._parts.append(visible.text)
-            found += [] if self._held else [events.Said("assistant", visible.text, delta=True)]
-        return found
+            shown += self._say(visible.text)
+        return shown
+
+    def _say(self, text: str) -> list[Event]:
+        return [] if self._held else [events.Said("assistant", text, delta=True)]
 
     def release(self) -> list[Event]:
-        """What was held may be shown after all."""
+        """Show what was held after all."""
         held, self._held = self._held, False
         return [events.Said("assistant", self.text, delta=True)] if held and self.text else []

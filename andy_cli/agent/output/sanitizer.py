@@ -23,12 +23,12 @@ class Sanitizer:
         return self._compiler.feed(text).text
 
     def finish(self) -> str:
-        """The answer is complete: what is left to show."""
+        """End the answer; returns what is left to show."""
         return self._compiler.finish()[0].text
 
 
 def sanitize(text: str, markers: Markers, tools: Tools, titles: ToolTitles | None = None) -> str:
-    """The answer without plumbing; if there is none, itself byte for byte. Never raises."""
+    """Remove the plumbing from an answer; if there is none, nothing changes. Never raises."""
     sanitizer = Sanitizer(markers, tools, titles)
     return sanitizer.feed(text) + sanitizer.finish()
 
@@ -39,23 +39,24 @@ def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") 
     Code, inline code and quotes may show what they like. Where rendering has taken their marks
     away, `source` is the text as it was: what is code or a quote there is no leak.
     """
-    found = _find_hidden(rendered, markers, tools)
-    if not (found and source):
-        return found
+    hidden = _find_hidden(rendered, markers, tools)
+    if not (hidden and source):
+        return hidden
     allowed = _squeeze(source)
-    leaked = {_squeeze(each) for each in _find_hidden(source, markers, tools)}
+    leaked = {_squeeze(text) for text in _find_hidden(source, markers, tools)}
     return tuple(
-        each for each in found if _squeeze(each) in leaked or _squeeze(each) not in allowed
+        text for text in hidden if _squeeze(text) in leaked or _squeeze(text) not in allowed
     )
 
 
 def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
     lexer = Lexer(markers, tools, runs=False)
+    visible = (*SHOWN, "reasoning")
     segments = [*lexer.feed(text), *lexer.finish()]
     return tuple(
-        each.text
-        for each in segments
-        if each.kind not in (*SHOWN, "reasoning") and each.text.strip() and not each.fence
+        segment.text
+        for segment in segments
+        if segment.kind not in visible and segment.text.strip() and not segment.fence
     )
 
 

@@ -34,11 +34,13 @@ BEGINS_LABEL = re.compile(r"(?i)tool|function|action|observation")
 VALUE = Expression(r"\s*(?:[{\[].*[}\]]|\"[^\"]*\")?\s*")
 PAIRS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb",
          "\u300c": "\u300d", "\u300e": "\u300f"}  # fmt: skip
+NAME_END = ".:-/?&=%+~@\\"
+"""Characters at the end of a token that are no part of a name."""
 SENTENCE_END = Expression(r"(?:^|[.!?:]\s+)[\s*_#>\"(-]*\Z")
 
 
 def is_distinctive(name: str) -> bool:
-    """Whether a name is no ordinary word: it is made of several."""
+    """Tell whether a name is no ordinary word: it is made of several."""
     return DISTINCTIVE.search(name) is not None
 
 
@@ -73,33 +75,38 @@ class ToolTitles:
     def _read(self, final: bool, ended: bool = False) -> Iterator[str]:
         while "\n" in self._held:
             line, _, self._held = self._held.partition("\n")
-            yield from self._pieces(line + "\n", True)
+            yield from self._yield_pieces(line + "\n", True)
             self._line, self._only = "", True
         if self._held:
-            sure = len(self._held) if final else self._sure()
+            sure = len(self._held) if final else self._count_sure()
             piece, self._held = self._held[:sure], self._held[sure:]
             if piece:
-                yield from self._pieces(piece, ended)
+                yield from self._yield_pieces(piece, ended)
                 self._line = (self._line + piece)[-AHEAD:]
 
-    def _sure(self) -> int:
-        """How much of an unfinished line can be said: no name is begun in it, and no quotation
-        with one."""
+    def _count_sure(self) -> int:
+        """Count how much of an unfinished line can be said: no name is begun in it, and no
+        quotation with one."""
         text = self._held
         if self._only and self._may_be_alone(text):
             return 0
         half = OPEN_TOKEN.search(text)
         sure = half.start() if half else len(text)
         for match in TOKEN.compiled.finditer(text[:sure]):
-            behind = text[match.end() :]
-            if self._title(match[0]) and len(behind) < AHEAD:
-                asks = behind.startswith("(") and ")" not in behind
-                if not behind or asks or self._in_quotation(text, match) is None:
-                    return match.start()
+            if self._find_title(match[0]) and self._may_go_on(text, match):
+                return match.start()
         return sure
 
+    def _may_go_on(self, text: str, match: re.Match[str]) -> bool:
+        """Tell whether what follows a name may yet decide what it is."""
+        behind = text[match.end() :]
+        if len(behind) >= AHEAD:
+            return False
+        is_open_call = behind.startswith("(") and ")" not in behind
+        return not behind or is_open_call or self._in_quotation(text, match) is None
+
     def _may_be_alone(self, text: str) -> bool:
-        """The beginning of a line that is perhaps nothing but a call or a label."""
+        """Tell whether a line may yet be nothing but a call or a label."""
         if self._line.strip(MARKS) or len(text) > AHEAD:
             return False
         start = text.lstrip(MARKS)
@@ -108,9 +115,9 @@ class ToolTitles:
         if BEGINS_LABEL.match(start) and (len(start) < LONGEST_LABEL or LABEL.match(start)):
             return True
         token = TOKEN.match(start)
-        return bool(token and self._title(token[0]))
+        return bool(token and self._find_title(token[0]))
 
-    def _pieces(self, text: str, ended: bool) -> Iterator[str]:
+    def _yield_pieces(self, text: str, ended: bool) -> Iterator[str]:
         """Say this much of a line; the whole of it if nothing stood before and it has `ended`."""
         body = text.rstrip("\n")
         if ended and self._only and not self._line.strip(MARKS) and self._is_plumbing(body):
@@ -118,52 +125,59 @@ class ToolTitles:
             yield text[len(body) :]
             return
         self._only = self._only and not text.strip()
-        said = self._titled(body) + text[len(body) :]
-        if said:
-            yield said
+        titled = self._insert_titles(body) + text[len(body) :]
+        if titled:
+            yield titled
 
     def _is_plumbing(self, line: str) -> bool:
-        """Whether a line is nothing but a call, a label, or a label with a call or data."""
+        """Tell whether a line is nothing but a call, a label, or a label with a call or data."""
         if len(line) > AHEAD:
             return False
         words = line.strip(f"{MARKS}])`.\u2026")
         label = LABEL.match(words)
-        rest = words[label.end() :].strip(" *_") if label else words
-        if label and (VALUE.fullmatch(rest) or CALL_ID.fullmatch(rest)):
+        if label is None:
+            return self._is_call(words, line.strip(" *_").startswith("["))
+        rest = words[label.end() :].strip(" *_")
+        if VALUE.fullmatch(rest) or CALL_ID.fullmatch(rest):
             return True
-        token = TOKEN.match(rest)
-        if token is None or not self._title(token[0]):
-            return False
-        behind = rest[token.end() :]
-        asks = ARGUMENTS.match(behind)
-        if label or line.strip(" *_").startswith("["):
-            return not behind[asks.end() if asks else 0 :].strip("] *_.\u2026")
-        return asks is not None and not behind[asks.end() :].strip(" ;.`*_")
+        return self._is_call(rest, True)
 
-    def _titled(self, text: str) -> str:
+    def _is_call(self, words: str, is_marked: bool) -> bool:
+        """Tell whether words are a call; without arguments only where a label or a bracket says."""
+        token = TOKEN.match(words)
+        if token is None or not self._find_title(token[0]):
+            return False
+        behind = words[token.end() :]
+        arguments = ARGUMENTS.match(behind)
+        rest = behind[arguments.end() if arguments else 0 :]
+        if is_marked:
+            return not rest.strip("] *_.\u2026")
+        return arguments is not None and not rest.strip(" ;.`*_")
+
+    def _insert_titles(self, text: str) -> str:
         parts, last = [], 0
         for match in TOKEN.compiled.finditer(text):
-            name = match[0].rstrip(".:-/?&=%+~@\\")
-            title = self._title(name)
+            name = match[0].rstrip(NAME_END)
+            title = self._find_title(name)
             if not title or self._in_quotation(text, match):
                 continue
             start, end = match.start(), match.start() + len(name)
-            asks = ARGUMENTS.match(text[end:])
+            arguments = ARGUMENTS.match(text[end:])
             if SENTENCE_END.search(self._line + text[:start]):
                 title = title[0].upper() + title[1:]
             parts += [text[last:start], title]
-            last = end + (asks.end() if asks else 0)
-        said = "".join(parts) + text[last:]
-        if CALL_ID.search(said) and not self._own_ids(said):
-            said = CALL_ID.sub("", CALL_ID_ALONE.sub("", said))
-        return said
+            last = end + (arguments.end() if arguments else 0)
+        titled = "".join(parts) + text[last:]
+        if CALL_ID.search(titled) and not self._are_own_ids(titled):
+            titled = CALL_ID.sub("", CALL_ID_ALONE.sub("", titled))
+        return titled
 
-    def _own_ids(self, text: str) -> bool:
-        return all(each in self._own for each in CALL_ID.compiled.findall(text))
+    def _are_own_ids(self, text: str) -> bool:
+        return all(call_id in self._own for call_id in CALL_ID.compiled.findall(text))
 
-    def _title(self, token: str) -> str:
-        """The title that a word stands for, if it is a distinctive name of a tool."""
-        name = token.rstrip(".:-/?&=%+~@\\")
+    def _find_title(self, token: str) -> str:
+        """Find the title that a word stands for, if it is a distinctive name of a tool."""
+        name = token.rstrip(NAME_END)
         if name in self._own or not is_distinctive(name):
             return ""
         if name in self._exact:
@@ -171,32 +185,48 @@ class ToolTitles:
         if not PLAIN.fullmatch(name):
             return ""
         head, dash, tail = name.partition("-")
-        if dash and (title := self._title(head)):
+        if dash and (title := self._find_title(head)):
             return f"{title}-{tail}" if tail else title
+        return self._find_folded_title(name) or self._find_prefixed_title(name)
+
+    def _find_folded_title(self, name: str) -> str:
+        """Find a name in another spelling: with inner capitals, or in the plural."""
         folded = _fold_name(name)
-        for spelled in (folded, folded.removesuffix("s"), folded.removesuffix("es")):
-            if spelled in self._titles and "_" in spelled.strip("_"):
-                return self._titles[spelled]
+        for spelling in (folded, folded.removesuffix("s"), folded.removesuffix("es")):
+            if spelling in self._titles and "_" in spelling.strip("_"):
+                return self._titles[spelling]
+        return ""
+
+    def _find_prefixed_title(self, name: str) -> str:
+        """Find a name behind a prefix of a protocol."""
         prefix, _, rest = re.sub(r"__|:", ".", name).rpartition(".")
         if prefix in WIRE_PREFIXES or prefix.startswith("mcp"):
             return self._titles.get(_fold_name(rest), "")
         return ""
 
     def _in_quotation(self, text: str, match: re.Match[str]) -> bool | None:
-        """Whether it stands between quotation marks of its line; None: not known yet."""
+        """Tell whether it stands between quotation marks of its line; None: not known yet."""
         before = self._line + text[: match.start()]
+        behind = text[match.end() : match.end() + AHEAD]
         for opener, closers in PAIRS.items():
-            at = before.rfind(opener)
-            if at < 0 or any(each in before[at + 1 :] for each in closers if each != opener):
+            if not _is_open(before, opener, closers):
                 continue
-            if opener == '"' and before.count('"') % 2 == 0:
-                continue
-            behind = text[match.end() : match.end() + AHEAD]
-            if any(each in behind for each in closers):
+            if any(closer in behind for closer in closers):
                 return True
             if len(behind) < AHEAD:
                 return None
         return False
+
+
+def _is_open(before: str, opener: str, closers: str) -> bool:
+    """Tell whether a quotation that began before is still open."""
+    position = before.rfind(opener)
+    if position < 0:
+        return False
+    since = before[position + 1 :]
+    if any(closer in since for closer in closers if closer != opener):
+        return False
+    return opener != '"' or before.count('"') % 2 == 1
 
 
 def _fold_name(name: str) -> str:
@@ -204,7 +234,7 @@ def _fold_name(name: str) -> str:
 
 
 def make_titles(names: Collection[str]) -> dict[str, str]:
-    """Titles for tools of which nothing but the names is known."""
+    """Make titles for tools of which nothing but the names is known."""
     return {name: words_of_name(re.split(r"__|[.:]", name)[-1] or name) for name in names}
 
 
@@ -213,10 +243,10 @@ TOOL_WORDS = """
     उपकरण टूल টুল ٹول narzędzi alat mcp api function fonction función função funzion funktion функци
     函数 関数
 """.split()
-"""How users of the large languages ask about tools."""
-ASKS = re.compile("|".join(rf"(?<![a-z]){each}" if each.isascii() else each for each in TOOL_WORDS))
+"""Words by which users of the large languages ask about tools."""
+ASKS = re.compile("|".join(rf"(?<![a-z]){word}" if word.isascii() else word for word in TOOL_WORDS))
 
 
 def asks_about_tools(user: str) -> bool:
-    """Whether the user asks about tools (R10, R15)."""
+    """Tell whether the user asks about tools (R10, R15)."""
     return ASKS.search(user.lower()) is not None

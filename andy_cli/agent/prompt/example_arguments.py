@@ -1,7 +1,7 @@
-"""Values for the example of a call: each fits its schema, `<path>` where any text does.
+"""Make example arguments of a call: each fits its schema, `<path>` where any text does.
 
 No validator is asked, for it would cost more than the whole prompt: what is not sure to fit is
-`Unsure`, and another tool makes the example.
+`NoSureExample`, and another tool makes the example.
 """
 
 import math
@@ -38,9 +38,9 @@ TEXTS = (
     *("text", "A1", "AB12", "en-US", "12:00", "12:00:00", "2026", "2026-01", "1.0", "1.0.0"),
     *("#aabbcc", "#a", "+1234567890", "/a", "a/b", "@name", "a.txt", "https://example.org", "1h"),
     *("A1:B2", "Word", "two words", *FORMATS.values()),
-    *(each * count for each in "aA1" for count in range(1, 17)),
+    *(character * count for character in "aA1" for count in range(1, 17)),
 )
-"""What may fit a pattern."""
+"""Texts that may fit a pattern."""
 
 
 class NoSureExample(Exception):
@@ -48,7 +48,7 @@ class NoSureExample(Exception):
 
 
 def make_example_arguments(schema: Schema) -> dict[str, object] | None:
-    """Arguments that fit: the required ones, else all there are; None if none is sure to."""
+    """Make arguments that fit: the required ones, else all there are; None if none is sure to."""
     root = standardize_schema(schema)
     try:
         return _make_object(root, root, 0)
@@ -61,12 +61,17 @@ def _make_value(name: str, schema: object, root: Part, depth: int) -> object:
     if "const" in part:
         return part["const"]
     if "enum" in part:
-        return next((each for each in part["enum"] if each is not None), None)
-    match _find_kind(part):
-        case "object":
-            return _make_object(part, root, depth)
-        case "array":
-            return _make_list(name, part, root, depth)
+        return next((value for value in part["enum"] if value is not None), None)
+    kind = _find_kind(part)
+    if kind == "object":
+        return _make_object(part, root, depth)
+    if kind == "array":
+        return _make_list(name, part, root, depth)
+    return _make_scalar(name, part, kind)
+
+
+def _make_scalar(name: str, part: Part, kind: str) -> object:
+    match kind:
         case "boolean":
             return True
         case "integer":
@@ -79,7 +84,7 @@ def _make_value(name: str, schema: object, root: Part, depth: int) -> object:
 
 
 def _merge_schema(schema: object, root: Part, depth: int) -> Part:
-    """The schema with its reference followed, its parts joined and one alternative taken."""
+    """Follow the reference of a schema, join its parts and take one alternative."""
     if depth > DEEPEST or not isinstance(schema, Mapping):
         raise NoSureExample
     part = dict(schema)
@@ -87,10 +92,10 @@ def _merge_schema(schema: object, root: Part, depth: int) -> Part:
     if reference := part.pop("$ref", ""):
         joined.append(resolve_reference(reference, root))
     for key in ("anyOf", "oneOf"):
-        choices = [each for each in part.pop(key, ()) if each != {"type": "null"}]
+        choices = [choice for choice in part.pop(key, ()) if choice != {"type": "null"}]
         joined += choices[:1]
-    for each in joined:
-        part = {**_merge_schema(each, root, depth + 1), **part}
+    for schema in joined:
+        part = {**_merge_schema(schema, root, depth + 1), **part}
     if UNREAD & part.keys():
         raise NoSureExample
     return part
@@ -99,7 +104,7 @@ def _merge_schema(schema: object, root: Part, depth: int) -> Part:
 def _find_kind(part: Part) -> str:
     kinds = part.get("type")
     if isinstance(kinds, list):
-        kinds = next((each for each in kinds if each != "null"), None)
+        kinds = next((kind for kind in kinds if kind != "null"), None)
     if kinds is None:
         guess = {"properties": "object", "items": "array"}
         return next((kind for key, kind in guess.items() if key in part), "string")
@@ -121,7 +126,8 @@ def _make_object(schema: Part, root: Part, depth: int) -> dict[str, object]:
 
 
 def _make_list(name: str, part: Part, root: Part, depth: int) -> list[object]:
-    first = [_make_value(name, each, root, depth + 1) for each in part.get("prefixItems", ())]
+    prefix = part.get("prefixItems", ())
+    first = [_make_value(name, schema, root, depth + 1) for schema in prefix]
     least, most = part.get("minItems", 0), part.get("maxItems", math.inf)
     count = max(least, min(1, most)) - len(first)
     if len(first) + max(count, 0) > most or (count > 1 and part.get("uniqueItems")):
@@ -134,13 +140,13 @@ def _make_list(name: str, part: Part, root: Part, depth: int) -> list[object]:
 def _make_number(part: Part, whole: bool) -> int | float:
     low = max(part.get("minimum", -math.inf), part.get("exclusiveMinimum", -math.inf))
     high = min(part.get("maximum", math.inf), part.get("exclusiveMaximum", math.inf))
-    for each in _list_numbers(low, high, part.get("multipleOf", 1), whole):
-        above = each >= low and each != part.get("exclusiveMinimum")
-        below = each <= high and each != part.get("exclusiveMaximum")
-        if above and below and (step := part.get("multipleOf", each)) and not each % step:
-            return each
-        if above and below and not each and not low > 0:
-            return each
+    excluded = (part.get("exclusiveMinimum"), part.get("exclusiveMaximum"))
+    for number in _list_numbers(low, high, part.get("multipleOf", 1), whole):
+        if not low <= number <= high or number in excluded:
+            continue
+        step = part.get("multipleOf", number)
+        if (step and not number % step) or (number == 0 and low <= 0):
+            return number
     raise NoSureExample
 
 
@@ -150,9 +156,9 @@ def _list_numbers(low: float, high: float, step: float, whole: bool) -> Iterator
     if not math.isfinite(near):
         yield int(step) if step == int(step) else step
         return
-    at = math.ceil(near / step) if near == low else math.floor(near / step)
-    for each in (at, at + 1, at - 1):
-        value = each * step
+    steps = math.ceil(near / step) if near == low else math.floor(near / step)
+    for count in (steps, steps + 1, steps - 1):
+        value = count * step
         if value == int(value):
             yield int(value)
         elif not whole:
@@ -164,11 +170,13 @@ def _list_numbers(low: float, high: float, step: float, whole: bool) -> Iterator
 def _make_text(name: str, part: Part) -> str:
     least, most = part.get("minLength", 0), part.get("maxLength", math.inf)
     pattern, form = part.get("pattern"), part.get("format", "")
-    stand_in = f"<{name}>"
-    for each in (part.get("default"), FORMATS.get(form), stand_in, stand_in * 9, *TEXTS):
-        if not isinstance(each, str) or (form in FORMATS and each != FORMATS[form]):
+    placeholder = f"<{name}>"
+    long_placeholder = placeholder * 9
+    for text in (part.get("default"), FORMATS.get(form), placeholder, long_placeholder, *TEXTS):
+        if not isinstance(text, str) or (form in FORMATS and text != FORMATS[form]):
             continue
-        text = each[: int(most)] if each == stand_in * 9 and most < math.inf else each
+        if text == long_placeholder and most < math.inf:
+            text = text[: int(most)]
         if least <= len(text) <= most and (not pattern or re.search(pattern, text)):
             return text
     raise NoSureExample

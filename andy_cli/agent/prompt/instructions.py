@@ -1,4 +1,4 @@
-"""What the system prompt holds beside the rules of the house: the user's words, those of files.
+"""Instructions beside the rules of the house: the user's words, and those of files.
 
 `AGENTS.md`, or `CLAUDE.md` where there is none, of each folder from the repository's root down to
 the current one, and the user's own in the configuration folder. A project's files are read once
@@ -31,7 +31,7 @@ class InstructionFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What a model is told at the top, whatever dialect it is taught."""
+    """Instructions at the top of the prompt, whatever dialect is taught."""
 
     system: str = ""
     """Stands in place of the rules of the house."""
@@ -40,33 +40,29 @@ class Instructions:
     """Further folders of the workspace."""
     files: tuple[InstructionFile, ...] = ()
 
-    def around(self, rules: str) -> str:
-        """The rules, or what stands in their place, with all that belongs behind them."""
+    def wrap_rules(self, rules: str) -> str:
+        """Put all that belongs behind the rules, or behind what stands in their place, there."""
         folders = ", ".join(map(str, self.folders))
-        parts = [
-            self.system.strip() or rules.strip(),
-            f"You may also work in these folders, by their whole paths: {folders}"
-            if folders
-            else "",
-            *self._told_files(),
-            self.appended.strip(),
-        ]
+        parts = [self.system.strip() or rules.strip()]
+        if folders:
+            parts.append(f"You may also work in these folders, by their whole paths: {folders}")
+        parts += [*self._render_files(), self.appended.strip()]
         return "\n\n".join(filter(None, parts))
 
-    def _told_files(self) -> Iterator[str]:
+    def _render_files(self) -> Iterator[str]:
         if self.files:
             yield FILES
         for file in self.files:
             yield f"{file.name}:\n{escape_control_tokens(file.text.strip())}"
 
     def without_files(self) -> "Instructions":
-        """The same for a model that is too small for them."""
+        """Return the same for a model that is too small for files."""
         return replace(self, files=())
 
     def texts(self) -> list[str]:
-        """What an answer may rest on, as it stands in the prompt."""
-        texts = [self.system, self.appended, *(each.text for each in self.files)]
-        return [each for each in texts if each]
+        """List the texts of the prompt on which an answer may rest."""
+        texts = [self.system, self.appended, *(file.text for file in self.files)]
+        return [text for text in texts if text]
 
 
 NO_INSTRUCTIONS = Instructions()
@@ -75,58 +71,69 @@ NO_INSTRUCTIONS = Instructions()
 class FoundInstructions(NamedTuple):
     files: tuple[InstructionFile, ...]
     notes: tuple[str, ...]
-    """What the user should know: which are not read, and what was cut."""
+    """Sentences for the user: which files are not read, and what was cut."""
 
 
 def find_instruction_files(settings: Settings, folder: Path) -> FoundInstructions:
     """Read the files that hold for a folder, the user's own first and the nearest last."""
-    left = settings.whole("instructions.limit") * KILOBYTE
-    if not left:
+    limit = settings.whole("instructions.limit")
+    if not limit:
         return FoundInstructions((), ())
     root = find_repository_root(folder)
     own = find_instruction_file(config_folder())
-    project = [
-        found
-        for each in list_folders_between(root, folder)
-        if (found := find_instruction_file(each))
-    ]
-    notes = []
-    if project and not (trusts(settings, folder) or trusts(settings, root)):
-        names = ", ".join(name_file_in(each, root) for each in project)
-        notes.append(f"Not read: {names}. `andy trust` lets this folder say how to work in it.")
-        project = []
-    for path in [each for each in project if is_outside_or_secret(each, root)]:
-        notes.append(f"Not read: {name_file_in(path, root)}, which leads out of the project.")
-        project.remove(path)
+    paths, notes = find_allowed_files(settings, folder, root)
+    if own is not None:
+        paths.insert(0, own)
     files: list[InstructionFile] = []
+    left = limit * KILOBYTE
     # The nearest says most about the work at hand: the others share what it leaves.
-    for path in reversed([*([own] if own else []), *project]):
+    for path in reversed(paths):
         name = name_file_in(path, root)
         try:
-            text, cut = read_limited_text(path, left)
+            text, is_cut = read_limited_text(path, left)
         except OSError as error:
             notes.append(f"{name} cannot be read: {error.strerror}.")
             continue
-        if cut:
-            limit = settings.whole("instructions.limit")
+        if is_cut:
             notes.append(f"{name} was cut: instructions may take {limit} kB (instructions.limit).")
         left -= len(text.encode())
         if text.strip():
-            files.insert(0, InstructionFile(name, text + CUT if cut else text))
+            files.insert(0, InstructionFile(name, text + CUT if is_cut else text))
     return FoundInstructions(tuple(files), tuple(notes))
 
 
+def find_allowed_files(
+    settings: Settings, folder: Path, root: Path
+) -> tuple[list[Path], list[str]]:
+    """Find the files of a project that may be read, with a note for those that may not."""
+    found = [find_instruction_file(parent) for parent in list_folders_between(root, folder)]
+    paths = [path for path in found if path is not None]
+    if paths and not (trusts(settings, folder) or trusts(settings, root)):
+        names = ", ".join(name_file_in(path, root) for path in paths)
+        note = f"Not read: {names}. `andy trust` lets this folder say how to work in it."
+        return [], [note]
+    allowed: list[Path] = []
+    notes: list[str] = []
+    for path in paths:
+        if is_outside_or_secret(path, root):
+            name = name_file_in(path, root)
+            notes.append(f"Not read: {name}, which leads out of the project.")
+        else:
+            allowed.append(path)
+    return allowed, notes
+
+
 def find_repository_root(folder: Path) -> Path:
-    """The nearest folder that holds `.git`; the folder itself outside of repositories."""
+    """Find the nearest folder that holds `.git`; the folder itself outside of repositories."""
     folder = folder.resolve()
-    found = (each for each in (folder, *folder.parents) if (each / ".git").exists())
-    return next(found, folder)
+    candidates = (folder, *folder.parents)
+    return next((parent for parent in candidates if (parent / ".git").exists()), folder)
 
 
 def list_folders_between(root: Path, folder: Path) -> Sequence[Path]:
-    """The folders from the root down to this one."""
+    """List the folders from the root down to this one."""
     folder = folder.resolve()
-    above = [each for each in folder.parents if each.is_relative_to(root)]
+    above = [parent for parent in folder.parents if parent.is_relative_to(root)]
     return [*reversed(above), folder]
 
 
@@ -139,13 +146,13 @@ def name_file_in(path: Path, root: Path) -> str:
 
 
 def is_outside_or_secret(path: Path, root: Path) -> bool:
-    """Whether a link leads out of the project, or to what may hold secrets."""
+    """Tell whether a link leads out of the project, or to what may hold secrets."""
     real = path.resolve()
     return not real.is_relative_to(root) or is_secret_file(real, root)
 
 
 def read_limited_text(path: Path, limit: int) -> tuple[str, bool]:
-    """The text up to so many bytes, and whether there is more. Raises OSError."""
+    """Read a text up to so many bytes, and whether there is more. Raises OSError."""
     with path.open("rb") as file:
         data = file.read(limit + 1)
     return data[:limit].decode("utf-8-sig", "ignore"), len(data) > limit

