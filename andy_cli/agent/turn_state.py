@@ -20,7 +20,7 @@ INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """How much a turn may do (R7)."""
+    """The limits of one turn (R7)."""
 
     rounds: int = 20
     calls_per_reply: int = 20

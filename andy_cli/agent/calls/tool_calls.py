@@ -39,7 +39,7 @@ class ReplyCall(NamedTuple):
 
 @dataclass(slots=True)
 class CallRun:
-    """How the run of one call ended."""
+    """The run of one call, and its result."""
 
     effect: Effect
     action: str

@@ -29,7 +29,7 @@ NARROWED = 0.75
 
 
 class WindowBudget:
-    """How large the model's window is, and how much of it is used."""
+    """The size of the model's window, and how much of it is used."""
 
     def __init__(
         self, settings: Settings, registry: Registry, model: ModelSession, history: History

@@ -12,7 +12,7 @@ WORKED_ON = 60
 
 
 class AnswerSanitizer:
-    """What is shown of any answer goes through it, whoever shows it."""
+    """Sanitizes all that is shown of answers, whoever shows it."""
 
     def __init__(self, model: ModelSession, history: History, registry: Registry) -> None:
         self._model, self._history, self._registry = model, history, registry
