@@ -85,7 +85,7 @@ def test_a_file_that_a_message_names_is_told_with_it(folder: Path) -> None:
     (folder / "notes.txt").write_text("one\ntwo\n")
     found = attached(chat_in(folder), "sum up @notes.txt, please")
     assert found.text == f"{ATTACHED}@notes.txt (read notes.txt, 2 lines):\n```\none\ntwo\n```"
-    assert found.told == ("Attached: read notes.txt, 2 lines.",)
+    assert found.notices == ("Attached: read notes.txt, 2 lines.",)
 
 
 def test_a_folder_is_attached_as_a_listing(folder: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_folder_is_attached_as_a_listing(folder: Path) -> None:
     found = attached(chat_in(folder), "what is in @src/?")
     listing = json.loads(found.text.split("\n```\n")[1].removesuffix("\n```"))
     assert {each["name"] for each in listing} == {"a.py", "deep"}
-    assert found.told == ("Attached: listed 1 file and 1 folder in src.",)
+    assert found.notices == ("Attached: listed 1 file and 1 folder in src.",)
 
 
 def test_lines_of_a_file_are_attached_with_their_numbers(folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_lines_of_a_file_are_attached_with_their_numbers(folder: Path) -> None:
     found = attached(chat_in(folder), "why @a.py:10-12?")
     assert "    10\tline 10\n    11\tline 11\n    12\tline 12\n" in found.text
     assert "line 13" not in found.text
-    assert found.told == ("Attached: read a.py, lines 10 to 12 of 30.",)
+    assert found.notices == ("Attached: read a.py, lines 10 to 12 of 30.",)
 
 
 def test_a_document_is_attached_as_its_text(folder: Path) -> None:
@@ -115,7 +115,7 @@ def test_what_holds_no_text_goes_by_its_path_alone_and_that_is_said(folder: Path
     (folder / "a.mp3").write_bytes(b"ID3\x04\0\0\0\0\0\0" + bytes(400))
     found = attached(chat_in(folder), "play @a.mp3")
     assert "@a.mp3: its path alone, for a.mp3 is an MP3" in found.text
-    assert found.told[0].startswith("Attached a.mp3 by its path alone: a.mp3 is an MP3")
+    assert found.notices[0].startswith("Attached a.mp3 by its path alone: a.mp3 is an MP3")
 
 
 def test_several_are_attached_once_each_with_blanks_in_quotation_marks(folder: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_long_file_is_told_from_its_beginning_and_both_are_told_how_much(folde
     lines = [f"line {number}" for number in range(1, 14_201)]
     (folder / "long.txt").write_text("\n".join(lines))
     found = attached(chat_in(folder), "@long.txt")
-    assert found.told == ("Attached: read long.txt, lines 1 to 2,000 of 14,200.",)
+    assert found.notices == ("Attached: read long.txt, lines 1 to 2,000 of 14,200.",)
     assert "(read long.txt, lines 1 to 2,000 of 14,200)" in found.text
     assert "start_line=2001 shows what follows" in found.text
 
@@ -169,7 +169,7 @@ def test_a_small_window_gets_less_and_both_are_told_how_much(folder: Path) -> No
     found = attached(chat, "@long.txt")
     kept = found.text.count("some words of a line")
     assert 100 < kept < 500
-    assert found.told == (
+    assert found.notices == (
         f"Attached: read long.txt, 1,500 lines; there was room for the first {kept} lines.",
     )
     assert f"[There was room for the first {kept} lines; read_file shows the rest.]" in found.text
@@ -179,7 +179,9 @@ def test_of_very_many_attachments_the_first_are_told_and_that_is_said(folder: Pa
     for number in range(MOST + 5):
         (folder / f"{number}.txt").write_text("a")
     words = " ".join(f"@{number}.txt" for number in range(MOST + 5))
-    assert attached(chat_in(folder), words).told[-1] == f"Only the first {MOST} of 25 are attached."
+    assert (
+        attached(chat_in(folder), words).notices[-1] == f"Only the first {MOST} of 25 are attached."
+    )
 
 
 def test_what_the_user_attached_from_outside_is_read(folder: Path, home: Path) -> None:

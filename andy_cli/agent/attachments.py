@@ -54,38 +54,38 @@ class PathMention(NamedTuple):
 class Attachments(NamedTuple):
     text: str = ""
     """The blocks that stand behind the user's words."""
-    told: tuple[str, ...] = ()
-    """Sentences for the user, one for each attachment."""
+    notices: tuple[str, ...] = ()
+    """Sentences for the user, one an attachment."""
 
 
 async def attach_mentions(chat: Conversation, words: str) -> Attachments:
     """Read what the user's words name with `@`. Raises ConsentError for what may not be read."""
     if "@" not in words:
         return Attachments()
-    mentions, told = find_mentions(words, chat.folder)
+    mentions, notices = find_mentions(words, chat.folder)
     blocks: list[str] = []
-    room = 0
+    available = 0
     for mention in mentions[:MOST]:
         with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
             chat.gate.note_attachment(mention.path)
         if chat.client.guided:
             # It takes each word of a message for what is wanted; its tools find the path.
-            told.append(
+            notices.append(
                 f"{spell_out(mention.path)} is not attached: this model is too small for it."
             )
             continue
         result = await read_mention(chat, mention)
         content, cut = result.content, ""
         if len(content) + sum(map(len, blocks)) > LONG:
-            room = room or await chat.budget.find_window() // SHARE
-            content, cut = shorten_attachment(result, room - sum(map(tokens, blocks)), mention)
-        told.append(summarize_attachment(mention, result, cut))
+            available = available or await chat.budget.find_window() // SHARE
+            content, cut = shorten_attachment(result, available - sum(map(tokens, blocks)), mention)
+        notices.append(summarize_attachment(mention, result, cut))
         blocks.append(render_attachment(mention, result, content))
     if len(mentions) > MOST:
         rest = f"Only the first {MOST} of {len(mentions)} are attached."
-        told.append(rest)
+        notices.append(rest)
         blocks.append(rest)
-    return Attachments(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(told))
+    return Attachments(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(notices))
 
 
 def find_mentions(words: str, folder: Path) -> tuple[list[PathMention], list[str]]:
@@ -171,27 +171,27 @@ async def call_reading_tool(chat: Conversation, name: str, arguments: Arguments)
     return await chat.registry.call(requested, verdict.granted)
 
 
-def shorten_attachment(result: ToolResult, room: int, mention: PathMention) -> tuple[str, str]:
+def shorten_attachment(result: ToolResult, available: int, mention: PathMention) -> tuple[str, str]:
     """Cut the content to so many tokens, and say how much of it that is where it is not all.
 
     Of a text these are its first lines; data stays valid.
     """
     content = result.content
-    if not result.ok or tokens(content) <= room:
+    if not result.ok or tokens(content) <= available:
         return content, ""
     if mention.is_folder:
-        return truncate_result(content, room, "list_directory"), "room for a part of it"
-    lines = list(take_leading_lines(content, room))
+        return truncate_result(content, available, "list_directory"), "room for a part of it"
+    lines = list(take_leading_lines(content, available))
     cut = "no room for any of it"
     if lines:
         cut = f"room for the first {count_noun(len(lines), 'line')}"
     return "\n".join([*lines, f"[There was {cut}; read_file shows the rest.]"]), cut
 
 
-def take_leading_lines(content: str, room: int) -> Iterator[str]:
+def take_leading_lines(content: str, available: int) -> Iterator[str]:
     for line in content.split("\n"):
-        room -= tokens(line) + 1
-        if room < 0:
+        available -= tokens(line) + 1
+        if available < 0:
             return
         yield line
 

@@ -104,8 +104,10 @@ class Conversation:
         for message in messages:
             self.history.restore(message, await self.budget.fit_restored(message))
         if compaction is not None:
-            told = [await self.budget.fit_restored(message) for message in compaction.messages]
-            self.history.replace_told(compaction.stands_for, told)
+            told_messages = [
+                await self.budget.fit_restored(message) for message in compaction.messages
+            ]
+            self.history.replace_told(compaction.stands_for, told_messages)
 
     async def compact(self, wishes: str = "") -> CompactionSizes:
         """Tell a summary that the model writes, after the user's wishes, in place of the past.
@@ -113,20 +115,24 @@ class Conversation:
         The history and the session stay whole. Raises ModelError; whatever goes wrong, what is
         told stays as it was.
         """
-        told, before = self.requests.select_messages(), self.history.count_tokens()
-        if not is_worth_it(told):
+        told_messages, before = self.requests.select_messages(), self.history.count_tokens()
+        if not is_worth_it(told_messages):
             return CompactionSizes(0, before, before)
         window = await self.budget.find_window()
-        messages = insert_summary(told, await self._write_summary(told, window, wishes))
+        messages = insert_summary(
+            told_messages, await self._write_summary(told_messages, window, wishes)
+        )
         after = sum(map(estimate_message, messages))
         if after >= before:
             return CompactionSizes(0, before, before)
         self.history.compact(messages)
-        return CompactionSizes(len(told) - len(messages) + 1, before, after)
+        return CompactionSizes(len(told_messages) - len(messages) + 1, before, after)
 
-    async def _write_summary(self, told: Sequence[Message], window: int, wishes: str) -> str:
+    async def _write_summary(
+        self, told_messages: Sequence[Message], window: int, wishes: str
+    ) -> str:
         """Let the model write a summary. Raises ModelError where it does not."""
-        request = Request(render_summary_request(told, window, wishes))
+        request = Request(render_summary_request(told_messages, window, wishes))
         compiler = self.model.profile.make_compiler(self.model.thinks_first, False)
         reply = self.model.send(request, compiler, {})
         try:
@@ -147,8 +153,13 @@ class Conversation:
         self.gate.note_user_paths(user)
         self.tools.begin_turn()
         self.history.begin_turn(user, attached)
-        said = {"user": user + attached, "model": self.client.name, "dialect": self.dialect.name}
-        self.model.capture_event("turn", {**said, "tools": [*self.model.profile.known.values()]})
+        record = {
+            "user": user + attached,
+            "model": self.client.name,
+            "dialect": self.dialect.name,
+            "tools": [*self.model.profile.known.values()],
+        }
+        self.model.capture_event("turn", record)
 
     def ask_model(self) -> ModelReply:
         """Ask the model for its next reply; tools that came meanwhile are offered."""
@@ -186,6 +197,6 @@ class Conversation:
         content = result.content
         if result.ok:
             content = await self.budget.fit_result(content, result.name)
-        told = escape_control_tokens(content) + note
+        told_content = escape_control_tokens(content) + note
         whole = Message("tool", result.content + note, call_id=result.call_id, name=result.name)
-        self.history.add(whole._replace(content=told), whole)
+        self.history.add(whole._replace(content=told_content), whole)

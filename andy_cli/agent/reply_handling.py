@@ -22,42 +22,42 @@ async def show_reply(
     chat: Conversation, state: TurnState, reply: ModelReply
 ) -> AsyncIterator[Event]:
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
-    shown = OutputFilter(bool(state.rejected_answer) or chat.model.enforces_format)
+    output = OutputFilter(bool(state.rejected_answer) or chat.model.enforces_format)
     try:
         async for visible in reply:
-            for event in shown.take(visible):
+            for event in output.take(visible):
                 yield event
     except BaseException as error:
-        for event in keep_broken_reply(chat, state, reply, shown):
+        for event in keep_broken_reply(chat, state, reply, output):
             if isinstance(error, AndyError | asyncio.CancelledError):
                 yield event
         raise
     finally:
         chat.model.add_usage(reply.usage)
-    for event in finish_reply(chat, state, reply, shown):
+    for event in finish_reply(chat, state, reply, output):
         yield event
 
 
 def keep_broken_reply(
-    chat: Conversation, state: TurnState, reply: ModelReply, shown: OutputFilter
+    chat: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
 ) -> list[Event]:
     """Put into the history what was said before the reply broke off."""
-    rest = [*shown.take(reply.rest), *shown.release()]
+    rest = [*output.take(reply.rest), *output.release()]
     if reply.compiled.text:
         chat.history.add(Message("assistant", reply.compiled.text, partial=True))
-        state.answer += shown.text
+        state.answer += output.text
     return rest
 
 
 def finish_reply(
-    chat: Conversation, state: TurnState, reply: ModelReply, shown: OutputFilter
+    chat: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
 ) -> Iterator[Event]:
     """Check the format of a complete reply, and note how the model writes."""
     model, compiled = chat.model, reply.compiled
-    if state.check_format(shown.text, model.find_format_violation(reply), model.is_lenient):
+    if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
         model.stop_enforcing_format()
     if not (state.refusal or state.rejected_answer):
-        yield from shown.release()
+        yield from output.release()
     if warning := chat.budget.warn_of_unread(reply):
         yield events.Failed("warning", "context", warning)
     model.note_reasoning(reply)

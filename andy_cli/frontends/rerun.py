@@ -69,7 +69,7 @@ class Recollection(Gate):
     async def decide(self, proposal: ApprovalRequest) -> Decision:
         results = self._recalled.results
         if results and text(results[0], "status") == Status.DENIED:
-            # The words that steps.py tells the model hold the reason.
+            # The words that calls/tool_runner.py tells the model hold the reason.
             told = text(results.popleft(), "content").partition(": ")[2]
             return Decision(False, told.partition(". Do not")[0], asked=True)
         return Decision(True, "as at the time")

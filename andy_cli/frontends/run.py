@@ -129,7 +129,7 @@ async def carried_out(opened: Opened, printer: "Printer", words: str, piped: str
         code = printer.never_started(error)
         tell_wanting(opened, printer)
         return code
-    for sentence in attached.told:
+    for sentence in attached.notices:
         printer.tell(sentence)
     stream: AsyncIterator[Event] = turn(opened.chat, words, attached.text + piped)
     code = 1

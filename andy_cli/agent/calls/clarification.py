@@ -15,11 +15,11 @@ def ask_for_clarification(action: str, tool: Schema | None, problems: Sequence[P
     """
     if tool is None or not problems:
         return UNKNOWN
-    first = problems[0]
-    wanted = describe_parameter(first.path or first.message, tool)
-    if first.rule == "required":
-        return f"To {action} I still need to know {wanted}. Could you tell me?"
-    return f"To {action} I need to know {wanted}, and what I have does not fit. What should it be?"
+    problem = problems[0]
+    missing = describe_parameter(problem.path or problem.message, tool)
+    if problem.rule == "required":
+        return f"To {action} I still need to know {missing}. Could you tell me?"
+    return f"To {action} I need to know {missing}, and what I have does not fit. What should it be?"
 
 
 def describe_parameter(path: str, tool: Schema) -> str:

@@ -130,14 +130,16 @@ def repeats_foreign(
         return False
     if is_copied(request, raw, foreign):
         return True
-    said = _squeeze_quotation("\n".join(own))
-    return _repeats_call(request, texts, said, effect) or _repeats_command(request, texts, said)
+    user_words = _squeeze_quotation("\n".join(own))
+    if _repeats_call(request, texts, user_words, effect):
+        return True
+    return _repeats_command(request, texts, user_words)
 
 
-def _repeats_call(request: ToolRequest, texts: list[str], said: str, effect: Effect) -> bool:
+def _repeats_call(request: ToolRequest, texts: list[str], user_words: str, effect: Effect) -> bool:
     """Tell whether a text has the name or the longest argument of a call beside the others."""
     values = [_squeeze_quotation(text) for text in _flatten_texts(request.arguments or {})]
-    values = [value for value in values if value not in said]
+    values = [value for value in values if value not in user_words]
     if sum(map(len, values)) < SHORTEST:
         return False
     anchors = [_squeeze_quotation(request.name)]
@@ -146,11 +148,11 @@ def _repeats_call(request: ToolRequest, texts: list[str], said: str, effect: Eff
     return any(_stand_together(anchor, values, texts) for anchor in anchors)
 
 
-def _repeats_command(request: ToolRequest, texts: list[str], said: str) -> bool:
+def _repeats_command(request: ToolRequest, texts: list[str], user_words: str) -> bool:
     """Tell whether a text has a command of the arguments that the user did not say."""
     for line in _find_command_lines(request.arguments or {}):
         for command in map(_squeeze_quotation, _split_commands(line)):
-            if command not in said and any(command in text for text in texts):
+            if command not in user_words and any(command in text for text in texts):
                 return True
     return False
 

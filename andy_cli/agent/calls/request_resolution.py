@@ -68,11 +68,11 @@ async def complete_arguments(
     request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
 ) -> Arguments | InterviewRefusal:
     """Ask the model for the arguments that are missing; for an unknown tool nothing is asked."""
-    given = request.arguments or {}
-    found = find_tool(request.name, given, offer.tools)
-    if found is None:
-        return given
-    return await conduct_interview(dialect, found.name, given, offer.tools[found.name], ask)
+    arguments = request.arguments or {}
+    match = find_tool(request.name, arguments, offer.tools)
+    if match is None:
+        return arguments
+    return await conduct_interview(dialect, match.name, arguments, offer.tools[match.name], ask)
 
 
 def validate_call(call: ToolCall, mapped: Mapped, offer: OfferedTools) -> ResolvedCall:
@@ -122,8 +122,8 @@ async def conduct_interview(
         while True:
             question = next(interview) if answer is None else interview.send(answer)
             answer = await ask(question)
-    except StopIteration as done:
-        outcome: Arguments | InterviewRefusal = done.value
+    except StopIteration as finished:
+        outcome: Arguments | InterviewRefusal = finished.value
         return outcome
 
 

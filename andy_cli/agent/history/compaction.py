@@ -92,10 +92,12 @@ def render_summary_request(
     history: Sequence[Message], window: int, wishes: str
 ) -> tuple[Wire, ...]:
     """Render the request for a summary: the conversation as one text, as much as fits."""
-    told = WISHES.format(wishes=wishes) if wishes else ""
-    prompt = load_prompt("summary").substitute(wishes=told).strip()
-    fits = compress_history(history, window, tokens(prompt) + tokens(END), leave_out=True)
-    text = "\n\n".join(line for message in fits.history for line in render_transcript(message))
+    wishes_line = WISHES.format(wishes=wishes) if wishes else ""
+    prompt = load_prompt("summary").substitute(wishes=wishes_line).strip()
+    compressed = compress_history(history, window, tokens(prompt) + tokens(END), leave_out=True)
+    text = "\n\n".join(
+        line for message in compressed.history for line in render_transcript(message)
+    )
     return (
         {"role": "system", "content": prompt},
         {"role": "user", "content": text + END},

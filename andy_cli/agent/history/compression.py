@@ -1,11 +1,11 @@
 """Compress a history so that it fits the model's window (C30).
 
-What goes first is what can be had again: old results become stubs that say how (`stubs.py`), then
-long arguments of old calls, then old answers and long old texts of the user. Never touched are the
-system prompt, the task, the user's last words, what the user decided, errors, and the last calls
-with their results. A call and its result stay together whatever happens. Oldest first, and only as
-much as is needed; the whole text stays in the session's log. Where even that is too much, whole
-messages are left out, and a note says how many.
+What goes first is what can be had again: old results become stubs that say how
+(`result_truncation.py`), then long arguments of old calls, then old answers and long old texts of
+the user. Never touched are the system prompt, the task, the user's last words, what the user
+decided, errors, and the last calls with their results. A call and its result stay together whatever
+happens. Oldest first, and only as much as is needed; the whole text stays in the session's log.
+Where even that is too much, whole messages are left out, and a note says how many.
 """
 
 import re
@@ -66,14 +66,14 @@ def compress_history(
     ids of calls whose results are errors. What does not fit is shortened to the part `goal` of the
     room. With `leave_out` whole messages may go. If it still does not fit, `after` says so.
     """
-    room = window - fixed - reserve_for_reply(window, reply)
+    available = window - fixed - reserve_for_reply(window, reply)
     before = sum(map(estimate_message, history))
-    if before <= room:
+    if before <= available:
         return CompressedHistory(tuple(history), before, before)
     pinned = find_pinned_positions(history, decisions, failed)
-    goal_size = int(room * goal)
+    goal_size = int(available * goal)
     compressed = _shorten_messages(history, before, goal_size, pinned)
-    if leave_out and compressed.after > room:
+    if leave_out and compressed.after > available:
         return _leave_out(compressed, goal_size, pinned)
     return compressed
 
@@ -103,7 +103,7 @@ def _shorten_messages(
 
 
 def _leave_out(
-    compressed: CompressedHistory, room: int, pinned: Collection[int]
+    compressed: CompressedHistory, available: int, pinned: Collection[int]
 ) -> CompressedHistory:
     """Leave out the oldest messages, a call with its results; what is pinned only at the last.
 
@@ -112,7 +112,7 @@ def _leave_out(
     messages = compressed.history
     own = [position for position, message in enumerate(messages) if _is_from_user(message)]
     task = set(own[:1])
-    gone = _choose_left_out(compressed, room, pinned, task, {*own[-1:]})
+    gone = _choose_left_out(compressed, available, pinned, task, {*own[-1:]})
     if not gone:
         return compressed
     remaining = [message for position, message in enumerate(messages) if position not in gone]
@@ -125,7 +125,7 @@ def _leave_out(
 
 def _choose_left_out(
     compressed: CompressedHistory,
-    room: int,
+    available: int,
     pinned: Collection[int],
     task: Collection[int],
     last_words: Collection[int],
@@ -138,7 +138,7 @@ def _choose_left_out(
     after = compressed.after + estimate_message(_make_left_out_note(len(messages)))
     gone: set[int] = set()
     for group in groups:
-        if after <= room:
+        if after <= available:
             break
         gone |= group
         after -= sum(estimate_message(messages[position]) for position in group)
@@ -166,8 +166,8 @@ def _make_left_out_note(count: int) -> Message:
 
 def _count_left_out(message: Message) -> int:
     """Count the messages that are gone with this one: a note stands for those it tells of."""
-    told = LEFT_OUT_COUNT.fullmatch(message.content) if message.note else None
-    return int(told["count"]) if told else 1
+    note = LEFT_OUT_COUNT.fullmatch(message.content) if message.note else None
+    return int(note["count"]) if note else 1
 
 
 def reserve_for_reply(window: int, most: int = REPLY) -> int:
@@ -218,7 +218,8 @@ def find_latest_calls(history: Sequence[Message]) -> set[int]:
         results = (position for position in backwards if history[position].role == "tool")
         return {*islice(results, 1)}
     ids = {call.id for call in history[last].calls}
-    return {last, *(at for at in range(last, len(history)) if history[at].call_id in ids)}
+    positions = range(last, len(history))
+    return {last, *(position for position in positions if history[position].call_id in ids)}
 
 
 ToolNames = Mapping[str, str]
@@ -279,19 +280,19 @@ def cut_user_text_short(message: Message, names: ToolNames) -> Message:
     return _cut_content(message, "user", WORTH // 2)
 
 
-def _cut_content(message: Message, role: str, most: int) -> Message:
-    if message.role != role or len(message.content) <= most:
+def _cut_content(message: Message, role: str, limit: int) -> Message:
+    if message.role != role or len(message.content) <= limit:
         return message
-    return message._replace(content=cut_middle(message.content, most))
+    return message._replace(content=cut_middle(message.content, limit))
 
 
-def cut_middle(text: str, most: int) -> str:
+def cut_middle(text: str, limit: int) -> str:
     """Cut a longer text to head and tail, with the number of characters between them."""
-    left = len(text) - most + len(CUT) + 10
-    if len(text) <= most or left <= 0:
+    removed = len(text) - limit + len(CUT) + 10
+    if len(text) <= limit or removed <= 0:
         return text
-    room = most - len(CUT) - 10
-    head, tail = room * 2 // 3, room // 3
+    remaining = limit - len(CUT) - 10
+    head, tail = remaining * 2 // 3, remaining // 3
     return text[:head] + CUT.format(count=len(text) - head - tail) + text[len(text) - tail :]
 
 

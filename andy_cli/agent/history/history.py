@@ -53,14 +53,14 @@ class History:
             self.log.message(logged or message)
         self.messages.append(message)
 
-    def restore(self, message: Message, told: Message) -> None:
+    def restore(self, message: Message, told_message: Message) -> None:
         """Add a message of an earlier conversation, and how it was told; the log has it."""
         if is_from_user(message):
             user, attached = split_message(message.content)
             self.user_texts.append(user)
             if attached:
                 self.attached_texts.append(attached)
-        self.messages.append(told)
+        self.messages.append(told_message)
 
     def retract_answer(self, position: int) -> None:
         """Forget an answer that did not hold, and the question that asked for another, which
@@ -72,7 +72,9 @@ class History:
 
     def list_results(self) -> list[str]:
         """List what tools returned in this turn, oldest first."""
-        users = (at for at, message in enumerate(self.messages) if is_from_user(message))
+        users = (
+            position for position, message in enumerate(self.messages) if is_from_user(message)
+        )
         return [message.content for message in self.messages[max(users) :] if _is_result(message)]
 
     def list_all_results(self) -> list[str]:

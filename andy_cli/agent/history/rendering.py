@@ -61,7 +61,7 @@ def render_history(
 def repair_messages(history: Iterable[Message], tools: Tools) -> list[Message]:
     """Put one system message first, then the user; nothing blank; calls with their results."""
     system: list[str] = []
-    told: list[Message] = []
+    messages: list[Message] = []
     for message in history:
         content = replace_surrogates(message.content)
         if content is not message.content:
@@ -69,8 +69,8 @@ def repair_messages(history: Iterable[Message], tools: Tools) -> list[Message]:
         if message.role == "system":
             system.append(content)
         elif (repaired := _repair_message(message, tools)) is not None:
-            told.append(repaired)
-    paired = pair_results(told)
+            messages.append(repaired)
+    paired = pair_results(messages)
     if paired and paired[0].role != "user":
         paired.insert(0, Message("user", GO_ON))
     head = "\n\n".join(text for text in system if not is_blank(text))

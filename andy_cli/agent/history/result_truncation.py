@@ -27,7 +27,7 @@ AGAIN = "Call {tool} again with the same arguments, or with narrower ones, to se
 
 class TruncatedValue(NamedTuple):
     value: object
-    used: int
+    length: int
     """Characters of JSON, about."""
     whole: bool
 
@@ -61,15 +61,15 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
         if not head:
             value.pop("head", None)
         return dump_json(value)
-    told: dict[str, object] = {SHORTENED: True, "characters": len(content)}
+    fields: dict[str, object] = {SHORTENED: True, "characters": len(content)}
     if (items := count_items(value)) is not None:
-        told["items"] = items
+        fields["items"] = items
     elif value is None:
-        told["lines"] = content.count("\n") + 1
+        fields["lines"] = content.count("\n") + 1
     if head:
-        told["head"] = content[:head] if value is None else truncate_value(value, head).value
-    told["rest"] = AGAIN.format(tool=tool or "the tool")
-    return dump_json(told)
+        fields["head"] = content[:head] if value is None else truncate_value(value, head).value
+    fields["rest"] = AGAIN.format(tool=tool or "the tool")
+    return dump_json(fields)
 
 
 def count_items(value: object) -> object | None:
@@ -85,108 +85,109 @@ def count_items(value: object) -> object | None:
     return None
 
 
-def truncate_value(value: object, room: int, deep: int = DEEPEST) -> TruncatedValue:
-    """Truncate a value to JSON of about `room` characters; never looks far beyond it."""
+def truncate_value(value: object, limit: int, depth: int = DEEPEST) -> TruncatedValue:
+    """Truncate a value to JSON of about `limit` characters; never looks far beyond it."""
     if isinstance(value, str):
-        shown = value if len(value) <= room else f"{value[: max(room - 3, 0)]}..."
-        return TruncatedValue(shown, len(shown) + 2, len(value) <= room)
-    if isinstance(value, list | dict) and deep == 0:
+        shown = value if len(value) <= limit else f"{value[: max(limit - 3, 0)]}..."
+        return TruncatedValue(shown, len(shown) + 2, len(value) <= limit)
+    if isinstance(value, list | dict) and depth == 0:
         return TruncatedValue("...", 5, False)
     if isinstance(value, list):
-        return _truncate_list(value, room, deep)
+        return _truncate_list(value, limit, depth)
     if isinstance(value, dict):
-        return _truncate_object(value, room, deep)
+        return _truncate_object(value, limit, depth)
     if isinstance(value, float) and not isfinite(value):
         value = str(value)  # JSON has no word for it
     return TruncatedValue(value, len(str(value)), True)
 
 
-def _truncate_list(value: list[object], room: int, deep: int) -> TruncatedValue:
-    kept: list[object] = []
-    used = 2
+def _truncate_list(value: list[object], limit: int, depth: int) -> TruncatedValue:
+    elements: list[object] = []
+    length = 2
     for element in value:
-        part = truncate_value(element, room - used, deep - 1)
-        if kept and (not part.whole or used + part.used > room):
-            return TruncatedValue(kept, used, False)
-        if not part.whole and room - used < 20:
-            return TruncatedValue(kept, used, False)
-        kept.append(part.value)
-        used += part.used + 2
+        part = truncate_value(element, limit - length, depth - 1)
+        if elements and (not part.whole or length + part.length > limit):
+            return TruncatedValue(elements, length, False)
+        if not part.whole and limit - length < 20:
+            return TruncatedValue(elements, length, False)
+        elements.append(part.value)
+        length += part.length + 2
         if not part.whole:
-            return TruncatedValue(kept, used, False)
-    return TruncatedValue(kept, used, True)
+            return TruncatedValue(elements, length, False)
+    return TruncatedValue(elements, length, True)
 
 
-def _truncate_object(value: Mapping[str, object], room: int, deep: int) -> TruncatedValue:
+def _truncate_object(value: Mapping[str, object], limit: int, depth: int) -> TruncatedValue:
     """Short values first, so that one long list does not hide all the rest."""
-    kept: dict[str, object] = {}
-    used, whole = 2, True
+    fields: dict[str, object] = {}
+    length, whole = 2, True
     order = sorted(value, key=lambda key: isinstance(value[key], list | dict))
     for key in order:
-        left = room - used - len(key) - 6
-        if left < 8:
+        remaining = limit - length - len(key) - 6
+        if remaining < 8:
             whole = False
             break
-        part = truncate_value(value[key], left, deep - 1)
-        kept[key] = part.value
-        used += part.used + len(key) + 6
+        part = truncate_value(value[key], remaining, depth - 1)
+        fields[key] = part.value
+        length += part.length + len(key) + 6
         whole = whole and part.whole
-    return TruncatedValue({key: kept[key] for key in value if key in kept}, used, whole)
+    return TruncatedValue({key: fields[key] for key in value if key in fields}, length, whole)
 
 
-def truncate_result(content: str, room: int, tool: str = "") -> str:
-    """Truncate a fresh result to `room` tokens (but for errors, and never to less than a stub).
+def truncate_result(content: str, limit: int, tool: str = "") -> str:
+    """Truncate a fresh result to `limit` tokens (but for errors, and never to less than a stub).
 
     Data becomes valid JSON marked `truncated`, with the first items and the number of those left
     out; text keeps its head and tail around a line that says what is missing.
     """
-    if tokens(content) <= room or is_error(content):
+    if tokens(content) <= limit or is_error(content):
         return content
     value = read_json(content)
-    size = max(int(len(content) * room / tokens(content)), 1)
+    size = max(int(len(content) * limit / tokens(content)), 1)
     while True:
         if value is None:
             shorter = _render_truncated_text(content, size, tool)
         else:
             shorter = _render_truncated_data(value, size, tool)
-        if tokens(shorter) <= room or size < LEAST:
+        if tokens(shorter) <= limit or size < LEAST:
             return shorter
         size = int(size * 0.8)
 
 
 def _render_truncated_data(value: object, size: int, tool: str) -> str:
     data = truncate_value(value, max(size - LEAST - 60, 0)).value
-    told: dict[str, object] = {TRUNCATED: True}
+    fields: dict[str, object] = {TRUNCATED: True}
     if (items := count_items(value)) is not None:
-        told["items"] = items
-        told["left_out"] = _subtract_counts(items, count_items(data))
-    told["data"] = data
-    told["rest"] = AGAIN.format(tool=tool or "the tool")
-    return dump_json(told)
+        fields["items"] = items
+        fields["left_out"] = _subtract_counts(items, count_items(data))
+    fields["data"] = data
+    fields["rest"] = AGAIN.format(tool=tool or "the tool")
+    return dump_json(fields)
 
 
-def _subtract_counts(items: object, kept: object) -> object:
+def _subtract_counts(items: object, kept_counts: object) -> object:
     if isinstance(items, int):
-        return items - (kept if isinstance(kept, int) else 0)
+        return items - (kept_counts if isinstance(kept_counts, int) else 0)
     if not isinstance(items, dict):
         return items
-    there = kept if isinstance(kept, dict) else {}
-    return {key: count - there.get(key, 0) for key, count in items.items()}
+    known_counts = kept_counts if isinstance(kept_counts, dict) else {}
+    return {key: count - known_counts.get(key, 0) for key, count in items.items()}
 
 
 def _render_truncated_text(content: str, size: int, tool: str) -> str:
-    keep = max(size - LEAST, 0)
-    head, tail = content[: keep * 2 // 3], content[len(content) - keep // 3 :]
+    remaining = max(size - LEAST, 0)
+    head, tail = content[: remaining * 2 // 3], content[len(content) - remaining // 3 :]
     if (line := head.rfind("\n")) > len(head) // 2:
         head = head[: line + 1]
     if 0 <= (line := tail.find("\n")) < len(tail) // 2:
         tail = tail[line + 1 :]
-    left = content[len(head) : len(content) - len(tail)]
-    told = (
-        f"[... {left.count(chr(10)):,} line breaks and {len(left):,} characters left out here. "
+    removed = content[len(head) : len(content) - len(tail)]
+    line_breaks = removed.count("\n")
+    notice = (
+        f"[... {line_breaks:,} line breaks and {len(removed):,} characters left out here. "
         f"{AGAIN.format(tool=tool or 'the tool')} ...]"
     )
-    return "\n".join(filter(None, [head.rstrip("\n"), told, tail]))
+    return "\n".join(filter(None, [head.rstrip("\n"), notice, tail]))
 
 
 def dump_json(value: object) -> str:

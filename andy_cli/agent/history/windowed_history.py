@@ -53,20 +53,22 @@ class WindowedHistory:
 
     def list_results(self, history: list[Message]) -> list[str]:
         """List what tools returned, as far as it is told or was summed up in what is told."""
-        told = self.list_messages(history)
-        known = (*history[: self._stands_for], *told)
+        messages = self.list_messages(history)
+        known = (*history[: self._stands_for], *messages)
         return [message.content for message in known if message.role == "tool"]
 
     def shorten(
         self, history: list[Message], window: int, fixed: int, failed: Collection[str]
     ) -> CompressedHistory:
         """Shorten what is told to GOAL of what `window` tokens leave beside `fixed` ones."""
-        told = self.list_messages(history)
+        messages = self.list_messages(history)
         compressed = compress_history(
-            told,
+            messages,
             window,
             fixed,
-            decisions=[position for position, message in enumerate(told) if is_summary(message)],
+            decisions=[
+                position for position, message in enumerate(messages) if is_summary(message)
+            ],
             failed=failed,
             goal=GOAL,
             leave_out=True,

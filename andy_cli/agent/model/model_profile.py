@@ -82,10 +82,10 @@ class ModelProfile:
         max_tokens: int | None = None,
     ) -> Request:
         """Render the history as this model reads it, `side` messages behind it."""
-        told = [Message("system", self.system), *history]
+        messages = [Message("system", self.system), *history]
         return Request(
             messages=tuple(
-                render_history(told, self.dialect, self.known, self.names, self.id_form, side)
+                render_history(messages, self.dialect, self.known, self.names, self.id_form, side)
             ),
             tools=self.schemas,
             constraint=constraint,

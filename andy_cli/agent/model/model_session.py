@@ -112,9 +112,9 @@ class ModelSession:
 
     def _detect_dialect(self, client: ModelClient, template: Template) -> Detected:
         """Choose the dialect, and say why: what was asked for, else what the model can do (C18)."""
-        wanted = self._settings["dialect"]
-        if wanted.value != "auto":
-            return describe_detection(str(wanted.value), wanted.origin, self.dialects)
+        setting = self._settings["dialect"]
+        if setting.value != "auto":
+            return describe_detection(str(setting.value), setting.origin, self.dialects)
         if client.guided:
             return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
         _, _, model = client.name.partition(":")

@@ -22,16 +22,16 @@ class OutputFilter:
 
     def take(self, visible: Visible) -> list[Event]:
         """Take the next piece as the compiler gives it."""
-        shown: list[Event] = []
+        shown_events: list[Event] = []
         if visible.retracted:  # what is on the screen stays there; the answer is a new paragraph
             self._parts = []
-            shown += self._say("\n\n")
+            shown_events += self._say("\n\n")
         if visible.reasoning:
-            shown.append(events.Reasoned(visible.reasoning))
+            shown_events.append(events.Reasoned(visible.reasoning))
         if visible.text:
             self._parts.append(visible.text)
-            shown += self._say(visible.text)
-        return shown
+            shown_events += self._say(visible.text)
+        return shown_events
 
     def _say(self, text: str) -> list[Event]:
         return [] if self._held else [events.Said("assistant", text, delta=True)]

@@ -115,26 +115,26 @@ def _make_object(schema: Part, root: Part, depth: int) -> dict[str, object]:
     part = _merge_schema(schema, root, depth)
     properties = part.get("properties") or {}
     required = part.get("required") or ()
-    found: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     for name in required or properties:
         try:
-            found[name] = _make_value(name, properties.get(name, {}), root, depth + 1)
+            arguments[name] = _make_value(name, properties.get(name, {}), root, depth + 1)
         except NoSureExample:
             if required:
                 raise
-    return found
+    return arguments
 
 
 def _make_list(name: str, part: Part, root: Part, depth: int) -> list[object]:
     prefix = part.get("prefixItems", ())
-    first = [_make_value(name, schema, root, depth + 1) for schema in prefix]
+    elements = [_make_value(name, schema, root, depth + 1) for schema in prefix]
     least, most = part.get("minItems", 0), part.get("maxItems", math.inf)
-    count = max(least, min(1, most)) - len(first)
-    if len(first) + max(count, 0) > most or (count > 1 and part.get("uniqueItems")):
+    count = max(least, min(1, most)) - len(elements)
+    if len(elements) + max(count, 0) > most or (count > 1 and part.get("uniqueItems")):
         raise NoSureExample
     if count <= 0:
-        return first
-    return [*first, *[_make_value(name, part.get("items", {}), root, depth + 1)] * count]
+        return elements
+    return [*elements, *[_make_value(name, part.get("items", {}), root, depth + 1)] * count]
 
 
 def _make_number(part: Part, whole: bool) -> int | float:

@@ -85,18 +85,18 @@ def find_instruction_files(settings: Settings, folder: Path) -> FoundInstruction
     if own is not None:
         paths.insert(0, own)
     files: list[InstructionFile] = []
-    left = limit * KILOBYTE
+    remaining = limit * KILOBYTE
     # The nearest says most about the work at hand: the others share what it leaves.
     for path in reversed(paths):
         name = name_file_in(path, root)
         try:
-            text, is_cut = read_limited_text(path, left)
+            text, is_cut = read_limited_text(path, remaining)
         except OSError as error:
             notes.append(f"{name} cannot be read: {error.strerror}.")
             continue
         if is_cut:
             notes.append(f"{name} was cut: instructions may take {limit} kB (instructions.limit).")
-        left -= len(text.encode())
+        remaining -= len(text.encode())
         if text.strip():
             files.insert(0, InstructionFile(name, text + CUT if is_cut else text))
     return FoundInstructions(tuple(files), tuple(notes))
@@ -106,8 +106,8 @@ def find_allowed_files(
     settings: Settings, folder: Path, root: Path
 ) -> tuple[list[Path], list[str]]:
     """Find the files of a project that may be read, with a note for those that may not."""
-    found = [find_instruction_file(parent) for parent in list_folders_between(root, folder)]
-    paths = [path for path in found if path is not None]
+    candidates = [find_instruction_file(parent) for parent in list_folders_between(root, folder)]
+    paths = [path for path in candidates if path is not None]
     if paths and not (trusts(settings, folder) or trusts(settings, root)):
         names = ", ".join(name_file_in(path, root) for path in paths)
         note = f"Not read: {names}. `andy trust` lets this folder say how to work in it."

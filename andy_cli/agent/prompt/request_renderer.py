@@ -43,10 +43,10 @@ class RequestRenderer:
 
         A model that each step is chosen for is told no notes of ours: it takes them for wishes.
         """
-        told = self._history.list_told_messages()
+        messages = self._history.list_told_messages()
         if not self._model.client.guided:
-            return told
-        return [message for message in told if not message.note]
+            return messages
+        return [message for message in messages if not message.note]
 
     def _constrain_step(self) -> Constraint | None:
         """Say what the next reply may be, for clients that can hold a model to it."""

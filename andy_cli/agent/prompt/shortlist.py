@@ -54,24 +54,24 @@ class Shortlist(NamedTuple):
 
 
 def shorten_tools(
-    tools: Tools, wanted: str, room: int, first: Collection[str], rank: Rank | None = None
+    tools: Tools, request: str, limit: int, first: Collection[str], rank: Rank | None = None
 ) -> Shortlist:
     """Choose tools that fit in so many tokens: those wanted `first`, then the likeliest."""
-    ranked = (rank or rank_tools)(wanted, tools)
+    ranked = (rank or rank_tools)(request, tools)
     ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
-    left, whole = int(room * (1 - NAMES)), set[str]()
+    remaining, whole = int(limit * (1 - NAMES)), set[str]()
     for name in dict.fromkeys(ordered):
         size = measure_tool(tools[name]) if name in tools else 0
-        if size <= left:
+        if size <= remaining:
             whole.add(name)
-            left -= size
+            remaining -= size
     named: list[str] = []
-    left = int(room * NAMES)
+    remaining = int(limit * NAMES)
     for name in ranked:
         if name in whole:
             continue
-        left -= tokens(name) + 1
-        if left > 0:
+        remaining -= tokens(name) + 1
+        if remaining > 0:
             named.append(name)
     return Shortlist(frozenset(whole), tuple(named))
 
@@ -81,12 +81,12 @@ def measure_tool(tool: Schema) -> int:
     return tokens(str(tool))
 
 
-def rank_tools(wanted: str, tools: Tools) -> list[str]:
+def rank_tools(request: str, tools: Tools) -> list[str]:
     """Rank the tools, those first that are likeliest to be wanted."""
     encoder = _load_encoder()
-    return (
-        rank_by_words(wanted, tools) if encoder is None else rank_by_meaning(wanted, tools, encoder)
-    )
+    if encoder is None:
+        return rank_by_words(request, tools)
+    return rank_by_meaning(request, tools, encoder)
 
 
 @cache
@@ -97,22 +97,26 @@ def _load_encoder() -> Encoder | None:
     return load_encoder(data_folder() / "vectors")
 
 
-def rank_by_meaning(wanted: str, tools: Tools, encoder: Encoder) -> list[str]:
+def rank_by_meaning(request: str, tools: Tools, encoder: Encoder) -> list[str]:
     """Rank the tools, those first whose name and description mean what is wanted."""
     texts = {
         name: f"{name.replace('_', ' ')}: {_describe_tool(tool)}" for name, tool in tools.items()
     }
     encoder.prepare([*texts.values()])
-    near = dict(zip(texts, encoder.closeness(wanted[-LONGEST:], [*texts.values()]), strict=True))
-    return sorted(tools, key=lambda name: -near[name])
+    closeness = dict(
+        zip(texts, encoder.closeness(request[-LONGEST:], [*texts.values()]), strict=True)
+    )
+    return sorted(tools, key=lambda name: -closeness[name])
 
 
-def rank_by_words(wanted: str, tools: Tools) -> list[str]:
+def rank_by_words(request: str, tools: Tools) -> list[str]:
     """Rank the tools, those first that share the most telling words with what is wanted."""
     words = {name: _split_stems(f"{name} {_describe_tool(tool)}") for name, tool in tools.items()}
     known = Counter(stem for stems in words.values() for stem in stems)
-    asked = _split_stems(wanted)
-    weights = {stem: math.log(1 + len(tools) / known[stem]) for stem in asked if known[stem]}
+    request_stems = _split_stems(request)
+    weights = {
+        stem: math.log(1 + len(tools) / known[stem]) for stem in request_stems if known[stem]
+    }
     scores = {
         name: sum(weights.get(stem, 0) for stem in stems)
         + sum(weights.get(stem, 0) for stem in _split_stems(name))
@@ -140,10 +144,10 @@ def tell_others(named: Sequence[str]) -> str:
     )
 
 
-def look_up_tools(wanted: str, tools: Tools) -> list[str]:
+def look_up_tools(request: str, tools: Tools) -> list[str]:
     """Find the tools that are asked for by name, else those that mean what is wanted."""
-    exact = [name for name in tools if name in re.split(r"[\s,;'\"`]+", wanted)]
-    return (exact or rank_tools(wanted, tools))[:LOOKED_UP]
+    exact = [name for name in tools if name in re.split(r"[\s,;'\"`]+", request)]
+    return (exact or rank_tools(request, tools))[:LOOKED_UP]
 
 
 def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], object]) -> Tool:
@@ -151,11 +155,11 @@ def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], o
 
     def describe(arguments: Arguments) -> Outcome:
         known = {name: tool for name, tool in tools().items() if name != DESCRIBE}
-        found = look_up_tools(str(arguments["what"]), known)
-        note(found)
-        functions = [known[name].get("function", known[name]) for name in found]
+        matching = look_up_tools(str(arguments["what"]), known)
+        note(matching)
+        functions = [known[name].get("function", known[name]) for name in matching]
         return Outcome(
-            [_dump_function(function) for function in functions], f"looked up {len(found)} tools"
+            [_dump_function(function) for function in functions], f"looked up {len(matching)} tools"
         )
 
     return Tool(

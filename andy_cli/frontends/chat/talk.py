@@ -236,7 +236,7 @@ class Talk:
             opened.chat.registry.progress = shown.at
             shown.busy = f"{opened.chat.client.name} is working"
             found = await attach_mentions(opened.chat, line)
-            for sentence in found.told:
+            for sentence in found.notices:
                 self._tell(sentence)
             attached += found.text + self.desk.take_printed(opened.chat)
             async for event in turn(opened.chat, line, attached):
