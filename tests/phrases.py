@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from andy_cli.agent.trust import trusted_choices
+from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.library import dialects_by_name
 from andy_cli.models.inside.choosing import Profiles
 from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
@@ -19,7 +19,7 @@ def list_phrases() -> list[str]:
     functions = registry.known_functions(calls_only=False)
     constraint = dialects_by_name()["andybot"].constraint
     assert constraint is not None
-    choices = trusted_choices([*functions], constraint(functions).choices, registry)
+    choices = mark_untrusted_choices([*functions], constraint(functions).choices, registry)
     written = Profiles.of(choices).written
     found = [find_templates(choice.examples) for choice in choices]
     templates = [text for made in found if made is not None for text in made.texts]
