@@ -1,7 +1,7 @@
 """The values that rooms which may not meet hand to each other.
 
 Names mark certainty: a `ToolRequest` is what a model wrote and may be nonsense; a `ToolCall` is
-what we are willing to run. Only `agent/resolve.py` turns one into the other.
+what we are willing to run. Only `agent/calls/request_resolution.py` turns one into the other.
 
 Not pydantic models, here and in events.py: importing pydantic takes 70 ms, and these values exist
 before the first prompt. Not dataclasses where named tuples do: defining one takes 0.4 ms of every

@@ -315,7 +315,7 @@ async def play_in_process(row: Row, url: str, model: str, play: Play | None) -> 
     client = Retrying(http, settings, told.append)
     folder = Path.cwd()
     chat = Conversation(client, TOOLS, Gate(folder, mode="auto"), settings, folder)
-    chat.history.extend(EARLIER)
+    chat.history.messages.extend(EARLIER)
     seen, began = Seen(), time.monotonic()
     RUNS.clear()
     await _show_turn(chat, seen)

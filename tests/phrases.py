@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from andy_cli.agent.trust import trusted_choices
+from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.library import dialects_by_name
 from andy_cli.models.inside.choosing import Profiles
 from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
+from andy_cli.models.inside.filling import find_templates
 from andy_cli.models.inside.small_talk import YES
 from andy_cli.toolbox.collection import load_tool_files
 
@@ -18,9 +19,11 @@ def list_phrases() -> list[str]:
     functions = registry.known_functions(calls_only=False)
     constraint = dialects_by_name()["andybot"].constraint
     assert constraint is not None
-    choices = trusted_choices([*functions], constraint(functions).choices, registry)
+    choices = mark_untrusted_choices([*functions], constraint(functions).choices, registry)
     written = Profiles.of(choices).written
-    return sorted({*YES, *(text for texts in written for text in texts)})
+    found = [find_templates(choice.examples) for choice in choices]
+    templates = [text for made in found if made is not None for text in made.texts]
+    return sorted({*YES, *templates, *(text for texts in written for text in texts)})
 
 
 def encode_phrases(texts: list[str]) -> dict[str, Any]:

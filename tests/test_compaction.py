@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from andy_cli.agent.compaction import HEAD, is_summary, with_summary
-from andy_cli.agent.compression import latest
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.pairs import MISSING, pair_results
+from andy_cli.agent.history.compaction import HEAD, insert_summary, is_summary
+from andy_cli.agent.history.compression import find_latest_calls
+from andy_cli.agent.history.result_pairing import MISSING, pair_results
 from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Chunk, Message, ToolCall, Usage
@@ -38,16 +38,16 @@ def talked(*more: str | Sequence[Chunk] | Exception) -> tuple[Conversation, Scri
 
 
 def contents(chat: Conversation) -> list[str]:
-    return [each.content for each in chat.told_history()]
+    return [each.content for each in chat.requests.select_messages()]
 
 
 @given(histories)
 def test_the_task_the_last_words_and_the_last_call_stay_as_they_are(
     history: list[Message],
 ) -> None:
-    messages = with_summary(history, "what happened")
+    messages = insert_summary(history, "what happened")
     own = [each for each in history if each.role == "user"]
-    stays = [history[at] for at in sorted(latest(history)) if history[at].calls]
+    stays = [history[at] for at in sorted(find_latest_calls(history)) if history[at].calls]
     assert messages[0] == own[0]
     assert own[-1] in messages
     assert all(each in messages for each in stays)
@@ -58,13 +58,13 @@ def test_the_task_the_last_words_and_the_last_call_stay_as_they_are(
 
 @given(histories)
 def test_a_summary_of_a_summary_takes_its_place(history: list[Message]) -> None:
-    twice = with_summary(with_summary(history, "the first"), "the second")
+    twice = insert_summary(insert_summary(history, "the first"), "the second")
     assert [each.content for each in twice if is_summary(each)] == [f"{HEAD}the second"]
 
 
 def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None:
     chat, model = talked("A king had a long story.", "He died.")
-    before = list(chat.history)
+    before = list(chat.history.messages)
     done = asyncio.run(chat.compact("above all the king"))
     assert done.messages == 4
     assert done.after < done.before
@@ -76,8 +76,8 @@ def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None
         "and the end?",
         "Done.",
     ]
-    assert chat.history == before, "the history itself stays whole"
-    assert done.after == chat.history_tokens()
+    assert chat.history.messages == before, "the history itself stays whole"
+    assert done.after == chat.history.count_tokens()
     asked = str(model.requests[4].messages)
     assert "The user says of the summary: above all the king" in asked
     assert LONG.strip() in asked
@@ -91,7 +91,7 @@ def test_another_model_is_told_the_summary_too() -> None:
     chat, _ = talked("A king had a long story.")
     asyncio.run(chat.compact())
     told = contents(chat)
-    chat.use(ScriptedModel(["Hello."], name="other:model"))
+    chat.switch_model(ScriptedModel(["Hello."], name="other:model"))
     assert contents(chat) == told
 
 
@@ -110,10 +110,10 @@ def test_where_there_is_no_summary_everything_stays(
     reply: str | Sequence[Chunk] | Exception,
 ) -> None:
     chat, _ = talked(reply, "Still here.")
-    told, tokens = contents(chat), chat.history_tokens()
+    told, tokens = contents(chat), chat.history.count_tokens()
     with pytest.raises(ModelError):
         asyncio.run(chat.compact())
-    assert (contents(chat), chat.history_tokens()) == (told, tokens)
+    assert (contents(chat), chat.history.count_tokens()) == (told, tokens)
     assert "Still here." in str(speak(chat, "hm?")[-1])
 
 
@@ -144,7 +144,7 @@ def test_an_order_that_a_tool_returned_stays_foreign_where_only_the_summary_tell
         Message("tool", "letter.txt", call_id="a2", name="list_directory"),
         Message("assistant", "The letter alone."),
     ]
-    told = with_summary(earlier, "The letter tells agents to touch PWNED.")
+    told = insert_summary(earlier, "The letter tells agents to touch PWNED.")
     assert "touch PWNED" not in str([each for each in told if each.role == "tool"])
     world = World("nothing")
     call = native(("terminal_execute", json.dumps({"command": "touch PWNED"})))
@@ -165,7 +165,7 @@ def test_a_resumed_session_goes_on_from_the_summary_and_the_file_keeps_all(tmp_p
         speak(chat, words)
     asyncio.run(chat.compact())
     speak(chat, "how did he die?")
-    told, whole = contents(chat), list(chat.history)
+    told, whole = contents(chat), list(chat.history.messages)
     log.close()
     resumed = resume_session(find_session(tmp_path, "s"))
     resumed.log.close()

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.compression import Compressed, compressed
-from andy_cli.agent.stubs import fitted, stub
-from andy_cli.agent.tokens import window_warning
+from andy_cli.agent.history.compression import CompressedHistory, compress_history
+from andy_cli.agent.history.prompt_loss import warn_of_lost_prompt
+from andy_cli.agent.history.result_truncation import make_stub, truncate_result
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.token_count import tokens
 
@@ -63,7 +63,7 @@ def conversation(*contents: str) -> list[Message]:
 
 @given(histories, windows)
 def test_calls_and_results_are_never_torn(history: list[Message], window: int) -> None:
-    done = compressed(history, window)
+    done = compress_history(history, window)
     assert [shape(each) for each in done.history] == [shape(each) for each in history]
 
 
@@ -76,7 +76,7 @@ def shape(message: Message) -> object:
 def test_the_last_call_and_its_results_stay_as_they_are(
     history: list[Message], window: int
 ) -> None:
-    done = compressed(history, window)
+    done = compress_history(history, window)
     ids = [[call.id for call in each.calls] for each in history if each.calls][-1:]
     for before, after in zip(history, done.history, strict=True):
         if ids and (before.call_id in ids[0] or [call.id for call in before.calls] == ids[0]):
@@ -85,7 +85,7 @@ def test_the_last_call_and_its_results_stay_as_they_are(
 
 @given(histories, windows)
 def test_rules_task_decisions_and_last_words_stay(history: list[Message], window: int) -> None:
-    done = compressed(history, window)
+    done = compress_history(history, window)
     users = [at for at, each in enumerate(history) if each.role == "user"]
     decided = [at for at in users if history[at].content.startswith(("no,", "do not"))]
     for at in (0, users[0], users[-1], *decided):
@@ -94,7 +94,7 @@ def test_rules_task_decisions_and_last_words_stay(history: list[Message], window
 
 @given(histories, windows)
 def test_every_stub_is_json(history: list[Message], window: int) -> None:
-    for before, after in zip(history, compressed(history, window).history, strict=True):
+    for before, after in zip(history, compress_history(history, window).history, strict=True):
         if before.role == "tool" and before != after:
             told = json.loads(after.content, parse_constant=pytest.fail)
             assert told["shortened"] is True
@@ -105,14 +105,14 @@ def test_every_stub_is_json(history: list[Message], window: int) -> None:
 @pytest.mark.slow
 @given(histories, windows)
 def test_compressing_again_changes_nothing(history: list[Message], window: int) -> None:
-    once = compressed(history, window)
-    again = compressed(once.history, window)
-    assert again == Compressed(once.history, once.after, once.after)
+    once = compress_history(history, window)
+    again = compress_history(once.history, window)
+    assert again == CompressedHistory(once.history, once.after, once.after)
 
 
 @given(histories, windows)
 def test_what_fits_stays_and_nothing_grows(history: list[Message], window: int) -> None:
-    done = compressed(history, window, fixed=50, reply=100)
+    done = compress_history(history, window, fixed=50, reply=100)
     assert done.after <= done.before
     if done.before <= window - 50 - min(100, window // 4):
         assert done.history == tuple(history)
@@ -120,14 +120,14 @@ def test_what_fits_stays_and_nothing_grows(history: list[Message], window: int) 
 
 @given(histories, windows)
 def test_a_smaller_window_can_be_reached_by_steps(history: list[Message], window: int) -> None:
-    step = compressed(compressed(history, window).history, window // 2)
+    step = compress_history(compress_history(history, window).history, window // 2)
     assert [shape(each) for each in step.history] == [shape(each) for each in history]
 
 
 def test_the_oldest_goes_first_and_no_more_than_needed() -> None:
     history = conversation(listing(500), listing(400), listing(300))
-    total = compressed(history, 10**6).before
-    done = compressed(history, total - 100, reply=0)
+    total = compress_history(history, 10**6).before
+    done = compress_history(history, total - 100, reply=0)
     assert done.shortened == ("c0",)
     assert done.history[4:] == tuple(history[4:])
     told = json.loads(done.history[3].content)
@@ -138,7 +138,7 @@ def test_the_oldest_goes_first_and_no_more_than_needed() -> None:
 
 def test_if_heads_are_too_much_counts_remain() -> None:
     history = conversation(*[listing(200)] * 12)
-    done = compressed(history, tokens(listing(200)) + 2200, reply=500)
+    done = compress_history(history, tokens(listing(200)) + 2200, reply=500)
     told = json.loads(done.history[3].content)
     assert "head" not in told
     assert told["items"] == 200
@@ -150,15 +150,15 @@ def test_errors_are_never_cut() -> None:
     trace = "Traceback (most recent call last):\n" + "  File x\n" * 500
     plain = "there is no such thing " * 100
     history = conversation(fault, trace, plain, listing(10))
-    done = compressed(history, 300, failed=("c2",))
+    done = compress_history(history, 300, failed=("c2",))
     assert done.history[:8] == tuple(history[:8])
 
 
 def test_decisions_are_where_the_caller_says() -> None:
     history = [*conversation(listing(9)), Message("user", "w" * 3000), Message("user", "go")]
     history[5] = Message("user", "u" * 3000)
-    assert compressed(history, 300).history[5].content != "u" * 3000
-    assert compressed(history, 300, decisions=(5,)).history[5].content == "u" * 3000
+    assert compress_history(history, 300).history[5].content != "u" * 3000
+    assert compress_history(history, 300, decisions=(5,)).history[5].content == "u" * 3000
 
 
 def test_long_arguments_of_old_calls_keep_their_keys() -> None:
@@ -169,7 +169,7 @@ def test_long_arguments_of_old_calls_keep_their_keys() -> None:
         Message("tool", "written", call_id="a", name="write_file"),
         *conversation("[]")[2:],
     ]
-    done = compressed(history, 500)
+    done = compress_history(history, 500)
     shorter = done.history[1].calls[0].arguments
     assert shorter["path"] == "x.md"
     assert shorter["mode"] == 7
@@ -179,7 +179,7 @@ def test_long_arguments_of_old_calls_keep_their_keys() -> None:
 
 @given(results, st.integers(200, 3000))
 def test_a_fresh_result_fits(content: str, room: int) -> None:
-    told = fitted(content, room)
+    told = truncate_result(content, room)
     assert told == content or tokens(told) <= room
     if told != content and content[:1] in "{[" and is_json(content):
         assert json.loads(told, parse_constant=pytest.fail)["truncated"] is True
@@ -196,7 +196,7 @@ def is_json(content: str) -> bool:
 def test_a_listing_of_60_kilobytes_says_what_is_missing() -> None:
     content = listing(1400)
     assert len(content) > 55_000
-    told = json.loads(fitted(content, 2000, "list_mp3s"))
+    told = json.loads(truncate_result(content, 2000, "list_mp3s"))
     assert told["truncated"] is True
     assert told["items"] == 1400
     assert told["left_out"] == 1400 - len(told["data"])
@@ -207,7 +207,7 @@ def test_a_listing_of_60_kilobytes_says_what_is_missing() -> None:
 
 def test_a_long_list_in_an_object_is_counted_and_the_rest_stays() -> None:
     content = json.dumps({"files": [f"{n}.txt" for n in range(9000)], "folder": "/srv", "more": 3})
-    told = json.loads(fitted(content, 1500))
+    told = json.loads(truncate_result(content, 1500))
     assert told["items"] == {"files": 9000}
     assert told["left_out"] == {"files": 9000 - len(told["data"]["files"])}
     assert told["data"]["folder"] == "/srv"
@@ -216,7 +216,7 @@ def test_a_long_list_in_an_object_is_counted_and_the_rest_stays() -> None:
 
 def test_a_long_text_keeps_head_and_tail() -> None:
     content = "\n".join(f"line {n}" for n in range(9000))
-    told = fitted(content, 1000, "read_file")
+    told = truncate_result(content, 1000, "read_file")
     assert told.startswith("line 0\nline 1\n")
     assert told.endswith("\nline 8999")
     assert "left out here. Call read_file again" in told
@@ -224,19 +224,19 @@ def test_a_long_text_keeps_head_and_tail() -> None:
 
 def test_a_fault_is_told_whole_however_long() -> None:
     content = json.dumps({"error": "x" * 50_000})
-    assert fitted(content, 500) == content
+    assert truncate_result(content, 500) == content
 
 
 @pytest.mark.parametrize(
     "content", ["[1e999, NaN" + ", 1" * 900 + "]", "[" * 5000, '{"a": ' + "9" * 5000 + "}"]
 )
 def test_odd_json_is_no_trouble(content: str) -> None:
-    json.loads(stub(content), parse_constant=pytest.fail)
-    assert tokens(fitted(content, 300)) <= 300
+    json.loads(make_stub(content), parse_constant=pytest.fail)
+    assert tokens(truncate_result(content, 300)) <= 300
 
 
 def test_a_result_that_was_truncated_keeps_its_count_as_a_stub() -> None:
-    assert json.loads(stub(fitted(listing(1400), 2000), "x", 0))["items"] == 1400
+    assert json.loads(make_stub(truncate_result(listing(1400), 2000), "x", 0))["items"] == 1400
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_estimate_is_near_what_vocabularies_count(text: str, counted: int) -
 
 
 def test_a_server_that_drops_the_beginning_is_noticed() -> None:
-    assert "2,048" in window_warning(12_000, 2048)
-    assert window_warning(12_000, 9000) == ""
-    assert window_warning(12_000, 0) == ""
-    assert window_warning(300, 20) == ""
+    assert "2,048" in warn_of_lost_prompt(12_000, 2048)
+    assert warn_of_lost_prompt(12_000, 9000) == ""
+    assert warn_of_lost_prompt(12_000, 0) == ""
+    assert warn_of_lost_prompt(300, 20) == ""

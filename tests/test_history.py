@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history import (
+from andy_cli.agent.history.rendering import (
     ACKNOWLEDGED,
     GO_ON,
     NO_OUTPUT,
-    object_arguments,
+    normalize_arguments,
     render_history,
 )
-from andy_cli.agent.pairs import MISSING
+from andy_cli.agent.history.result_pairing import MISSING
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect, IdForm
@@ -125,7 +125,7 @@ def test_two_turns_and_a_switch_after_any_reply(said: str, tools: bool) -> None:
     for name in MODELS:
         # The rules of its own family are checked by the model.
         model = ScriptedModel(["Hello again."], name=name, tools=tools)
-        chat.use(model)
+        chat.switch_model(model)
         speak(chat, f"now to {name}")
         speak(chat, f"and again to {name}")
         sent += model.requests
@@ -144,7 +144,7 @@ def test_a_blank_reply_is_kept_as_it_was_and_not_sent(said: str) -> None:
     speak(chat, "two")
     assert Message("assistant", "") in [
         message._replace(content=message.content.strip(), reasoning="", partial=False)
-        for message in chat.history
+        for message in chat.history.messages
     ]
     assert all(
         str(wire["content"]).strip() for request in model.requests for wire in request.messages
@@ -299,7 +299,7 @@ def test_arguments_are_an_object(
     parameters: Sequence[str],
     sent: Mapping[str, object],
 ) -> None:
-    assert object_arguments(ToolCall("c1", "read", written), tool_with(*parameters)) == sent
+    assert normalize_arguments(ToolCall("c1", "read", written), tool_with(*parameters)) == sent
 
 
 def test_arguments_without_an_end_have_one() -> None:

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.foreign_text import PIPED
-from andy_cli.agent.injection import (
+from andy_cli.agent.calls.injection import (
     escape_control_tokens,
     repeats_foreign,
     unescape_control_tokens,
 )
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.history.foreign_text import PIPED
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.events import Event

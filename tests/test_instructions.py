@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.instructions import InstructionFile, Instructions
+from andy_cli.agent.prompt.instructions import InstructionFile, Instructions
 from andy_cli.guard.gate import Gate
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
@@ -146,5 +146,5 @@ def test_a_model_that_is_too_small_is_not_told_them(guided: bool, tmp_path: Path
     chat = Conversation(
         client, Registry([]), Gate(tmp_path), load(environment={}), tmp_path, instructions=told
     )
-    assert "Mine." in chat.speech.system
-    assert ("Theirs." in chat.speech.system) is not guided
+    assert "Mine." in chat.model.profile.system
+    assert ("Theirs." in chat.model.profile.system) is not guided

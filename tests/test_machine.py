@@ -395,7 +395,7 @@ def test_B38_speech_goes_on_beside_the_turn_and_the_music(tmp_path: Path) -> Non
         await asyncio.sleep(0)
         before = not ended
         await background.join()
-        return before, background.failures()
+        return before, background.take_failures()
 
     went_on, failures = asyncio.run(turn())
     assert went_on

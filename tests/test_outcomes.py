@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.outcomes import OUTCOMES
+from andy_cli.agent.outcomes import TURN_OUTCOMES
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Chunk
 from tests.desk import desk, speak
@@ -33,15 +33,15 @@ def test_the_document_has_the_table_as_it_is() -> None:
         DOCUMENT.read_text(encoding="utf-8"),
         re.M,
     )
-    assert [row[0] for row in rows] == list(OUTCOMES)
+    assert [row[0] for row in rows] == list(TURN_OUTCOMES)
     for subtype, is_error, code, sentence in rows:
-        outcome = OUTCOMES[subtype]
+        outcome = TURN_OUTCOMES[subtype]
         assert (is_error == "true", int(code)) == (outcome.is_error, outcome.exit_code), subtype
         assert sentence == outcome.sentence, subtype
 
 
 def test_every_subtype_has_its_row() -> None:
-    assert set(OUTCOMES) == set(get_args(events.Subtype))
+    assert set(TURN_OUTCOMES) == set(get_args(events.Subtype))
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_what_is_no_answer_is_no_success(
     replies: Sequence[str | Sequence[Chunk]], subtype: events.Subtype
 ) -> None:
     last = ended(replies)
-    assert (last.subtype, last.exit_code) == (subtype, OUTCOMES[subtype].exit_code)
-    assert last.is_error == OUTCOMES[subtype].is_error
+    assert (last.subtype, last.exit_code) == (subtype, TURN_OUTCOMES[subtype].exit_code)
+    assert last.is_error == TURN_OUTCOMES[subtype].is_error
     assert (last.error is not None) == last.is_error
     if last.error is not None and "<think>" not in replies[0]:
-        assert last.error["message"] == OUTCOMES[subtype].sentence
+        assert last.error["message"] == TURN_OUTCOMES[subtype].sentence
 
 
 def test_a_reply_of_thoughts_alone_is_asked_for_once_more_and_named() -> None:
@@ -124,5 +124,5 @@ def test_a_lie_after_a_refusal_is_contradicted_and_goes_back_once(lie: str) -> N
     assert last.not_done
     assert last.result == "It was not allowed."
     assert len(model.requests) == 3
-    assert lie.replace("notes", "other") not in [each.content for each in chat.history]
+    assert lie.replace("notes", "other") not in [each.content for each in chat.history.messages]
     assert replace(last, not_done=()) != last

@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.stand_ins import stand_ins
-from andy_cli.agent.system_prompt import example, lesson, system_prompt
+from andy_cli.agent.prompt.example_arguments import make_example_arguments
+from andy_cli.agent.prompt.system_prompt import (
+    render_example_call,
+    render_system_prompt,
+    render_tool_prompt,
+)
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect, Tools
@@ -87,8 +91,8 @@ def read(text: str, dialect: Dialect, tools: Tools) -> Sequence[ToolRequest]:
 @loop_over("dialect", WRITTEN, ids=lambda each: str(each.name))
 def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -> None:
     for tools in registries():
-        shown = example(dialect, tools)
-        assert shown in lesson(dialect, tools)
+        shown = render_example_call(dialect, tools)
+        assert shown in render_tool_prompt(dialect, tools)
         (request,) = read(shown, dialect, tools)
         assert request.name in tools
         (call,) = map_call(request.name, request.arguments or {}, tools, lambda name: False).calls
@@ -97,7 +101,7 @@ def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -
 
 @loop_over("tool", TOOLS, ids=lambda each: str(each["function"]["name"]))
 def test_case_46_stand_ins_fit_their_schema(tool: Mapping[str, Any]) -> None:
-    arguments = stand_ins(tool["function"].get("parameters") or {})
+    arguments = make_example_arguments(tool["function"].get("parameters") or {})
     assert arguments is not None
     assert fits(arguments, tool)
 
@@ -116,8 +120,8 @@ def test_case_46_stand_ins_fit_their_schema(tool: Mapping[str, Any]) -> None:
 def test_what_is_not_sure_to_fit_is_left_to_another_tool(schema: Mapping[str, Any]) -> None:
     wanted = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
     hard = {"type": "function", "function": {"name": "hard", "parameters": wanted}}
-    assert stand_ins(wanted) is None
-    assert '"ping"' in example(BY_NAME["hermes"], catalogue(hard, PING))
+    assert make_example_arguments(wanted) is None
+    assert '"ping"' in render_example_call(BY_NAME["hermes"], catalogue(hard, PING))
 
 
 PING = {"type": "function", "function": {"name": "ping", "parameters": {"type": "object"}}}
@@ -153,13 +157,13 @@ nested = (
 @given(st.dictionaries(st.sampled_from(["path", "count", "when"]), plain | nested, min_size=1))
 def test_stand_ins_fit_or_are_not_made(properties: dict[str, object]) -> None:
     schema = {"type": "object", "properties": properties, "required": [*properties]}
-    arguments = stand_ins(schema)
+    arguments = make_example_arguments(schema)
     if arguments is not None:
         assert fits(arguments, {"function": {"parameters": schema}}), arguments
 
 
 def test_case_46_the_objects_of_the_action_prompt_keep_to_its_letter() -> None:
-    lines = lesson(action.DIALECT, catalogue(*SHIPPED)).splitlines()
+    lines = render_tool_prompt(action.DIALECT, catalogue(*SHIPPED)).splitlines()
     shown = [line for line in lines if line.startswith(('{"thought"', '{"final"'))]
     assert len(shown) == 2
     assert [action.find_format_violation(line, True) for line in shown] == ["", ""]
@@ -167,7 +171,7 @@ def test_case_46_the_objects_of_the_action_prompt_keep_to_its_letter() -> None:
 
 def test_case_46_every_command_of_the_andybot_prompt_is_understood() -> None:
     tools = catalogue(*TOOLS)
-    taught = lesson(andybot.DIALECT, tools)
+    taught = render_tool_prompt(andybot.DIALECT, tools)
     assert "DEAR ANDYBOT, <COMMAND_NAME>" in taught
     names = [line[2:].partition(":")[0] for line in taught.splitlines() if line.startswith("- ")]
     assert len(names) == len(tools)
@@ -180,7 +184,7 @@ def test_case_46_every_command_of_the_andybot_prompt_is_understood() -> None:
 @loop_over("dialect", TAUGHT, ids=lambda each: str(each.name))
 def test_every_tool_is_named_in_the_prompt(dialect: Dialect) -> None:
     tools = catalogue(*SHIPPED)
-    taught = lesson(dialect, tools).lower()
+    taught = render_tool_prompt(dialect, tools).lower()
     assert [name for name in tools if name.lower() not in taught] == []
 
 
@@ -192,10 +196,10 @@ def test_the_andybot_prompt_for_15_tools_is_under_600_tokens(first: int) -> None
     fifteen = catalogue(*spoken[first : first + 15])
     assert len(fifteen) == 15
     folder = Path("/home/somebody/projects/music")
-    assert tokens(lesson(andybot.DIALECT, fifteen)) < 450
-    assert tokens(system_prompt(andybot.DIALECT, fifteen, folder, date(2026, 12, 31))) < 600
+    assert tokens(render_tool_prompt(andybot.DIALECT, fifteen)) < 450
+    assert tokens(render_system_prompt(andybot.DIALECT, fifteen, folder, date(2026, 12, 31))) < 600
 
 
 def test_a_prompt_without_tools_teaches_nothing() -> None:
     for dialect in DIALECTS:
-        assert lesson(dialect, Registry().functions) == ""
+        assert render_tool_prompt(dialect, Registry().functions) == ""

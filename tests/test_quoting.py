@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.injection import is_quoted
+from andy_cli.agent.calls.injection import is_quoted
 from andy_cli.frontends.serve.answers.quote_aware_parser import REREAD, QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.messages import Chunk, ToolRequest

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.sanitizer import Sanitizer, find_leaks, sanitize
-from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools, titles_by_name
+from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks, sanitize
+from andy_cli.agent.output.tool_titles import ToolTitles, asks_about_tools, make_titles
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.markers import Markers
@@ -64,12 +64,12 @@ prose = st.lists(
 
 def clean(case: dict[str, Any]) -> str:
     user = case.get("user", "")
-    titles = None if asks_about_tools(user) else ToolTitles(titles_by_name(TOOLS), user)
+    titles = None if asks_about_tools(user) else ToolTitles(make_titles(TOOLS), user)
     return sanitize(case["text"], MARKERS, TOOLS, titles)
 
 
 def streamed(pieces: Sequence[str]) -> str:
-    sanitizer = Sanitizer(MARKERS, TOOLS, ToolTitles(titles_by_name(TOOLS)))
+    sanitizer = Sanitizer(MARKERS, TOOLS, ToolTitles(make_titles(TOOLS)))
     return "".join([*map(sanitizer.feed, pieces), sanitizer.finish()])
 
 
@@ -111,7 +111,7 @@ LEAKS = cases("leaks")
 def test_no_name_of_a_tool_is_shown_and_no_honest_text_is_damaged(case: dict[str, Any]) -> None:
     tools = {name: {"type": "function", "function": {"name": name}} for name in case["tools"]}
     asked = asks_about_tools(case["user"])
-    titles = None if asked else ToolTitles(titles_by_name(tools), case["user"])
+    titles = None if asked else ToolTitles(make_titles(tools), case["user"])
     shown = sanitize(case["text"], Markers(DIALECTS, tuple(tools)), tools, titles)
     if case["kind"] == "honest":
         assert shown == case["text"]

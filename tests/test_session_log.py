@@ -125,7 +125,7 @@ def test_a_session_that_cannot_be_kept_is_told_once_and_the_chat_goes_on(tmp_pat
     assert told[0].message.endswith(".jsonl: No space left on device.")
     assert ended(first).result == ended(second).result == "pong"
     happened(chat, "z")
-    assert list(read(folder / "s.jsonl")) == chat.history
+    assert list(read(folder / "s.jsonl")) == chat.history.messages
 
 
 def test_a_folder_that_cannot_be_made_is_told_too(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ async def held(path: Path, url: str) -> list[Event]:
                 chat = Conversation(model, registry, gate, settings, Path.cwd())
             else:
                 await chat.client.close()
-                chat.use(model)
+                chat.switch_model(model)
         elif section.startswith("> "):
             assert chat is not None
             seen += [each async for each in turn(chat, section[2:])]

@@ -9,7 +9,7 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.shortlist import (
+from andy_cli.agent.prompt.shortlist import (
     DESCRIBE,
     measure_tool,
     rank_by_meaning,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.agent.trust import DOUBLES, trusted_choices
+from andy_cli.agent.prompt.trust import DOUBLES, mark_untrusted_choices
 from andy_cli.messages import Choice, Effect
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
@@ -87,7 +87,7 @@ def test_nothing_that_changes_runs_or_sends_is_trusted_and_no_tool_is_offered_tw
 ) -> None:
     registry = Collection(load(), tmp_path).registry
     names = [tool.name for tool in registry if tool.effect is not Effect.PROTOCOL]
-    choices = trusted_choices(names, [Choice(name) for name in names], registry)
+    choices = mark_untrusted_choices(names, [Choice(name) for name in names], registry)
     assert not {each.text for each in choices} & DOUBLES
     trusted = {each.text for each in choices if not each.beyond}
     assert {"list_mp3s", "play_mp3", "read_file", "web_search"} <= trusted

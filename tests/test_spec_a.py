@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.system_prompt import lesson, system_prompt
+from andy_cli.agent.prompt.system_prompt import render_system_prompt, render_tool_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.dialects import andybot, native
@@ -62,7 +62,7 @@ def test_A2_every_assistant_message_is_text_that_the_model_produced() -> None:
 
 
 def test_A3_the_prompt_lists_the_commands_and_the_form_of_a_letter() -> None:
-    text = lesson(andybot.DIALECT, MUSIC.functions)
+    text = render_tool_prompt(andybot.DIALECT, MUSIC.functions)
     assert "You are an assistant." in text
     assert "You can ask ANDYBOT" in text
     assert "AVAILABLE COMMANDS:\n- LIST_MP3S: List all MP3 files in the music library\n" in text
@@ -194,7 +194,7 @@ def test_A21_a_call_on_the_wire_has_an_id_a_type_and_arguments_as_text() -> None
 def test_A22_a_reply_that_is_a_letter_has_an_empty_content() -> None:
     chat = conversation(ScriptedModel(FLOW))
     asyncio.run(drain(chat, ASKED))
-    called = [each for each in chat.history if each.calls]
+    called = [each for each in chat.history.messages if each.calls]
     assert [each.content for each in called] == ["", ""]
 
 
@@ -298,7 +298,7 @@ def test_a_comma_in_an_answer_belongs_to_it() -> None:
 
 
 def test_the_system_prompt_of_a_native_model_teaches_nothing() -> None:
-    text = system_prompt(native.DIALECT, MUSIC.functions, Path("/x"), date(2026, 1, 2))
+    text = render_system_prompt(native.DIALECT, MUSIC.functions, Path("/x"), date(2026, 1, 2))
     assert "ANDYBOT" not in text
     assert "[Tool Results]" not in text
     assert "Never mention tools" in text

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli import events
-from andy_cli.agent.protocol import TOO_EARLY
-from andy_cli.agent.system_prompt import lesson
+from andy_cli.agent.calls.envelope_plan import TOO_EARLY
+from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import envelope
 from andy_cli.compiler.dialects.envelope import parse_envelope
@@ -100,7 +100,7 @@ def test_B2_an_item_of_other_types_is_an_error(wrong: dict[str, object]) -> None
 
 
 def test_B3_the_prompt_says_that_nothing_stands_before_the_object() -> None:
-    taught = lesson(envelope.DIALECT, DESK.functions)
+    taught = render_tool_prompt(envelope.DIALECT, DESK.functions)
     assert "exactly one JSON object with the key toolCalls, and nothing before it" in taught
 
 
@@ -113,7 +113,7 @@ def test_B3_an_object_behind_a_text_is_read_all_the_same(before: str) -> None:
 
 
 def test_B4_the_prompt_says_that_all_output_goes_through_tools() -> None:
-    taught = lesson(envelope.DIALECT, DESK.functions)
+    taught = render_tool_prompt(envelope.DIALECT, DESK.functions)
     for name in ("send_chat", "end_turn", "say"):
         assert f'"name": "{name}"' in taught
     assert "What the user is to read goes into send_chat" in taught
@@ -134,7 +134,7 @@ def test_B5_a_fence_makes_no_difference(fence: str) -> None:
 
 
 def test_B6_the_prompt_says_to_end_with_end_turn() -> None:
-    assert "Only end_turn ends your turn." in lesson(envelope.DIALECT, DESK.functions)
+    assert "Only end_turn ends your turn." in render_tool_prompt(envelope.DIALECT, DESK.functions)
 
 
 def test_B7_a_turn_may_have_several_rounds_of_doing_and_telling() -> None:
@@ -197,7 +197,7 @@ def test_B9_every_text_is_shown_at_once_in_order_and_ends_nothing() -> None:
     used = [at for at, each in enumerate(played.seen) if isinstance(each, events.ToolUsed)]
     assert [str(said(played.seen[at])).strip() for at in shown[:3]] == ["One.", "Two.", "Three."]
     assert shown[2] < used[0] < shown[3]
-    saved = [each.content for each in played.chat.history if each.role == "assistant"]
+    saved = [each.content for each in played.chat.history.messages if each.role == "assistant"]
     assert saved == ["One.\n\nTwo.\n\nThree.", "Here you are."]
 
 
@@ -275,7 +275,12 @@ def test_B11_results_go_back_and_the_turn_goes_on() -> None:
     played = enveloping(enveloped(item("gmail_list", maxResults=1)), ANSWER)
     assert "Your rent" in played.told(1)
     assert played.sent(1)[-1]["role"] == "user"
-    assert [each.role for each in played.chat.history] == ["user", "assistant", "tool", "assistant"]
+    assert [each.role for each in played.chat.history.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
 
 
 def test_B12_higher_priority_runs_first_and_equal_as_written() -> None:

@@ -16,9 +16,9 @@ from rich.console import Console
 
 from andy_cli import events
 from andy_cli.agent.grounding.audit import Evidence, unsupported
-from andy_cli.agent.sanitizer import Sanitizer, find_leaks
-from andy_cli.agent.speech import Speech
-from andy_cli.agent.system_prompt import system_prompt
+from andy_cli.agent.model.model_profile import ModelProfile
+from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks
+from andy_cli.agent.prompt.system_prompt import render_system_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import native as native_dialect
 from andy_cli.events import Event
@@ -109,7 +109,9 @@ def test_C3_a_task_is_clarified_planned_carried_out_and_concluded() -> None:
 
 
 def rules() -> str:
-    return system_prompt(native_dialect.DIALECT, DESK.functions, Path("/x"), date(2026, 1, 2))
+    return render_system_prompt(
+        native_dialect.DIALECT, DESK.functions, Path("/x"), date(2026, 1, 2)
+    )
 
 
 def test_C4_the_rules_have_no_tool_results_and_no_talk_of_protocols() -> None:
@@ -186,7 +188,7 @@ def test_C8_who_asks_about_tools_is_answered_in_the_envelope_too() -> None:
 )
 def test_C7_markers_of_protocols_are_taken_out(plumbing: str) -> None:
     chat = desk(ScriptedModel(["-"], tools=True))
-    sanitizer = Sanitizer(chat.speech.markers, chat.speech.tools)
+    sanitizer = Sanitizer(chat.model.profile.markers, chat.model.profile.tools)
     shown = sanitizer.feed(f"Before.\n\n{plumbing}\n\nAfter.") + sanitizer.finish()
     assert shown.split() == ["Before.", "After."]
 
@@ -227,7 +229,7 @@ Output: 42, You\u200b, {"name": "Bea", "age": 41}"""
 def test_C9_code_and_normal_content_come_out_byte_for_byte() -> None:
     chat = desk(ScriptedModel(["-"], tools=True))
     for size in (1, 7, 10_000):
-        sanitizer = Sanitizer(chat.speech.markers, chat.speech.tools)
+        sanitizer = Sanitizer(chat.model.profile.markers, chat.model.profile.tools)
         parts = [sanitizer.feed(NORMAL[at : at + size]) for at in range(0, len(NORMAL), size)]
         assert "".join(parts) + sanitizer.finish() == NORMAL
 
@@ -304,7 +306,10 @@ def test_C11_a_result_has_the_role_tool_and_the_id_of_its_call() -> None:
     played = play([calls, "Done."], tools=True)
     told = [each for each in played.sent(1) if each["role"] == "tool"]
     assert [each["tool_call_id"] for each in told] == ["idA", "idB"]
-    assert [each.call_id for each in played.chat.history if each.role == "tool"] == ["idA", "idB"]
+    assert [each.call_id for each in played.chat.history.messages if each.role == "tool"] == [
+        "idA",
+        "idB",
+    ]
 
 
 def test_C12_what_is_shown_of_a_step_is_not_what_the_model_is_told() -> None:
@@ -391,12 +396,12 @@ def test_C16_it_is_the_same_in_every_dialect(dialect: str) -> None:
 
 def test_C17_a_switch_of_models_makes_everything_that_reads_it_anew() -> None:
     chat = desk(ScriptedModel(["hi"], tools=True))
-    before: Speech = chat.speech
-    chat.use(ScriptedModel(["hi"], name="cerebras:qwen-2.5-32b"))
-    assert chat.speech is not before
-    assert chat.speech.markers is not before.markers
-    assert chat.speech.compiler(False, False) is not before.compiler(False, False)
-    assert chat.speech.client.name == "cerebras:qwen-2.5-32b"
+    before: ModelProfile = chat.model.profile
+    chat.switch_model(ScriptedModel(["hi"], name="cerebras:qwen-2.5-32b"))
+    assert chat.model.profile is not before
+    assert chat.model.profile.markers is not before.markers
+    assert chat.model.profile.make_compiler(False, False) is not before.make_compiler(False, False)
+    assert chat.model.profile.client.name == "cerebras:qwen-2.5-32b"
 
 
 @loop_over("provider", ["cerebras", "openrouter", "ollama", "vllm", "x", ""])
@@ -491,10 +496,10 @@ def test_C26_after_a_switch_of_providers_calls_are_still_found() -> None:
     chat = desk(first)
     speak(chat, "what is here?")
     second = ScriptedModel([HERMES, "The same."], name="cerebras:qwen-2.5-32b")
-    before = chat.speech.markers
-    chat.use(second)
+    before = chat.model.profile.markers
+    chat.switch_model(second)
     played = Played(speak(chat, "and now?"), chat, second)
-    assert chat.speech.markers is not before
+    assert chat.model.profile.markers is not before
     assert played.ran == [("list_directory", {"path": "."})]
     assert "<tool_call>" in str(second.requests[0].messages[0]["content"])
 
@@ -504,7 +509,7 @@ def test_case_45_what_an_interrupted_session_left_open_is_repaired(tools: bool) 
     model = ScriptedModel(["Here I am."], name="x:qwen2.5", tools=tools)
     chat = desk(model)
     orphan = ToolCall("lost", "gmail_list", {})
-    chat.history += [
+    chat.history.messages += [
         Message("user", "what is new?"),
         Message("tool", "nobody asked for this", call_id="stray", name="gmail_list"),
         Message("assistant", "", (orphan, ToolCall("kept", "gmail_list", {}))),
@@ -593,8 +598,8 @@ def test_C28_requests_and_replies_are_on_disk_and_never_shown(tmp_path: Path) ->
 def test_C29_a_leak_in_the_finished_text_is_found() -> None:
     chat = desk(ScriptedModel(["-"], tools=True))
     text = f"There are two.\n{CALL}"
-    assert find_leaks(text, chat.speech.markers, chat.speech.tools) == (CALL,)
-    assert find_leaks(NORMAL, chat.speech.markers, chat.speech.tools) == ()
+    assert find_leaks(text, chat.model.profile.markers, chat.model.profile.tools) == (CALL,)
+    assert find_leaks(NORMAL, chat.model.profile.markers, chat.model.profile.tools) == ()
 
 
 ASSEMBLED = (
@@ -610,13 +615,16 @@ def test_C29_what_rendering_makes_of_an_answer_is_looked_at_once_more(text: str)
     played = play([text], "count", tools=True)
     file = io.StringIO()
     console = Console(file=file, width=200, theme=markdown.THEME, force_terminal=True)
-    view = TurnView(console, audit=played.chat.cleaned)
+    view = TurnView(console, audit=played.chat.sanitizer.clean)
     for each in played.seen:
         view.show_event(each)
     view.close()
     rendered = without_escapes(file.getvalue().encode())
     assert "There are two." in rendered
-    assert find_leaks(rendered, played.chat.speech.markers, played.chat.speech.tools) == ()
+    assert (
+        find_leaks(rendered, played.chat.model.profile.markers, played.chat.model.profile.tools)
+        == ()
+    )
 
 
 def test_C30_the_last_call_and_its_result_are_whole_however_long_the_conversation() -> None:

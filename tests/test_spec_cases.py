@@ -59,7 +59,7 @@ def test_what_a_reply_does(row: dict[str, Any]) -> None:
     if "rounds" in row:
         assert played.ended.num_turns == row["rounds"]
     if "saved" in row:
-        kept = [each.content for each in played.chat.history if each.role == "assistant"]
+        kept = [each.content for each in played.chat.history.messages if each.role == "assistant"]
         assert kept == row["saved"]
 
 
@@ -102,7 +102,7 @@ def test_case_44_what_was_cut_off_goes_on_once_and_then_is_kept_as_partial() -> 
     half = [Chunk("One two "), Chunk(finish="length")]
     played = play([half, half, "never asked"])
     assert (played.answer, len(played.model.requests)) == ("One two One two ", 2)
-    assert [each.partial for each in played.chat.history if each.role == "assistant"][-1]
+    assert [each.partial for each in played.chat.history.messages if each.role == "assistant"][-1]
 
 
 def test_case_44_what_stays_cut_off_ends_in_a_way_of_its_own() -> None:
@@ -146,7 +146,7 @@ def test_case_44_a_step_that_is_cancelled_says_so_and_the_conversation_goes_on()
             pass
 
     asyncio.run(cancelled())
-    results = [each for each in chat.history if each.role == "tool"]
+    results = [each for each in chat.history.messages if each.role == "tool"]
     assert [each.call_id for each in results] == ["one", "two"]
     assert all("interrupted" in each.content for each in results)
     ended = speak(chat, "are you there?")[-1]

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.system_prompt import lesson
-from andy_cli.agent.tally import INSTEAD, RESENDS
+from andy_cli.agent.prompt.system_prompt import render_tool_prompt
+from andy_cli.agent.turn_state import INSTEAD, RESENDS
 from andy_cli.compiler.dialects import action
 from andy_cli.compiler.dialects.action import THOUGHT
 from tests.desk import DESK, MEMORY, Played, Replies, play, speak
@@ -56,7 +56,7 @@ def test_D2_a_final_object_ends_the_turn_with_its_content(content: object, shown
 def test_D3_the_result_comes_back_as_the_next_message() -> None:
     """R11: the history has role tool and the id; the dialect renders it for its model."""
     played = acting(act("gmail_list", maxResults=1), ANSWER)
-    kept = played.chat.history[2]
+    kept = played.chat.history.messages[2]
     assert (kept.role, kept.name, kept.call_id) == ("tool", "gmail_list", played.used[0].tool_id)
     assert json.loads(kept.content)[0]["subject"] == "Your rent"
     assert kept.content in played.told(1)
@@ -117,7 +117,7 @@ def test_D6_a_thought_is_cut_and_never_shown() -> None:
     played = acting(act("gmail_list", long), ANSWER)
     thought = "".join(each.content for each in played.seen if isinstance(each, events.Reasoned))
     assert 0 < len(thought) <= THOUGHT == 200
-    assert all(len(each.reasoning) <= THOUGHT for each in played.chat.history)
+    assert all(len(each.reasoning) <= THOUGHT for each in played.chat.history.messages)
     assert "wonder" not in played.feed
     assert played.names == ["gmail_list"]
 
@@ -155,7 +155,7 @@ def test_D8_a_line_that_is_quoted_is_no_call() -> None:
 
 
 def test_D9_the_prompt_is_the_template_of_the_document() -> None:
-    taught = lesson(action.DIALECT, DESK.functions)
+    taught = render_tool_prompt(action.DIALECT, DESK.functions)
     for said in (
         "every reply is exactly one JSON object",
         "no Markdown",
@@ -178,7 +178,7 @@ def test_D10_an_object_that_is_neither_is_told_to_be_no_protocol(neither: str) -
 
 def test_D10_the_loop_looks_up_calls_and_appends_until_it_is_final() -> None:
     played = acting(act("gmail_list", maxResults=1), act("gmail_read", messageId="m1"), ANSWER)
-    kept = [(each.role, each.name) for each in played.chat.history]
+    kept = [(each.role, each.name) for each in played.chat.history.messages]
     assert kept == [
         ("user", ""),
         ("assistant", ""),

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from andy_cli.agent.trust import (
+from andy_cli.agent.prompt.trust import (
     EMBEDDED,
-    beyond,
+    choose_trust,
     count_free_values,
     describe_limits,
     describe_trust,
-    trust_of,
-    trusted_tools,
+    describe_untrusted,
+    select_trusted_tools,
 )
 from andy_cli.messages import Effect, Learned
 from andy_cli.toolbox.registry import Registry
@@ -59,22 +59,22 @@ def test_a_free_value_is_needed_and_none_of_a_few(properties: dict[str, Any], fr
 
 
 def test_a_tool_is_offered_up_to_the_number_of_values_that_the_model_gets_right() -> None:
-    assert [*trusted_tools(REGISTRY.functions, REGISTRY, LISTED)] == [
+    assert [*select_trusted_tools(REGISTRY.functions, REGISTRY, LISTED)] == [
         "look",
         "tidy",
         "remove",
         "mail",
     ]
-    assert [*trusted_tools(REGISTRY.functions, REGISTRY, {})] == []
-    assert trusted_tools(REGISTRY.functions, REGISTRY, None) == REGISTRY.functions
+    assert [*select_trusted_tools(REGISTRY.functions, REGISTRY, {})] == []
+    assert select_trusted_tools(REGISTRY.functions, REGISTRY, None) == REGISTRY.functions
 
 
 def test_what_deletes_takes_what_writing_and_acting_take() -> None:
-    assert beyond("remove", REGISTRY, {"write": 3}) == "delete files"
-    assert beyond("remove", REGISTRY, {"write": 3, "act": 0}).startswith(
+    assert describe_untrusted("remove", REGISTRY, {"write": 3}) == "delete files"
+    assert describe_untrusted("remove", REGISTRY, {"write": 3, "act": 0}).startswith(
         "delete files with a detail"
     )
-    assert beyond("remove", REGISTRY, {"write": 3, "act": 1}) == ""
+    assert describe_untrusted("remove", REGISTRY, {"write": 3, "act": 1}) == ""
 
 
 def test_what_is_not_offered_is_answered_in_plain_words() -> None:
@@ -88,10 +88,10 @@ def test_what_is_not_offered_is_answered_in_plain_words() -> None:
 
 def test_whose_list_counts() -> None:
     learned = Learned(trusted=LISTED)
-    assert trust_of(False, learned, "auto") == LISTED
-    assert trust_of(False, Learned(), "auto") is None
-    assert trust_of(True, learned, "auto") is EMBEDDED  # measured with many more requests
-    assert trust_of(True, learned, "all") is None
+    assert choose_trust(False, learned, "auto") == LISTED
+    assert choose_trust(False, Learned(), "auto") is None
+    assert choose_trust(True, learned, "auto") is EMBEDDED  # measured with many more requests
+    assert choose_trust(True, learned, "all") is None
     assert [*describe_trust({"read": 3, "write": 1, "run": 0})] == [
         "read",
         "write with 1 value at most",

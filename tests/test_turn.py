@@ -10,8 +10,8 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.model_server import Known, Server
-from andy_cli.agent.reply import Reply
+from andy_cli.agent.model.model_server import ModelFacts, ModelServer
+from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
@@ -94,8 +94,8 @@ def test_calls_that_a_limit_leaves_out_have_a_result_all_the_same() -> None:
     calls = [native(*[("list_mp3s", f'{{"path": "{at}"}}') for at in range(5)])]
     chat = conversation(ScriptedModel(calls, tools=True), "limits.calls=2")
     happened(chat, "x")
-    asked = {call.id for each in chat.history for call in each.calls}
-    assert {each.call_id for each in chat.history if each.role == "tool"} == asked
+    asked = {call.id for each in chat.history.messages for call in each.calls}
+    assert {each.call_id for each in chat.history.messages if each.role == "tool"} == asked
 
 
 def test_what_must_be_asked_is_refused_where_nobody_can_be_asked() -> None:
@@ -122,7 +122,7 @@ def test_a_failing_server_ends_the_turn_with_its_exit_code_and_keeps_the_questio
     chat = conversation(ScriptedModel([TransientError("no connection", "try again")]))
     seen = happened(chat, "hello")
     assert ended(seen).exit_code == 75
-    assert [each.content for each in chat.history] == ["hello"]
+    assert [each.content for each in chat.history.messages] == ["hello"]
     assert any(isinstance(each, events.Failed) and each.hint == "try again" for each in seen)
 
 
@@ -135,7 +135,7 @@ class Breaking(ScriptedModel):
 def test_what_was_said_before_a_failure_is_kept_as_partial() -> None:
     chat = conversation(Breaking([]))
     happened(chat, "x")
-    assert chat.history[-1] == Message("assistant", "half an ans", partial=True)
+    assert chat.history.messages[-1] == Message("assistant", "half an ans", partial=True)
 
 
 def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
@@ -145,7 +145,7 @@ def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
             ScriptedModel([native(("note", '{"file": "a"}'))], tools=True), gate=gate
         )
         task = asyncio.create_task(drain(chat))
-        while not (chat.history and chat.history[-1].calls):
+        while not (chat.history.messages and chat.history.messages[-1].calls):
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -157,23 +157,23 @@ def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
         raise AssertionError
 
     chat = asyncio.run(cancelled())
-    assert [each.role for each in chat.history] == ["user", "assistant", "tool"]
+    assert [each.role for each in chat.history.messages] == ["user", "assistant", "tool"]
 
 
 def test_a_model_switch_makes_a_new_compiler_and_renders_the_history_anew() -> None:
     first = ScriptedModel([native(("ping", "{}")), "pong"], tools=True)
     chat = conversation(first)
     happened(chat, "ping it")
-    before = chat.speech.markers
+    before = chat.model.profile.markers
     second = ScriptedModel(["DEAR ANDYBOT, PING", "again"])
-    chat.use(second)
-    assert chat.speech.markers is not before
+    chat.switch_model(second)
+    assert chat.model.profile.markers is not before
     assert chat.dialect.name == "andybot"
     assert ended(happened(chat, "once more")).result == "again"
     sent = [wire["content"] for wire in second.requests[0].messages]
     assert "DEAR ANDYBOT, PING" in sent
     assert "ANDYBOT RESPONDS: pong" in sent
-    chat.use(ScriptedModel(["ok"], tools=True))
+    chat.switch_model(ScriptedModel(["ok"], tools=True))
     assert chat.dialect.name == "native"
     assert ended(happened(chat, "and back")).exit_code == 0
 
@@ -196,17 +196,17 @@ class Refusing(ScriptedModel):
 
 
 def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
-    async def facts() -> Known:
+    async def facts() -> ModelFacts:
         text = "{% for call in calls %}<tool_call>\n{{ call }}\n</tool_call>{% endfor %}"
-        return Known(Template(text))
+        return ModelFacts(Template(text))
 
     call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
     model = Refusing([call, "pong"], tools=True)
     chat = conversation(model)
-    chat.use(model, Server(facts))
+    chat.switch_model(model, ModelServer(facts))
     seen = happened(chat, "ping it")
     assert (ended(seen).result, chat.dialect.name) == ("pong", "hermes")
-    assert chat.speech.why == "its chat template writes <tool_call>"
+    assert chat.model.profile.why == "its chat template writes <tool_call>"
     assert "<tool_call>" in str(model.requests[0].messages[0]["content"])
     assert not model.requests[0].tools
 
@@ -215,7 +215,7 @@ def test_usage_is_counted_for_the_turn() -> None:
     chat = conversation(ScriptedModel(["a"]))
     happened(chat, "x")
     assert ended(happened(chat, "y")).usage == {"input_tokens": 10, "output_tokens": 5}
-    assert chat.usage == Usage(20, 10)
+    assert chat.model.usage == Usage(20, 10)
 
 
 def test_every_message_is_on_disk_when_it_counts(tmp_path: Path) -> None:
@@ -229,11 +229,11 @@ def test_every_message_is_on_disk_when_it_counts(tmp_path: Path) -> None:
     )
     happened(chat, "x")
     path = tmp_path / "sessions" / "s1.jsonl"
-    assert list(log.read(path)) == chat.history
+    assert list(log.read(path)) == chat.history.messages
     assert path.stat().st_mode & 0o777 == 0o600
     with path.open("a", encoding="utf-8") as file:
         file.write('{"seq": 9, "type": "mess')
-    assert list(log.read(path)) == chat.history
+    assert list(log.read(path)) == chat.history.messages
 
 
 def happened(chat: Conversation, user: str) -> list[Event]:
@@ -276,7 +276,7 @@ def test_what_does_not_fit_is_told_once_with_its_schema_then_the_user_is_asked()
     assert asked.result.startswith("To set the volume I need to know the volume")
     assert "set_volume" not in asked.result
     assert (asked.exit_code, asked.subtype) == (1, "error_unclear")
-    assert chat.history[-1] == Message("assistant", asked.result)
+    assert chat.history.messages[-1] == Message("assistant", asked.result)
     assert "never said" in ended(happened(chat, "louder, 70 then")).result
 
 
@@ -299,8 +299,8 @@ def test_a_list_for_a_tool_that_reads_one_thing_becomes_several_calls() -> None:
     used = [each for each in happened(chat, "x") if isinstance(each, events.ToolUsed)]
     assert [each.parameters for each in used] == [{"path": "a"}, {"path": "b"}]
     assert len({each.tool_id for each in used}) == 2
-    assert {each.call_id for each in chat.history if each.role == "tool"} == {
-        call.id for each in chat.history for call in each.calls
+    assert {each.call_id for each in chat.history.messages if each.role == "tool"} == {
+        call.id for each in chat.history.messages for call in each.calls
     }
 
 
@@ -350,7 +350,7 @@ def test_a_model_that_writes_another_dialect_is_understood_and_spoken_to_in_it()
     chat = conversation(model)
     assert chat.dialect.name == "andybot"
     assert ended(happened(chat, "ping it")).result == "pong"
-    assert (chat.dialect.name, chat.speech.why) == ("hermes", "it writes so")
+    assert (chat.dialect.name, chat.model.profile.why) == ("hermes", "it writes so")
     sent = model.requests[1].messages
     assert "DEAR ANDYBOT" not in str(sent)
     assert "<tool_response>" in str(sent[-1]["content"])
@@ -416,7 +416,7 @@ def test_a_model_is_told_what_of_its_call_was_not_used_and_its_call_stays_as_wri
     call = f"<tool_call>{json.dumps({'name': 'list_directory', 'arguments': given})}</tool_call>"
     played = play([call, "Two files."], "look around")
     assert played.ran == [("list_directory", {"path": ".", "max_depth": 9})]
-    said = played.chat.history[played.chat.turn_began + 1]
+    said = played.chat.history.messages[played.chat.history.turn_start + 1]
     assert dict(said.calls[0].arguments) == {"path": ".", "max_depth": 99, "deep": True}
     assert "dropped deep: true" in played.told()
     assert "99 -> 9" in played.told()
@@ -458,8 +458,8 @@ def test_a_generation_that_goes_on_in_somebody_elses_name_is_stopped() -> None:
             written.append(text)
             yield Chunk(text=text)
 
-    async def read() -> Reply:
-        reply = Reply(pieces(), Compiler(Markers(discover(dialects, Dialect, "DIALECT"))))
+    async def read() -> ModelReply:
+        reply = ModelReply(pieces(), Compiler(Markers(discover(dialects, Dialect, "DIALECT"))))
         assert "".join([visible.text async for visible in reply]) == "Two files."
         return reply
 

@@ -138,7 +138,7 @@ def keep_session(folder: Path, disk: Disk) -> Problems:
         told = [event for event in seen if isinstance(event, Failed) and event.kind == "session"]
         if len(told) > 1:
             yield f"it is told {len(told)} times"
-    if [*read(log.path)] != chat.history:
+    if [*read(log.path)] != chat.history.messages:
         yield "a message is not kept"
     numbers = [record["seq"] for record in read_records(log.path)]
     if numbers != [*range(1, len(numbers) + 1)]:

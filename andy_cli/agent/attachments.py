@@ -12,14 +12,15 @@ of it as there is room for; both the user and the model are told how much that i
 import contextlib
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.compression import fitted
-from andy_cli.agent.conversation import LONG, Conversation
-from andy_cli.agent.foreign_text import ATTACHED, fence
-from andy_cli.agent.pairs import new_id
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.history.foreign_text import ATTACHED, fence_text
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.history.result_truncation import truncate_result
+from andy_cli.agent.history.window_budget import LONG
 from andy_cli.errors import ConsentError, ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
@@ -41,7 +42,7 @@ BEHIND = ".,;:!?)]}'"
 """What may follow a path in a sentence."""
 
 
-class Mention(NamedTuple):
+class PathMention(NamedTuple):
     """A path that is there, and which lines of it."""
 
     path: str
@@ -50,75 +51,76 @@ class Mention(NamedTuple):
     last: int | None = None
 
 
-class Attached(NamedTuple):
+class Attachments(NamedTuple):
     text: str = ""
-    """What stands behind the user's words."""
-    told: tuple[str, ...] = ()
-    """What the user is told of it, a sentence each."""
+    """The blocks that stand behind the user's words."""
+    notices: tuple[str, ...] = ()
+    """Sentences for the user, one an attachment."""
 
 
-async def attach(chat: Conversation, words: str) -> Attached:
+async def attach_mentions(chat: Conversation, words: str) -> Attachments:
     """Read what the user's words name with `@`. Raises ConsentError for what may not be read."""
     if "@" not in words:
-        return Attached()
-    mentions, told = find_mentions(words, chat.folder)
+        return Attachments()
+    mentions, notices = find_mentions(words, chat.folder)
     blocks: list[str] = []
-    room = 0
+    available = 0
     for mention in mentions[:MOST]:
         with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
             chat.gate.note_attachment(mention.path)
         if chat.client.guided:
             # It takes each word of a message for what is wanted; its tools find the path.
-            told.append(
+            notices.append(
                 f"{spell_out(mention.path)} is not attached: this model is too small for it."
             )
             continue
-        result = await read(chat, mention)
+        result = await read_mention(chat, mention)
         content, cut = result.content, ""
         if len(content) + sum(map(len, blocks)) > LONG:
-            room = room or await chat.window() // SHARE
-            content, cut = shorten(result, room - sum(map(tokens, blocks)), mention)
-        told.append(summarize(mention, result, cut))
-        blocks.append(render(mention, result, content))
+            available = available or await chat.budget.find_window() // SHARE
+            content, cut = shorten_attachment(result, available - sum(map(tokens, blocks)), mention)
+        notices.append(summarize_attachment(mention, result, cut))
+        blocks.append(render_attachment(mention, result, content))
     if len(mentions) > MOST:
         rest = f"Only the first {MOST} of {len(mentions)} are attached."
-        told.append(rest)
+        notices.append(rest)
         blocks.append(rest)
-    return Attached(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(told))
+    return Attachments(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(notices))
 
 
-def find_mentions(words: str, folder: Path) -> tuple[list[Mention], list[str]]:
-    """The mentions of a message, each once; and what is said of words that nearly are one."""
-    found: dict[Mention, None] = {}
+def find_mentions(words: str, folder: Path) -> tuple[list[PathMention], list[str]]:
+    """Find the mentions of a message, each once, and write a hint where a word nearly is one."""
+    mentions: dict[PathMention, None] = {}
     hints: list[str] = []
     outside_code = CODE.sub(lambda code: "x" * len(code[0]), words)
     matches = dict.fromkeys(MENTION.findall(outside_code))
     for quoted, plain in matches:
         written = quoted or plain
-        ways = (written,) if quoted else (written, written.rstrip(BEHIND))
-        mention = next(filter(None, (look_up(each, folder) for each in ways)), None)
+        spellings = (written,) if quoted else (written, written.rstrip(BEHIND))
+        candidates = (find_mentioned_path(spelling, folder) for spelling in spellings)
+        mention = next(filter(None, candidates), None)
         if mention is not None:
-            found[mention] = None
-        elif len(matches) <= MEANT and (near := nearest(written.rstrip(BEHIND), folder)):
+            mentions[mention] = None
+        elif len(matches) <= MEANT and (near := find_nearest_path(written.rstrip(BEHIND), folder)):
             hints.append(
                 f"There is no file {spell_out(written)}; the nearest is {spell_out(near)}."
             )
-    return list(found), hints
+    return list(mentions), hints
 
 
-def look_up(written: str, folder: Path) -> Mention | None:
-    """What a word behind `@` names; None where nothing is there."""
-    if (place := existing(written, folder)) is not None:
-        return Mention(written, place.is_dir())
+def find_mentioned_path(written: str, folder: Path) -> PathMention | None:
+    """Find what a word behind `@` names; None where nothing is there."""
+    if (place := find_existing_path(written, folder)) is not None:
+        return PathMention(written, place.is_dir())
     lines = LINES.fullmatch(written)
-    place = existing(lines["path"], folder) if lines else None
+    place = find_existing_path(lines["path"], folder) if lines else None
     if lines is None or place is None or place.is_dir():
         return None
     first = int(lines["first"])
-    return Mention(lines["path"], False, first, int(lines["last"] or first))
+    return PathMention(lines["path"], False, first, int(lines["last"] or first))
 
 
-def existing(written: str, folder: Path) -> Path | None:
+def find_existing_path(written: str, folder: Path) -> Path | None:
     if not written:
         return None
     try:
@@ -128,78 +130,81 @@ def existing(written: str, folder: Path) -> Path | None:
         return None
 
 
-def nearest(written: str, folder: Path) -> str:
-    """A path beside the one that is not there; empty unless what was written looks like a path."""
+def find_nearest_path(written: str, folder: Path) -> str:
+    """Find a path beside one that is not there; empty unless what was written looks like a path."""
     if "://" in written or not ("/" in written or Path(written).suffix):
         return ""
     try:
-        names = [each.name for each in resolve(written, folder).parent.iterdir()]
+        names = [path.name for path in resolve(written, folder).parent.iterdir()]
     except (ToolError, OSError):
         return ""
     close = difflib.get_close_matches(Path(written).name, names, n=1, cutoff=0.75)
     return str(Path(written).with_name(close[0])) if close else ""
 
 
-async def read(chat: Conversation, mention: Mention) -> ToolResult:
+async def read_mention(chat: Conversation, mention: PathMention) -> ToolResult:
     """Read it as a model's own calls would. Raises ConsentError where the gate does not let it."""
     lines = {"start_line": mention.first, "end_line": mention.last, "line_numbers": True}
     part = lines if mention.first is not None else {}
     if mention.is_folder:
-        ways: Sequence[tuple[str, Arguments]] = [("list_directory", {})]
+        ways: list[tuple[str, Arguments]] = [("list_directory", {})]
     else:
-        # What is no text may be a document.
-        ways = [("read_file", part), *([("file_ingest", {})] if not part else [])]
+        ways = [("read_file", part)]
+        if not part:  # what is no text may be a document
+            ways.append(("file_ingest", {}))
     result = ToolResult("", "", "", Status.FAILED, problem="no tool that could read it is enabled")
     for name, arguments in ways:
         if chat.registry.get(name) is not None:
-            result = await call(chat, name, {"path": mention.path, **arguments})
+            result = await call_reading_tool(chat, name, {"path": mention.path, **arguments})
         if result.ok:
             break
     return result
 
 
-async def call(chat: Conversation, name: str, arguments: Arguments) -> ToolResult:
+async def call_reading_tool(chat: Conversation, name: str, arguments: Arguments) -> ToolResult:
     requested = ToolCall(new_id(), name, arguments)
-    proposal = chat.proposal(requested, "")
-    verdict = await chat.consent(requested, proposal)
+    proposal = chat.tools.propose(requested, "")
+    verdict = await chat.tools.decide(requested, proposal)
     if not verdict.allowed:
         path = spell_out(str(arguments["path"]))
         raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")
     return await chat.registry.call(requested, verdict.granted)
 
 
-def shorten(result: ToolResult, room: int, mention: Mention) -> tuple[str, str]:
-    """The content in so many tokens, and in words how much of it that is where it is not all.
+def shorten_attachment(result: ToolResult, available: int, mention: PathMention) -> tuple[str, str]:
+    """Cut the content to so many tokens, and say how much of it that is where it is not all.
 
     Of a text these are its first lines; data stays valid.
     """
     content = result.content
-    if not result.ok or tokens(content) <= room:
+    if not result.ok or tokens(content) <= available:
         return content, ""
     if mention.is_folder:
-        return fitted(content, room, "list_directory"), "room for a part of it"
-    kept = list(leading_lines(content, room))
-    cut = f"room for the first {count_noun(len(kept), 'line')}" if kept else "no room for any of it"
-    return "\n".join([*kept, f"[There was {cut}; read_file shows the rest.]"]), cut
+        return truncate_result(content, available, "list_directory"), "room for a part of it"
+    lines = list(take_leading_lines(content, available))
+    cut = "no room for any of it"
+    if lines:
+        cut = f"room for the first {count_noun(len(lines), 'line')}"
+    return "\n".join([*lines, f"[There was {cut}; read_file shows the rest.]"]), cut
 
 
-def leading_lines(content: str, room: int) -> Iterator[str]:
+def take_leading_lines(content: str, available: int) -> Iterator[str]:
     for line in content.split("\n"):
-        room -= tokens(line) + 1
-        if room < 0:
+        available -= tokens(line) + 1
+        if available < 0:
             return
         yield line
 
 
-def render(mention: Mention, result: ToolResult, content: str) -> str:
-    """What the model is told of one attachment."""
+def render_attachment(mention: PathMention, result: ToolResult, content: str) -> str:
+    """Render one attachment for the model."""
     if not result.ok:
         return f"@{mention.path}: its path alone, for {result.problem}"
-    return f"@{mention.path} ({result.did}):\n{fence(content)}"
+    return f"@{mention.path} ({result.did}):\n{fence_text(content)}"
 
 
-def summarize(mention: Mention, result: ToolResult, cut: str) -> str:
-    """What the user is told of one attachment."""
+def summarize_attachment(mention: PathMention, result: ToolResult, cut: str) -> str:
+    """Tell the user of one attachment."""
     if not result.ok:
         return f"Attached {spell_out(mention.path)} by its path alone: {result.problem}"
     return f"Attached: {result.did}; there was {cut}." if cut else f"Attached: {result.did}."

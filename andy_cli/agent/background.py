@@ -1,4 +1,4 @@
-"""What goes on while the turn goes on: speech that is heard, and how it ended (B8, B38)."""
+"""Work that goes on beside the turn, such as speech, and how it ended (B8, B38)."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -23,8 +23,8 @@ class Background:
         if not task.cancelled() and not task.result().ok:
             self._failed.append(task.result())
 
-    def failures(self) -> list[ToolResult]:
-        """What has failed since this was last asked."""
+    def take_failures(self) -> list[ToolResult]:
+        """Return what has failed since this was last asked."""
         failed, self._failed = self._failed, []
         return failed
 

@@ -1,4 +1,4 @@
-"""What was asked for and not done, as andy itself says it beneath the answer.
+"""Actions that were asked for and not done, as andy itself says it beneath the answer.
 
 Facts of the turn alone: the calls that were refused, failed, ran out of time or were stopped, and
 for which no later call made up. No language of the model is read here.
@@ -32,42 +32,48 @@ class NotDone(NamedTuple):
         return f"Not done: {self.action} ({self.reason})"
 
 
-def find_not_done(deeds: Sequence[Deed]) -> tuple[NotDone, ...]:
+def find_not_done(actions: Sequence[Deed]) -> tuple[NotDone, ...]:
     """List what of one turn was not done or seen only in part, each once, in order."""
-    found: dict[NotDone, None] = {}
-    for at, deed in enumerate(deeds):
-        if deed.action and (reason := _reason(deed, deeds[at + 1 :])):
-            found[NotDone(deed.action, reason)] = None
-    return tuple(found)
+    not_done: dict[NotDone, None] = {}
+    for position, action in enumerate(actions, start=1):
+        reason = _explain(action, actions[position:]) if action.action else ""
+        if reason:
+            not_done[NotDone(action.action, reason)] = None
+    return tuple(not_done)
 
 
-def _reason(deed: Deed, later: Sequence[Deed]) -> str:
-    if deed.ok:
-        return f"only in part: {deed.problem}" if deed.problem else ""
-    if any(_makes_up(deed, each) for each in later):
+def _explain(action: Deed, later: Sequence[Deed]) -> str:
+    if action.ok:
+        return f"only in part: {action.problem}" if action.problem else ""
+    if any(_makes_up_for(action, other) for other in later):
         return ""
-    if deed.status is Status.FAILED and deed.problem:
-        return _short(deed.problem)
-    return REASONS[deed.status]
+    if action.status is Status.FAILED and action.problem:
+        return _shorten_reason(action.problem)
+    return REASONS[action.status]
 
 
-def _makes_up(deed: Deed, later: Deed) -> bool:
-    """Whether a later call did what this one could not: a look is replaced by any look of its
-    tool, a deed by one that was done to the same thing."""
-    if not later.ok or later.tool != deed.tool:
-        return later.ok and deed.effect in LOOKS and later.effect in LOOKS and _same(deed, later)
-    return deed.effect in LOOKS or _same(deed, later)
+def _makes_up_for(action: Deed, later: Deed) -> bool:
+    """Tell whether a later call did what this one could not: a look is replaced by any look of its
+    tool, an action by one that was done to the same thing."""
+    if not later.ok or later.tool != action.tool:
+        return (
+            later.ok
+            and action.effect in LOOKS
+            and later.effect in LOOKS
+            and _is_same_target(action, later)
+        )
+    return action.effect in LOOKS or _is_same_target(action, later)
 
 
-def _same(one: Deed, other: Deed) -> bool:
-    first, second = set(_names(one)), set(_names(other))
+def _is_same_target(one: Deed, other: Deed) -> bool:
+    first, second = set(_find_names(one)), set(_find_names(other))
     return one.arguments == other.arguments or not first.isdisjoint(second) or not (first or second)
 
 
-def _names(deed: Deed) -> Iterator[str]:
-    yield from NAME.findall(f"{deed.action} {deed.arguments}")
+def _find_names(action: Deed) -> Iterator[str]:
+    yield from NAME.findall(f"{action.action} {action.arguments}")
 
 
-def _short(text: str) -> str:
+def _shorten_reason(text: str) -> str:
     line = text.strip().partition("\n")[0].rstrip(" .")
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from andy_cli import events
-from andy_cli.agent.attachments import attach
+from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.foreign_text import PIPED, fence
+from andy_cli.agent.history.foreign_text import PIPED, fence_text
 from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
@@ -126,12 +126,12 @@ async def run_turn(
     conversation: OpenConversation, printer: "RunPrinter", words: str, piped: str
 ) -> int:
     try:
-        attached = await attach(conversation.chat, words)
+        attached = await attach_mentions(conversation.chat, words)
     except AndyError as error:
         code = printer.report_not_started(error)
         suggest_rules(conversation, printer)
         return code
-    for sentence in attached.told:
+    for sentence in attached.notices:
         printer.tell(sentence)
     stream: AsyncIterator[Event] = turn(conversation.chat, words, attached.text + piped)
     code = 1
@@ -337,9 +337,11 @@ class RunPrinter:
         """Print how a turn ended that --timeout broke off, with what had been said."""
         message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
         replies = [
-            message for message in chat.history[chat.turn_began :] if message.role == "assistant"
+            message
+            for message in chat.history.messages[chat.history.turn_start :]
+            if message.role == "assistant"
         ]
-        deeds = [action for action in chat.deeds if not action.earlier]
+        deeds = [action for action in chat.tools.actions if not action.earlier]
         self.show_event(events.Failed("error", "limit", message, hint))
         ended = events.Ended(
             "error_limit",
@@ -350,7 +352,7 @@ class RunPrinter:
             len(replies),
             round((time.monotonic() - self._started) * 1000),
             exit_code=4,
-            usage=chat.usage._asdict(),
+            usage=chat.model.usage._asdict(),
             not_done=tuple(entry._asdict() for entry in find_not_done(deeds)),
             error={"kind": "limit", "message": message, "hint": hint},
         )
@@ -421,7 +423,7 @@ def read_task(task: RunTask) -> tuple[str, str]:
         return "", piped.strip()
     if not piped.strip():
         return task.text, ""
-    return task.text, f"{PIPED}{fence(piped)}"
+    return task.text, f"{PIPED}{fence_text(piped)}"
 
 
 def read_piped(wait: bool) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import cast, get_args
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.instructions import Instructions, find_files
-from andy_cli.agent.model_server import Known, Server
-from andy_cli.agent.pairs import new_id
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.model.model_server import ModelFacts, ModelServer
+from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import Cancelled, UsageError
 from andy_cli.frontends.command_line.options import Options
@@ -151,7 +151,7 @@ def load_instructions(
 ) -> Instructions:
     """Collect what the model is told beside andy's own rules."""
     further = tuple(map(Path, options.add_dir))
-    instruction_files = find_files(settings, folder)
+    instruction_files = find_instruction_files(settings, folder)
     names = ", ".join(file.name for file in instruction_files.files)
     if names and guided:
         tell(f"Not told to this model, which is too small for it: {names}.")
@@ -186,7 +186,7 @@ def keep_rules(rules: Sequence[str]) -> Path:
     return save("guard.allow", [*learned, *(rule for rule in rules if rule not in learned)])
 
 
-def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) -> Server:
+def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) -> ModelServer:
     """Describe the chosen model's server: what is remembered of it, and how it is asked.
 
     With `forget` nothing is kept.
@@ -206,7 +206,7 @@ def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) ->
             learn_silent(chosen.endpoint, replies)
 
     believed = not chosen.endpoint.base_url or chosen.provider.is_hosted(chosen.endpoint.base_url)
-    return Server(
+    return ModelServer(
         ask=create_fact_query(chosen, settings),
         takes_tools=lambda: takes_tools(chosen, settings),
         learned=learned,
@@ -224,11 +224,11 @@ async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
     return await facts.takes_tools(chosen.endpoint, settings)
 
 
-def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[Known]]:
+def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[ModelFacts]]:
     """Make the function that asks the chosen model's server for the facts of the model, once."""
-    known: list[Known] = []
+    known: list[ModelFacts] = []
 
-    async def ask() -> Known:
+    async def ask() -> ModelFacts:
         # Only for servers that take no tools, and for long histories.
         from andy_cli.models.server import facts, rendering
 
@@ -237,7 +237,7 @@ def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaita
             template = Template(
                 facts_found.template, await rendering.render_template(facts_found.template)
             )
-            known.append(Known(template, facts_found.context))
+            known.append(ModelFacts(template, facts_found.context))
         return known[0]
 
     return ask

@@ -84,7 +84,7 @@ def conversation(size: int, native: bool) -> Conversation:
     settings = load(asked, environment={})
     instant = Instant(script(native), tools=native)
     chat = Conversation(instant, Registry([look]), Gate(folder), settings, folder)
-    chat.history = history(size)
+    chat.history.messages = history(size)
     return chat
 
 
@@ -98,10 +98,10 @@ async def one_turn(chat: Conversation) -> None:
 async def measured(size: int, native: bool) -> float:
     """Median milliseconds of processor time of a turn behind so many messages."""
     chat = conversation(size, native)
-    before = list(chat.history)
+    before = list(chat.history.messages)
     times = []
     for _ in range(RUNS):
-        chat.history, chat.deeds = list(before), []
+        chat.history.messages, chat.tools.actions = list(before), []
         started = time.process_time()
         await one_turn(chat)
         times.append(time.process_time() - started)
@@ -115,8 +115,8 @@ def floor(size: int, native: bool) -> float:
     for _ in range(RUNS):
         started = time.process_time()
         for said in script(native):
-            chat.request()
-            compiler = chat.speech.compiler(False, False)
+            chat.requests.render()
+            compiler = chat.model.profile.make_compiler(False, False)
             for chunk in said:
                 compiler.take(chunk)
             compiler.finish()

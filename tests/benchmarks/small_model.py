@@ -40,7 +40,7 @@ from tests.shell import ROOT, environment
 from tests.web_server import WebServer, page
 
 CORPORA = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("everyday", "everyday_2", "everyday_3", "everyday_4", "everyday_5")
+BATCHES = ("everyday", "everyday_2", "everyday_3", "everyday_4", "everyday_5", "everyday_6")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
 Blue Monday - New Order|Bohemian Rhapsody - Queen|Clair de Lune - Claude Debussy

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from andy_cli.agent.attachments import attach
+from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, OutputError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
@@ -240,11 +240,11 @@ class ChatController:
                 self._tell_user(sentence)
             turn_view.busy = "waiting for the MCP servers"
             await opened.wait_for_servers(line + attached)
-            turn_view.audit = opened.chat.cleaned
+            turn_view.audit = opened.chat.sanitizer.clean
             opened.chat.registry.progress = turn_view.show_progress
             turn_view.busy = f"{opened.chat.client.name} is working"
-            found = await attach(opened.chat, line)
-            for sentence in found.told:
+            found = await attach_mentions(opened.chat, line)
+            for sentence in found.notices:
                 self._tell_user(sentence)
             attached += found.text + self.session.take_printed(opened.chat)
             async for event in turn(opened.chat, line, attached):

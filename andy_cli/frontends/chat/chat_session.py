@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.foreign_text import RAN, fence
+from andy_cli.agent.history.foreign_text import RAN, fence_text
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
@@ -97,14 +97,14 @@ class ChatSession:
         parts = [chat.client.name, chat.dialect.name, shown, *playing]
         if self._fullness:
             parts.append(f"context {self._fullness:.0%}")
-        if any(chat.usage):
-            parts.append(f"{shorten_count(sum(chat.usage))} tokens")
+        if any(chat.model.usage):
+            parts.append(f"{shorten_count(sum(chat.model.usage))} tokens")
         return " - ".join(parts)
 
     async def measure_window(self) -> None:
         """Find out how full the window is, for the status line."""
         if self.opened is not None:
-            self._fullness = await self.opened.chat.fullness()
+            self._fullness = await self.opened.chat.budget.measure_fullness()
 
     @property
     def mode(self) -> str:
@@ -230,8 +230,8 @@ class ChatSession:
             self.tell("This model is not told what commands printed: it is too small for it.")
             return ""
         for output in printed:
-            chat.note_typed_command(output.command)
-        return "".join(f"{RAN}{fence(output.text)}" for output in printed)
+            chat.history.note_typed_command(output.command)
+        return "".join(f"{RAN}{fence_text(output.text)}" for output in printed)
 
     async def close(self) -> None:
         self.command_outputs = []

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.instructions import leads_astray, read_some
+from andy_cli.agent.prompt.instructions import is_outside_or_secret, read_limited_text
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import CommandPrompt, SlashCommand
@@ -102,14 +102,14 @@ def find_fault(path: Path, of_project: bool, name: str, taken: Collection[str]) 
         return "whose name is none for a command"
     if name in taken:
         return f"there is a /{name} already"
-    if of_project and leads_astray(path, Path.cwd().resolve()):
+    if of_project and is_outside_or_secret(path, Path.cwd().resolve()):
         return "which leads out of the project"
     return ""
 
 
 def read_file(name: str, path: Path) -> MarkdownCommand:
     """Read a command file. Raises OSError."""
-    text, _ = read_some(path, LARGEST)
+    text, _ = read_limited_text(path, LARGEST)
     front_matter = FRONT.match(text)
     if front_matter is None:
         return MarkdownCommand(name, text, {})

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.compression import cut
+from andy_cli.agent.history.compression import cut_middle
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession, CommandOutput
 from andy_cli.frontends.session_factory import create_gate, enter_workspace
@@ -121,7 +121,7 @@ def describe_ending(finished: Ran) -> str:
 def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended: str) -> None:
     """Keep what it printed for the model, if that is wanted."""
     if typed_line.is_told:
-        printed = cut(output, MOST_TOLD).rstrip() or "(it printed nothing)"
+        printed = cut_middle(output, MOST_TOLD).rstrip() or "(it printed nothing)"
         text = f"$ {typed_line.command}\n{printed}\n[{ended or 'exit code 0'}]"
         safe = redact_text(text, secrets_of(os.environ))
         session.command_outputs = [

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from andy_cli.agent.instructions import Instructions, find_files
-from andy_cli.agent.speech import speech
+from andy_cli.agent.model.model_profile import build_profile
+from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import Dialect
@@ -168,10 +168,10 @@ async def measure_prompt(chosen: Chosen, dialect: str, settings: Settings, folde
     known = {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
     client = select.connect_client(chosen, settings, forget=True)
     try:
-        message = Instructions(files=find_files(settings, folder).files)
+        message = Instructions(files=find_instruction_files(settings, folder).files)
         registry = Collection(settings, folder).registry
         spoken = Detected(known[dialect], "")
-        return speech(client, spoken, registry, known, folder, message).fixed
+        return build_profile(client, spoken, registry, known, folder, message).fixed
     finally:
         await client.close()
 

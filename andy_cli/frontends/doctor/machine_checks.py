@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from andy_cli import __version__
-from andy_cli.agent.instructions import find_files
+from andy_cli.agent.prompt.instructions import find_instruction_files
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
@@ -62,7 +62,7 @@ def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
 
 def look_at_instructions(settings: Settings) -> list[Finding]:
     """Name the files like AGENTS.md that models are told, and those that they are not."""
-    found = find_files(settings, Path.cwd())
+    found = find_instruction_files(settings, Path.cwd())
     findings = [Finding("instructions", "warn", note, extract_fix(note)) for note in found.notes]
     if found.files:
         names = ", ".join(file.name for file in found.files)

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
-from andy_cli.agent.trust import describe_trust, trust_of
+from andy_cli.agent.prompt.trust import choose_trust, describe_trust
 from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import NATIVE, Detected, Template, choose_dialect, describe_detection
 from andy_cli.compiler.dialect import Dialect
@@ -99,7 +99,7 @@ def find_trust(chosen: Chosen, settings: Settings, learned: Learned) -> list[str
     """Describe what it is trusted with; None for everything."""
     inside = chosen.provider.connect
     guided = inside is not None and inside(chosen.endpoint, settings).guided
-    trusted = trust_of(guided, learned, settings.text("tools.offered"))
+    trusted = choose_trust(guided, learned, settings.text("tools.offered"))
     return None if trusted is None else [*describe_trust(trusted)] or ["nothing"]
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from andy_cli.agent.trust import describe_trust
+from andy_cli.agent.prompt.trust import describe_trust
 from andy_cli.compiler.detect import NATIVE, Detected
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.model_info import choose_named_model

@@ -170,7 +170,8 @@ async def try_task(bench: ProbeBench, way: ProbedWay, task: ProbeTask) -> tuple[
     error = find_failure(seen)
     if error and error.kind != "no_tools" and is_hopeless(error, way.protocol):
         raise error
-    return TaskOutcome(task, str(error) if error else find_fault(task, seen), error), chat.usage
+    fault = str(error) if error else find_fault(task, seen)
+    return TaskOutcome(task, fault, error), chat.model.usage
 
 
 def find_stop_reason(row: ProbeRow, left: int, ahead: ProbeRow | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from andy_cli.agent.reply import Reply, as_record
+from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.detect import by_name, describe_detection
@@ -146,15 +146,15 @@ def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> Replayed
         else list(_load_dialects().values())
     )
     texts: list[str] = []
-    reply = Reply(
+    reply = ModelReply(
         _replay_chunks(recorded, texts), Compiler(Markers(found_dialects, tuple(tools)), tools)
     )
     failure = asyncio.run(_drain(reply))
-    outcome = as_record(reply.compiled)
+    outcome = record_reply(reply.compiled)
     return ReplayedRequest(recorded, outcome, reply.finish, tuple(texts), failure, tools)
 
 
-async def _drain(reply: Reply) -> str:
+async def _drain(reply: ModelReply) -> str:
     """Read to the end; what went wrong on the way."""
     try:
         async for _ in reply:
@@ -247,7 +247,7 @@ def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
     compiler = Compiler(markers, replayed.tools)
     compiler.feed(text)
     _, reply = compiler.finish()
-    record = as_record(reply)
+    record = record_reply(reply)
     row = {"id": id, "text": text, **{name: record[name] for name in COMPARED[:-1]}}
     row["tools"] = [*replayed.tools.values()]
     row["why"] = f"a reply of {replayed.recorded.model}"

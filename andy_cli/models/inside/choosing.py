@@ -27,6 +27,9 @@ SHORTLIST = 5
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
 """Of how much a text belongs to a command by a linear classifier (0 to 1), beside cosines."""
+FEW = 12
+"""Phrases of each kind of talk beside commands of which nobody has said how people ask for them."""
+BEYOND = "beyond"
 OWN_EXAMPLES = 5
 """Examples whose words count too."""
 DECISIVE = 0.025
@@ -123,13 +126,17 @@ class Profiles:
     """The texts, and the same without the names in them."""
     groups: tuple[int, ...]
     """Of each text: which profile it is of."""
+    has_examples: bool
 
     @classmethod
     def of(cls, choices: Sequence[Choice]) -> "Profiles":
         commands = tuple(Profile.of(choice) for choice in choices)
+        has_examples = any(choice.examples for choice in choices)
+        # Few words describe a command of somebody else's: against many of talk it would lose.
         talk = {
-            kind: Profile(tuple(map(make_phrase, said)))
+            kind: Profile(tuple(map(make_phrase, said if has_examples else said[:FEW])))
             for kind, said in small_talk.load_examples().items()
+            if has_examples or kind != BEYOND
         }
         for name, said in find_absent(choices).items():
             talk[name] = Profile(tuple(map(make_phrase, said)))
@@ -144,6 +151,7 @@ class Profiles:
                 tuple(phrase.plain for _, phrase in phrases),
             ),
             tuple(at for at, _ in phrases),
+            has_examples,
         )
 
 
@@ -190,22 +198,35 @@ class Scorer:
         for group, one, other in zip(profiles.groups, near, nearer, strict=True):
             values[group].append((one + other) / 2)
         scores = [summed(each) for each in values]
+        if not profiles.has_examples:
+            return self._compare_described(text, plain, scores, profiles)
         belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
         scores = [
             score + CLASS_WEIGHT * share for score, share in zip(scores, belongs, strict=True)
         ]
-        said = {stem(word) for word in words(plain)}
-        asks = words(text)[:1] and words(text)[0] in INTERROGATIVES
-        commands = []
-        for score, profile, choice in zip(scores, profiles.commands, choices, strict=False):
-            shared = len(profile.stems & said) / (len(said) or 1)
-            # Who asks wants nothing changed.
-            unasked = bool(asks and choice.beyond)
-            fit = fit_form(text, plain != text, choice)
-            commands.append(score + WORDS_WEIGHT * shared + fit - unasked)
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
-        return Scores(commands, talk[kind], kind)
+        return Scores(weigh_words(text, plain, scores, profiles), talk[kind], kind)
+
+    def _compare_described(
+        self,
+        text: str,
+        plain: str,
+        scores: Sequence[float],
+        profiles: Profiles,
+    ) -> Scores:
+        """The same for commands of which nobody has said how people ask for them."""
+        first = len(profiles.commands)
+        nearest = self._encoder.closeness(plain, profiles.written[1])
+        talk = [
+            (near, group)
+            for near, group in zip(nearest, profiles.groups, strict=True)
+            if group >= first
+        ]
+        best = sorted(talk, reverse=True)[:3]
+        kind = [*profiles.talk][best[0][1] - first]
+        commands = weigh_words(text, plain, scores, profiles)
+        return Scores(commands, sum(near for near, _ in best) / len(best), kind)
 
     def is_read(self, text: str) -> bool:
         """Whether the model knows the words: those of another language it has to spell."""
@@ -224,6 +245,20 @@ class Scorer:
         likeliest = found[order.index(max(order, key=commands.__getitem__))]
         wish = WISH_WEIGHT * (likeliest - talk)
         return scores._replace(commands=commands, wish=wish)
+
+
+def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profiles) -> list[float]:
+    """Add to the score of each command what the words and forms of the request say for it."""
+    said = {stem(word) for word in words(plain)}
+    asks = words(text)[:1] and words(text)[0] in INTERROGATIVES
+    weighed = []
+    for score, profile, choice in zip(scores, profiles.commands, profiles.choices, strict=False):
+        shared = len(profile.stems & said) / (len(said) or 1)
+        # Who asks wants nothing changed.
+        unasked = bool(asks and choice.beyond)
+        fit = fit_form(text, plain != text, choice)
+        weighed.append(score + WORDS_WEIGHT * shared + fit - unasked)
+    return weighed
 
 
 def fit_form(text: str, is_named: bool, choice: Choice) -> float:

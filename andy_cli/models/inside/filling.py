@@ -4,8 +4,10 @@ of an enumeration, and no piece is used twice.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from andy_cli.messages import Choice, Schema
@@ -306,6 +308,9 @@ class _Filling:
                 return self._take(span)
         if parameter.needed and (left := self._left_over()):
             return self._take(left)
+        if templates := find_templates(self._choice.examples):
+            span = self._fit_template(templates) if parameter == self._parameters[0] else None
+            return self._take(span) if span else None
         own = self._own | {stem(word) for word in words(parameter.about) if word not in IDLE}
         found = self._phrases(own)
         if not found:
@@ -314,6 +319,20 @@ class _Filling:
         if self._gain(picked) <= self._least_gain(parameter, picked, own):
             return None
         return self._take(picked)
+
+    def _fit_template(self, templates: "Templates") -> Span | None:
+        """The words without which the request is nearest to what people say without a value."""
+        best: list[tuple[float, Span]] = []
+        for span in phrases(self._text, self._taken, frozenset()):
+            said = words(span.text)
+            if templates.words & {said[0], said[-1]} and len(said) < len(words(self._text)):
+                continue
+            rest = f"{self._text[: span.start]}{GAP}{self._text[span.end :]}"
+            if words(rest):
+                best.append((max(self._encoder.closeness(rest, templates.texts)), span))
+        highest = max((near for near, _ in best), default=0.0)
+        near_enough = [span for near, span in best if near > highest - ALIKE]
+        return min(near_enough, key=lambda span: len(span.text), default=None)
 
     def _phrases(self, own: frozenset[str]) -> list[Span]:
         """The runs of words that may be a value. A request for a command seldom begins with one:
@@ -386,6 +405,30 @@ def _find_words(text: str, match: Match) -> range | None:
     """Where a name is said."""
     spans = [word.span() for word in WORD.finditer(text) if match.is_part(word[0])]
     return range(spans[0][0], spans[-1][1]) if spans else None
+
+
+class Templates(NamedTuple):
+    """What people say when they want a command, with a gap for the value."""
+
+    texts: tuple[str, ...]
+    words: frozenset[str]
+    """Those of several templates: no value begins or ends with one."""
+
+
+GAP = "..."
+ALIKE = 0.008
+"""Nearness to a template in which two pieces do not differ; the shorter is the value."""
+VALUE = re.compile(r"\[[^\]]*\]")
+
+
+@cache
+def find_templates(examples: tuple[str, ...]) -> Templates | None:
+    """Make templates of the examples that have a value in brackets; None if none has."""
+    texts = tuple(VALUE.sub(GAP, example) for example in examples if "[" in example)
+    if not texts:
+        return None
+    counted = Counter(word for text in texts for word in {*words(text)})
+    return Templates(texts, frozenset(word for word, times in counted.items() if times > 1))
 
 
 MOST_COMPARED = 12

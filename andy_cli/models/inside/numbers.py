@@ -23,7 +23,25 @@ TENS = {
     word: 10 * at
     for at, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
 }
-ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+ORDINALS = tuple(
+    re.compile(rf"\b(?:{row})\b(?! \d|.{{0,3}}lines)")
+    for row in (
+        "first|erste[nrs]?|primer[oa]?|premi(?:er|\u00e8re)|prim[oa]",
+        "second|zweite[nrs]?|segund[oa]|deuxi\u00e8me|seconde|second[oa]",
+        "third|dritte[nrs]?|tercer[oa]?|troisi\u00e8me|terz[oa]",
+        "fourth|vierte[nrs]?|cuart[oa]|quatri\u00e8me|quart[oa]",
+        "fifth|f\u00fcnfte[nrs]?|quint[oa]|cinqui\u00e8me",
+        "sixth|sechste[nrs]?|sext[oa]|sixi\u00e8me|sest[oa]",
+        "seventh|siebte[nrs]?|s\u00e9ptim[oa]|septi\u00e8me|settim[oa]",
+        "eighth|achte[nrs]?|octav[oa]|huiti\u00e8me|ottav[oa]",
+        "ninth|neunte[nrs]?|noven[oa]|neuvi\u00e8me|non[oa]",
+        "tenth|zehnte[nrs]?|d\u00e9cim[oa]|dixi\u00e8me|decim[oa]",
+    )
+)
+"""From first to tenth, in five languages."""
+LAST = re.compile(
+    r"\b(?:last|latest|final|letzte[nrs]?|\u00faltim[oa]|derni(?:er|\u00e8re)|ultim[oa])\b"
+)
 
 
 DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
@@ -62,11 +80,12 @@ def _spelled(word: str) -> int | None:
 def ordinal(text: str) -> int | None:
     """Which of several is meant: 0 for the first, -1 for the last."""
     plain = " ".join(words(without_things(text)))
-    if match := re.search(rf"\b({'|'.join(ORDINALS)})\b(?! \d|.{{0,3}}lines)", plain):
-        return ORDINALS.index(match[1])
+    said = [place for place, pattern in enumerate(ORDINALS) if pattern.search(plain)]
+    if said:
+        return said[0]
     if match := re.search(r"\b(\d+)(?:st|nd|rd|th)\b|\b(?:number|track|song|file) (\d+)\b", plain):
         return int(match[1] or match[2]) - 1
-    if re.search(r"\b(?:last|latest|final)\b", plain):
+    if LAST.search(plain):
         return -1
     if re.search(
         r"\b(?:any|random|some)(?: one| song| track| file| of)\b|\bone of\b|\bany\b", plain

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, Wire
 from andy_cli.models.inside import small_talk
-from andy_cli.models.inside.choosing import DECISIVE, Scorer, describe, is_name, name_things
+from andy_cli.models.inside.choosing import DECISIVE, Scorer, Scores, describe, is_name, name_things
 from andy_cli.models.inside.conclusion import conclude_all
 from andy_cli.models.inside.dialogue import REFUSAL, Turn, clauses, read_turn
 from andy_cli.models.inside.encoder import Encoder
@@ -44,6 +44,8 @@ WISH = 0.005
 PLAIN = 0.01
 NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
+REFERRING = 0.03
+"""By so much may a command that takes what was found be farther than one that takes nothing."""
 SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -134,16 +136,49 @@ class Planner:
             best = max(asked, key=scores.commands.__getitem__)
             if scores.talk <= scores.commands[best] + NAMED:
                 return [Step(best, turn.request, 1.0)]
-        parts = self._parts(turn.request, constraint)
         steps: list[Step] = []
-        for part in parts:
+        for part in self._parts(turn.request, constraint):
             if steps and self._is_value(part, choices[steps[-1].at], constraint.names):
                 steps.append(steps[-1]._replace(text=part))
-            else:
-                steps += self._steps(part, constraint)
+                continue
+            for step in self._steps(part, constraint, bool(steps)):
+                if steps and self._is_same_wish(steps[-1], step, turn.request, constraint):
+                    whole = f"{steps[-1].text}, {step.text}"
+                    steps[-1] = steps[-1]._replace(text=whole)
+                elif not (steps and self._is_afterthought(step, turn.request, constraint)):
+                    steps.append(step)
         if steps and ordinal(turn.request) is not None and not turn.earlier:
             steps = self._list_first(steps, constraint)
         return steps
+
+    def _is_same_wish(self, one: Step, other: Step, text: str, constraint: Constraint) -> bool:
+        """Whether two parts ask for one call: the same command, of which one part has no value,
+        or which stand beside each other with a comma alone between them."""
+        if one.at != other.at:
+            return False
+        choice = constraint.choices[one.at]
+        if all(self._names_something(step.text, choice, constraint.names) for step in (one, other)):
+            return False
+        known = Known((), constraint.names)
+        filled = [self._filler.fill(choice, step.text, known) for step in (one, other)]
+        return not all(found.values for found in filled) or self._is_behind_comma(other, text)
+
+    def _is_behind_comma(self, step: Step, text: str) -> bool:
+        return text[: text.find(step.text)].rstrip().endswith(",")
+
+    def _is_afterthought(self, step: Step, text: str, constraint: Constraint) -> bool:
+        """Whether a part is no wish of its own, as `s'il te plait`: it stands behind a comma, and
+        its command lacks what it needs."""
+        if not self._is_behind_comma(step, text) or ordinal(step.text) is not None:
+            return False
+        choice = constraint.choices[step.at]
+        return bool(self._filler.fill(choice, step.text, Known((), constraint.names)).missing)
+
+    def _names_something(self, text: str, choice: Choice, names: Sequence[str]) -> bool:
+        """Whether something is called by its name: a file, an address, a value that is known."""
+        return (
+            bool(things(text)) or name_things(text, names) != text or self._has_member(text, choice)
+        )
 
     def _parts(self, text: str, constraint: Constraint) -> list[str]:
         choices, names = constraint.choices, constraint.names
@@ -151,10 +186,8 @@ class Planner:
         whole, likeliest = max(compared.commands), choices[compared.best]
 
         def is_more(before: str, part: str) -> bool:
-            return self._is_value(part, likeliest, names) and (
-                bool(things(before))
-                or name_things(before, names) != before
-                or self._has_member(before, likeliest)
+            return self._is_value(part, likeliest, names) and self._names_something(
+                before, likeliest, names
             )
 
         def is_wish(part: str) -> bool:
@@ -181,7 +214,10 @@ class Planner:
             for match in named(text, find(), frozenset())[:1]
         )
 
-    def _steps(self, text: str, constraint: Constraint) -> list[Step]:
+    def _steps(self, text: str, constraint: Constraint, follows: bool = False) -> list[Step]:
+        """The command that a part of a request asks for; none where it is talk.
+
+        `follows`: other parts stood before it, and it may refer to what they find."""
         scores = self._scorer.compare(text, constraint.choices, constraint.names)
         is_named = things(text) or name_things(text, constraint.names) != text
         lead = max(scores.commands) - scores.talk
@@ -195,8 +231,28 @@ class Planner:
         if lead < 0:
             return []
         step = self._best_step(text, constraint)
+        if follows and not is_named:
+            step = self._refer_back(step, scores, constraint)
         is_far = max(scores.commands) < FAR and bool(constraint.choices[step.at].examples)
         return [] if is_far and not is_named else [step]
+
+    def _refer_back(self, step: Step, scores: Scores, constraint: Constraint) -> Step:
+        """`And show it`: a command that takes something, where one is nearly as near."""
+        choices = constraint.choices
+        if not choices[step.at].harmless or any(
+            item.needed for item in parameters(choices[step.at])
+        ):
+            return step
+        taking = [
+            at
+            for at, choice in enumerate(choices)
+            if choice.harmless
+            and not choice.beyond
+            and any(item.needed for item in parameters(choice))
+        ]
+        best = max(taking, key=scores.commands.__getitem__, default=step.at)
+        is_near = scores.commands[best] > scores.commands[step.at] - REFERRING
+        return step._replace(at=best) if is_near else step
 
     def _best_step(self, text: str, constraint: Constraint) -> Step:
         choices = constraint.choices
@@ -220,7 +276,9 @@ class Planner:
         """`The first one` of what has not been listed: list it before, by what lists its kind."""
         choices = constraint.choices
         pointing = next((step for step in steps if ordinal(step.text) is not None), None)
-        if pointing is None or things(pointing.text):
+        if pointing is None or self._names_something(
+            pointing.text, choices[pointing.at], constraint.names
+        ):
             return steps
         taken = choices[pointing.at]
         listing = [at for at, choice in enumerate(choices) if at != pointing.at and lists(choice)]

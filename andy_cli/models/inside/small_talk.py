@@ -13,7 +13,7 @@ from andy_cli.models.inside.words import words
 
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
-FAR = 0.85
+FAR = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 ABILITIES = 6
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from andy_cli.agent.sanitizer import Sanitizer
-from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools, titles_by_name
+from andy_cli.agent.output.sanitizer import Sanitizer
+from andy_cli.agent.output.tool_titles import ToolTitles, asks_about_tools, make_titles
 from andy_cli.compiler.compiler import tools_by_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, list_of
@@ -26,7 +26,7 @@ def sanitize_answer(record: Record, cut: ChunkCut) -> dict[str, object]:
         raise ValueError(f"an answer of more than {LARGEST:,} characters is refused")
     tools = find_tools(record)
     user = str(record.get("user") or "")
-    titles = None if asks_about_tools(user) else ToolTitles(titles_by_name(tools), user)
+    titles = None if asks_about_tools(user) else ToolTitles(make_titles(tools), user)
     sanitizer = Sanitizer(find_markers("", "", tuple(tools)), tools, titles)
     shown = [sanitizer.feed(piece) for piece in cut_pieces(record, cut)]
     return {"text": "".join(shown) + sanitizer.finish()}

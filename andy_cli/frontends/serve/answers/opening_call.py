@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Protocol
 
-from andy_cli.agent.injection import is_copied
-from andy_cli.agent.pairs import new_id
+from andy_cli.agent.calls.injection import is_copied
+from andy_cli.agent.history.result_pairing import new_id
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.standard_schema import tool_parameters
 from andy_cli.compiler.open_calls import OpenCall

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from andy_cli.agent.reply import may_ask
+from andy_cli.agent.model.reply import may_run_calls
 from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue, continue_dialogue
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
 from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, Finish, TextDelta, TextRetracted
@@ -74,7 +74,7 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     message, finish = choice["message"], plain_finish(str(choice.get("finish_reason") or "stop"))
     if not isinstance(message, dict) or message.get("function_call"):
         return choice, None
-    if message.get("tool_calls") and not may_ask(finish):
+    if message.get("tool_calls") and not may_run_calls(finish):
         return choice, None  # cut off, and its client is told so
     dialogue.source = BegunSource(dialogue.source, _replay_chunks(choice, finish))
     pieces: list[AnswerPart] = []

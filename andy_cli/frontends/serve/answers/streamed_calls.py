@@ -7,7 +7,7 @@ it: what a client has got is never taken back.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from andy_cli.agent.resolve import parameters
+from andy_cli.agent.calls.request_resolution import read_parameters
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.tool_names import find_tool
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
@@ -104,7 +104,7 @@ class StreamedCalls:
             before = call.arguments.text
             call.name = delta.name
             tool = self._tools.get(call.name)
-            call.arguments = SureArguments(parameters(tool) if tool else {})
+            call.arguments = SureArguments(read_parameters(tool) if tool else {})
             call.arguments.add_text(before)
         call.arguments.add_text(delta.arguments)
         return call

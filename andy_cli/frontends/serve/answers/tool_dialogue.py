@@ -19,11 +19,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from andy_cli.agent.injection import is_copied, is_quoted, unescape_control_tokens
-from andy_cli.agent.pairs import new_id
-from andy_cli.agent.reply import Reply, may_ask
-from andy_cli.agent.resolve import Offer, Resolved, resolve
-from andy_cli.agent.shortlist import DESCRIBE
+from andy_cli.agent.calls.injection import is_copied, is_quoted, unescape_control_tokens
+from andy_cli.agent.calls.request_resolution import (
+    OfferedTools,
+    ResolvedCall,
+    resolve_tool_request,
+)
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.model.reply import ModelReply, may_run_calls
+from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
@@ -221,7 +225,7 @@ async def continue_dialogue(
         # Said once, the same in other words is not said again.
         silent = dialogue.said or (dialogue.must and not last)
         reading = make_reader(dialogue)
-        reply = Reply(
+        reply = ModelReply(
             source.reply(dialogue.build_request(constraint=next_step(dialogue)), dialogue.fields),
             reading,
             room=WHOLE,
@@ -274,7 +278,7 @@ async def look_up_tools(
     return found._replace(calls=calls, note=note)
 
 
-def note_reply(dialogue: ToolDialogue, reply: Reply, silent: bool) -> None:
+def note_reply(dialogue: ToolDialogue, reply: ModelReply, silent: bool) -> None:
     """Note what a reply said, and how; `silent`: its client saw none of its words."""
     dialogue.add_usage(reply.usage)
     if reply.compiled.thought_first:
@@ -286,14 +290,19 @@ def note_reply(dialogue: ToolDialogue, reply: Reply, silent: bool) -> None:
         dialogue.unsaid = [words]
 
 
-def find_in_reasoning(dialogue: ToolDialogue, reply: Reply) -> tuple[CompiledReply, str]:
+def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[CompiledReply, str]:
     """The reply and its text; where it says nothing and asks for nothing, what its reasoning does.
 
     A server that knows no end of the reasoning takes the calls behind it for a part of it.
     """
     compiled = reply.compiled
     silent = not (compiled.requests or compiled.text.strip())
-    if silent and compiled.reasoning and may_ask(reply.finish) and dialogue.chat_request.tools:
+    if (
+        silent
+        and compiled.reasoning
+        and may_run_calls(reply.finish)
+        and dialogue.chat_request.tools
+    ):
         again = make_reader(dialogue)
         again.take(Chunk(compiled.reasoning))
         _, found = again.finish()
@@ -348,7 +357,7 @@ def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
 
 
 async def stream_words(
-    dialogue: ToolDialogue, reply: Reply, silent: bool, reading: OpenCallReader
+    dialogue: ToolDialogue, reply: ModelReply, silent: bool, reading: OpenCallReader
 ) -> AsyncIterator[AnswerPart | TextRetracted]:
     """Yield what may be shown of a reply as it comes; `silent`: words were not asked for.
 
@@ -374,14 +383,14 @@ async def stream_words(
         raise failure
 
 
-def find_finish_reason(reply: Reply) -> str:
+def find_finish_reason(reply: ModelReply) -> str:
     """Why the reply ended, as far as the client may know: a call that was cut off is no call."""
     if reply.finish in ("length", "content_filter"):
         return reply.finish
     return "stop"
 
 
-def find_stop_sequence(chat_request: ChatRequest, reply: Reply) -> str:
+def find_stop_sequence(chat_request: ChatRequest, reply: ModelReply) -> str:
     """The stop sequence that ended it, if the client gave it: notations have some of their own."""
     given = chat_request.fields.get("stop")
     own = given if isinstance(given, list) else [given]
@@ -411,7 +420,7 @@ async def understand_reply(
     shown: list[str] = []
     foreign: list[str] = []
     note = compiled.fault
-    found: list[Resolved] = []
+    found: list[ResolvedCall] = []
     for request in compiled.requests:
         if is_spoken(dialogue, request):
             shown.append(find_spoken_text(request))
@@ -437,14 +446,14 @@ async def understand_reply(
     )
 
 
-def names_no_tool(dialogue: ToolDialogue, made: Sequence[Resolved]) -> bool:
+def names_no_tool(dialogue: ToolDialogue, made: Sequence[ResolvedCall]) -> bool:
     tools = dialogue.callable_tools
     return all(resolved.fault and resolved.call.name not in tools for resolved in made)
 
 
 def sort_by_fit(
-    dialogue: ToolDialogue, found: Sequence[Resolved]
-) -> tuple[list[Resolved], list[Resolved]]:
+    dialogue: ToolDialogue, found: Sequence[ResolvedCall]
+) -> tuple[list[ResolvedCall], list[ResolvedCall]]:
     """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
     request = dialogue.chat_request
     wanted = (
@@ -503,15 +512,15 @@ def is_unmarked(request: ToolRequest, raw: str) -> bool:
 
 async def resolve_request(
     dialogue: ToolDialogue, request: ToolRequest, dialect: str
-) -> tuple[Resolved, ...]:
+) -> tuple[ResolvedCall, ...]:
     named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
     written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
     tools = {**dialogue.callable_tools, **dialogue.tool_prompt.tools}
-    offer = Offer(tools, lambda name: False)
-    return await resolve(named, written_in, offer, make_interviewer(dialogue, named))
+    offer = OfferedTools(tools, lambda name: False)
+    return await resolve_tool_request(named, written_in, offer, make_interviewer(dialogue, named))
 
 
-def make_calls(resolved: Sequence[Resolved]) -> tuple[CompletedCall, ...]:
+def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
     return tuple(
         CompletedCall(
             at,
@@ -535,7 +544,7 @@ def make_interviewer(
         side.append({"role": "user", "content": question.text})
         request = dialogue.build_request(side, constrain_answer(dialogue, question))
         fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
-        reply = Reply(dialogue.source.reply(request, fields), Compiler(Markers([])))
+        reply = ModelReply(dialogue.source.reply(request, fields), Compiler(Markers([])))
         async for _ in reply:
             pass
         dialogue.add_usage(reply.usage)

@@ -7,7 +7,7 @@ from there on are ours. What has to be asked again goes on as a dialogue that be
 import json
 from collections.abc import AsyncIterator
 
-from andy_cli.agent.reply import may_ask, without_requests
+from andy_cli.agent.model.reply import may_run_calls, without_requests
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
 from andy_cli.frontends.serve.answers.tool_dialogue import (
@@ -149,7 +149,7 @@ class WatchedChoice:
 
     async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
         """Write the rest of the choice. `ended`: its server said that it is over."""
-        whole = ended and may_ask(
+        whole = ended and may_run_calls(
             self._finish_reason
         )  # of nothing that was cut off is a call made (P7)
         last, compiled = self._reader.finish(not whole)

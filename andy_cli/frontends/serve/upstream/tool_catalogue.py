@@ -1,12 +1,12 @@
-"""Tool sets of clients that are too large for their model's window (agent/shortlist.py): the model
-looks up what it is only told by name, in a dialogue that no client sees.
+"""Tool sets of clients that are too large for their model's window (agent/prompt/shortlist.py):
+the model looks up what it is only told by name, in a dialogue that no client sees.
 """
 
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from andy_cli.agent.shortlist import (
+from andy_cli.agent.prompt.shortlist import (
     DESCRIBE,
     SHARE,
     Shortlist,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from andy_cli.agent.injection import escape_control_tokens
-from andy_cli.agent.pairs import paired
-from andy_cli.agent.system_prompt import lesson
+from andy_cli.agent.calls.injection import escape_control_tokens
+from andy_cli.agent.history.result_pairing import pair_results
+from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, Tools
@@ -34,7 +34,7 @@ class ToolPrompt:
 
     @cached_property
     def lesson(self) -> str:
-        return lesson(
+        return render_tool_prompt(
             self.dialect, {name: render_provider_schema(tool) for name, tool in self.tools.items()}
         )
 
@@ -70,7 +70,9 @@ class ToolPrompt:
             system = "\n\n".join(filter(None, [system, self.lesson]))
         system = "\n\n".join(filter(None, [system, more]))
         head = [Message("system", system)] if system else []
-        wires = self.dialect.render(rename_call_ids(paired([*head, *told]), self.dialect.id_form))
+        wires = self.dialect.render(
+            rename_call_ids(pair_results([*head, *told]), self.dialect.id_form)
+        )
         return tuple(_restore_parts(wire, parts) for wire in wires)
 
 

@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from andy_cli.agent.compression import size
+from andy_cli.agent.history.compression import estimate_message
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.models.client import Endpoint
@@ -109,7 +109,7 @@ class ToolSupport:
 def estimate(asked: ChatRequest, counted: int) -> Prompt:
     """The size of a request in tokens."""
     schemas = sum(tokens(json.dumps(tool, ensure_ascii=False)) for tool in asked.tools.values())
-    return Prompt(sum(map(size, asked.history)), schemas, counted)
+    return Prompt(sum(map(estimate_message, asked.history)), schemas, counted)
 
 
 def hash_tools(tools: Tools) -> int:

@@ -7,13 +7,13 @@ from andy_cli.models.token_count import tokens
 
 async def show_context(session: ChatSession, argument: str) -> str:
     chat = (await session.open_conversation()).chat
-    window = await chat.window()
-    speech = chat.speech
-    system, told = tokens(speech.system), chat.told_history()
-    history = chat.history_tokens()
+    window = await chat.budget.find_window()
+    profile = chat.model.profile
+    system, told = tokens(profile.system), chat.requests.select_messages()
+    history = chat.history.count_tokens()
     rows = [
         ("rules and instructions", system),
-        (f"{len(speech.schemas)} tools", speech.schema_tokens),
+        (f"{len(profile.schemas)} tools", profile.schema_tokens),
         (f"{len(told)} messages", history),
     ]
     whole = sum(size for _, size in rows)

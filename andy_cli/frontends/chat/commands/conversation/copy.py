@@ -13,7 +13,7 @@ LARGEST = 74_000
 
 
 async def copy_answer(session: ChatSession, argument: str) -> str:
-    account = session.opened.chat.account if session.opened else None
+    account = session.opened.chat.provenance if session.opened else None
     if account is None or not account.answer:
         return "There is no answer yet."
     text = find_block(account.answer, argument) if argument else account.answer

@@ -8,10 +8,10 @@ NOTHING = "Nothing has been sent yet."
 
 
 async def show_cost(session: ChatSession, argument: str) -> str:
-    if session.opened is None or not session.opened.chat.exchanges:
+    if session.opened is None or not session.opened.chat.model.exchanges:
         return NOTHING
     chat = session.opened.chat
-    used = chat.usage
+    used = chat.model.usage
     counted = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"
     tokens = counted if any(used) else "tokens: unknown, the server counts none"
     if parse_name(chat.client.name)[0] == "local":

@@ -2,8 +2,8 @@
 
 import json
 
-from andy_cli.agent.conversation import Exchange
-from andy_cli.agent.reply import RAW
+from andy_cli.agent.model.model_session import ModelExchange
+from andy_cli.agent.model.reply import RAW_LIMIT
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
@@ -14,20 +14,20 @@ from andy_cli.guard.terminal_sanitizer import CONTROL
 async def show_raw(session: ChatSession, argument: str) -> str:
     if argument and not (argument.isascii() and argument.isdigit() and int(argument)):
         raise UsageError(f"/raw takes how many exchanges to show, not {argument!r}.")
-    if session.opened is None or not session.opened.chat.exchanges:
+    if session.opened is None or not session.opened.chat.model.exchanges:
         return "Nothing has been said yet."
     chat = session.opened.chat
-    exchanges = list(chat.exchanges)[-int(argument or 1) :]
+    exchanges = list(chat.model.exchanges)[-int(argument or 1) :]
     shown = [escape_controls(render_exchange(exchange)) for exchange in exchanges]
-    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.speech.why}."])
+    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.model.profile.why}."])
 
 
-def render_exchange(exchange: Exchange) -> str:
+def render_exchange(exchange: ModelExchange) -> str:
     """One exchange, both sides as they were."""
     wire, reply = exchange
     content = wire.get("content")
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    cut = " (only its beginning is kept)" if len(reply.raw) == RAW else ""
+    cut = " (only its beginning is kept)" if len(reply.raw) == RAW_LIMIT else ""
     lines = [f"--- {wire.get('role')}", text, f"--- the model{cut}", reply.raw]
     return "\n".join([*lines, *render_compiled(reply.compiled)])
 

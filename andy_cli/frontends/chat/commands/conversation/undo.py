@@ -30,7 +30,7 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     did = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
     if did:
         if session.opened is not None:
-            session.opened.chat.add(Message("user", TOLD.format(did=did), note=True))
+            session.opened.chat.history.add(Message("user", TOLD.format(did=did), note=True))
         return f"Taken back: {did}."
     earlier = await asyncio.to_thread(describe_earlier)
     if not earlier:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from andy_cli.agent.account import Account
+from andy_cli.agent.answer_provenance import AnswerProvenance
 from andy_cli.agent.grounding.audit import backing
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
@@ -15,13 +15,13 @@ ATTACHED = "what came with your message"
 
 
 async def explain_answer(session: ChatSession, argument: str) -> str:
-    account = session.opened.chat.account if session.opened else None
+    account = session.opened.chat.provenance if session.opened else None
     if account is None or not account.answer:
         return NOTHING
     return neutralize_text("\n".join(explain_lines(account)))
 
 
-def explain_lines(account: Account) -> Iterator[str]:
+def explain_lines(account: AnswerProvenance) -> Iterator[str]:
     did = [action.did or action.action for action in account.evidence.deeds or ()]
     results = account.evidence.results
     steps = dict(enumerate(did[len(did) - len(results) :] if did else []))

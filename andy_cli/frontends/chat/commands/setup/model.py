@@ -43,7 +43,7 @@ async def show_or_switch_model(session: ChatSession, argument: str) -> str:
 
 def describe_model(opened: OpenConversation) -> str:
     chat = opened.chat
-    writes = f"it writes {chat.dialect.name} ({chat.speech.why})"
+    writes = f"it writes {chat.dialect.name} ({chat.model.profile.why})"
     return f"{chat.client.name}: {opened.why}; {writes}, {opened.count_ready_tools()} tools."
 
 
@@ -77,7 +77,8 @@ def find_dialect(chat: Conversation, name: str, where: str) -> str:
         return "andybot"
     learned = recall_model(Endpoint(provider, model, where if "://" in where else preset.base_url))
     takes = ("tools",) if preset.tools else ()
-    return choose_dialect(model, NO_TEMPLATE, takes, chat.dialects.values(), learned).dialect.name
+    dialects = chat.model.dialects.values()
+    return choose_dialect(model, NO_TEMPLATE, takes, dialects, learned).dialect.name
 
 
 def find_options(session: ChatSession, argument: str) -> Options:
@@ -140,7 +141,7 @@ async def switch_model(
         await session.fetch_weights(chosen.endpoint.model)
     before = opened.chat.client
     client = select.connect_client(chosen, settings, session.tell, session.options.no_session)
-    opened.chat.use(client, describe_server(chosen, settings, session.options.no_session))
+    opened.chat.switch_model(client, describe_server(chosen, settings, session.options.no_session))
     opened.why = chosen.why
     if opened.log is not None:
         opened.log.secrets += list_secrets(chosen)

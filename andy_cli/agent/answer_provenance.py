@@ -1,0 +1,15 @@
+"""The provenance of the last answer, for whoever asks why."""
+
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.claim import Evidence
+
+
+class AnswerProvenance(NamedTuple):
+    answer: str
+    evidence: Evidence
+    changes: tuple[str, ...] = ()
+    """What was corrected in requests: `file -> path`."""
+    unsupported: tuple[str, ...] = ()
+    attached: str = ""
+    """What came with the user's message."""

@@ -1,0 +1,214 @@
+"""Keep data and the model's own words apart: escape what it is told, know what it merely repeats.
+
+Data on its way to a model has its control tokens broken: a page that holds `<|im_end|>` would end
+the message it stands in, and a model that quotes `<tool_call>` would seem to ask for a tool. Behind
+the first character of each a word joiner is put in, which nobody sees; in what the model asks for
+it is taken out again, so that a file keeps the characters it has. Bare JSON is left alone: there is
+nothing to break.
+
+A request may be a page's wish and not the model's: it stands in a block quote or between quotation
+marks, or it repeats what a tool returned or what was piped in. With text dialects a model that
+quotes a hostile file writes the same characters as one that asks.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import cast
+
+from andy_cli.compiler import dialects
+from andy_cli.compiler.control_tokens import CLOSERS, FORMS, LITERAL, REASONING, RESULTS
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.discover import discover
+from andy_cli.messages import Arguments, Effect, ToolRequest
+
+JOINER = "\u2060"
+FRAMES = (
+    r"\[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:RESULTS?|CALLS)"
+    r"|Tool (?:Results?|Request))\])"
+    r"|<(?=<?/?SYS>>|/?s>|(?:bos|eos|pad|unk|start_of_turn|end_of_turn)>"
+    rf"|/?(?:{'|'.join(RESULTS)})>|{'|'.join(form[1:] for form in FORMS)})"
+    r"|A(?=NDYBOT (?:ASKS|RESPONDS))"
+)
+"""Frames of messages and of results, which no dialect lists as its own."""
+ANY = re.compile("[<\\[@>\u273f]|andybot|functools", re.IGNORECASE)
+
+
+def escape_control_tokens(text: str) -> str:
+    """Escape the control tokens of every dialect in a text. JSON stays JSON; takes linear time."""
+    if not ANY.search(text):
+        return text
+    return _compile_markers().sub(lambda match: match[0] + JOINER, text)
+
+
+def unescape_control_tokens(arguments: Arguments | None) -> Arguments | None:
+    """Restore in arguments the data that the model copied."""
+    return None if arguments is None else cast(Arguments, _unescape_value(arguments))
+
+
+def _unescape_value(value: object) -> object:
+    if isinstance(value, str):
+        return value.replace(JOINER, "") if JOINER in value else value
+    if isinstance(value, Mapping):
+        return {key: _unescape_value(element) for key, element in value.items()}
+    if isinstance(value, list):
+        return [_unescape_value(element) for element in value]
+    return value
+
+
+@cache
+def _compile_markers() -> re.Pattern[str]:
+    """Compile what finds the first character of every marker, where the rest of it follows."""
+    rests: dict[str, set[str]] = {}
+    for text in {*_list_markers(), *LITERAL, *REASONING, *CLOSERS}:
+        if len(text) > 3 and text[0] in "<[@>\u273f\u25c1":
+            rests.setdefault(text[0], set()).add(re.escape(text[1:]))
+    listed = [
+        f"{re.escape(first)}(?={'|'.join(sorted(endings, key=len))})"
+        for first, endings in rests.items()
+    ]
+    words = r"(?i:d(?=ear andybot|eear andybot)|f(?=unctools\s*\[))"
+    return re.compile("|".join([FRAMES, *listed, words]))
+
+
+def _list_markers() -> Iterable[str]:
+    for dialect in discover(dialects, Dialect, "DIALECT"):
+        yield from (
+            *dialect.start_markers,
+            *dialect.line_start_markers,
+            *dialect.reply_start_markers,
+            *dialect.end_markers,
+        )
+
+
+BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
+"""Characters that differ between a text and its quotation, or its place in JSON."""
+SHORTEST = 8
+"""Letters of a command, or of arguments, that are no coincidence."""
+FRAMING = re.compile(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*")
+"""Closing markers that may stand between a request and the quotation mark behind it."""
+MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+
+
+def is_quoted(request: ToolRequest, raw: str) -> bool:
+    """Tell whether it stands in a block quote of the reply, or right between quotation marks."""
+    start, end = request.span
+    if start == end:
+        return False
+    line = raw[raw.rfind("\n", 0, start) + 1 : start].strip()
+    if line.startswith(">"):
+        return True
+    behind = FRAMING.match(raw, end)
+    before, after = line[-1:], raw[behind.end() if behind else end :][:1]
+    return before in MARKS and after == MARKS[before]
+
+
+def is_copied(request: ToolRequest, raw: str, foreign: Iterable[str]) -> bool:
+    """Tell whether it stands in a foreign text as it was written, with its notation.
+
+    `raw` is the reply, `foreign` what tools returned before it and what was piped in.
+    """
+    start, end = request.span
+    written = _squeeze_quotation(raw[start:end])
+    return len(written) >= SHORTEST and any(written in _squeeze_quotation(text) for text in foreign)
+
+
+def repeats_foreign(
+    request: ToolRequest, raw: str, foreign: Iterable[str], own: Iterable[str], effect: Effect
+) -> bool:
+    """Tell whether somebody should be asked: a foreign text may have put it into the model's mouth.
+
+    `foreign` is what tools returned and what was piped in, `own` the user's words. It is looked
+    for as it was written, by its name together with its arguments in whatever notation, by a
+    command in its arguments, and where it acts in the user's name by its arguments alone. What a
+    user asked for may look the same: the build command that a README names.
+    """
+    foreign = list(foreign)
+    texts = [_squeeze_quotation(text) for text in foreign]
+    if not texts:
+        return False
+    if is_copied(request, raw, foreign):
+        return True
+    user_words = _squeeze_quotation("\n".join(own))
+    if _repeats_call(request, texts, user_words, effect):
+        return True
+    return _repeats_command(request, texts, user_words)
+
+
+def _repeats_call(request: ToolRequest, texts: list[str], user_words: str, effect: Effect) -> bool:
+    """Tell whether a text has the name or the longest argument of a call beside the others."""
+    values = [_squeeze_quotation(text) for text in _flatten_texts(request.arguments or {})]
+    values = [value for value in values if value not in user_words]
+    if sum(map(len, values)) < SHORTEST:
+        return False
+    anchors = [_squeeze_quotation(request.name)]
+    if effect is Effect.ACT and len(set(values)) > 1:
+        anchors.append(max(values, key=len))
+    return any(_stand_together(anchor, values, texts) for anchor in anchors)
+
+
+def _repeats_command(request: ToolRequest, texts: list[str], user_words: str) -> bool:
+    """Tell whether a text has a command of the arguments that the user did not say."""
+    for line in _find_command_lines(request.arguments or {}):
+        for command in map(_squeeze_quotation, _split_commands(line)):
+            if command not in user_words and any(command in text for text in texts):
+                return True
+    return False
+
+
+NEAR = 400
+"""Characters around a tool's name, or its longest argument, in which a call has the others."""
+
+
+def _stand_together(anchor: str, values: list[str], texts: list[str]) -> bool:
+    """Tell whether all the values stand near the anchor in one of the texts."""
+    for text in texts:
+        if not all(value in text for value in values):
+            continue
+        for match in re.finditer(re.escape(anchor), text, re.IGNORECASE):
+            around = text[max(0, match.start() - NEAR) : match.end() + NEAR]
+            if all(value in around for value in values):
+                return True
+    return False
+
+
+def _find_command_lines(arguments: object) -> Iterator[str]:
+    """Find texts that may be command lines: under a name that says so."""
+    if isinstance(arguments, dict):
+        for name, value in arguments.items():
+            if isinstance(value, str) and name in ("command", "cmd", "script", "code"):
+                yield value
+
+
+BETWEEN = re.compile(r"&&|\|\||[;|&\n]|(?<=\s)-\w*c\s")
+"""Separators between the commands of a line, and before one that a shell is given."""
+
+
+def _split_commands(line: str) -> Iterator[str]:
+    """Split a line into its commands, also without what is put before them such as `sudo`."""
+    if " " in line.strip():
+        yield from _keep_long_command(line)
+    for part in BETWEEN.split(line):
+        words = part.split()
+        for start in range(len(words) - 1):
+            yield from _keep_long_command(" ".join(words[start:]))
+        if len(words) == 1 and "/" in words[0]:
+            yield from _keep_long_command(words[0])
+
+
+def _keep_long_command(command: str) -> Iterator[str]:
+    if len(_squeeze_quotation(command)) >= SHORTEST:
+        yield command
+
+
+def _flatten_texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for element in value.values() for text in _flatten_texts(element)]
+    if isinstance(value, list):
+        return [text for element in value for text in _flatten_texts(element)]
+    return [value if isinstance(value, str) else json.dumps(value)]
+
+
+def _squeeze_quotation(text: str) -> str:
+    return BLANK.sub("", text)

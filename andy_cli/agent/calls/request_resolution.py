@@ -1,0 +1,133 @@
+"""Resolve what the model wrote into calls we are willing to run, or say to it why not.
+
+Look up the tool, ask for what the notation leaves open, fit names and values to the schema,
+validate (R14). Never the gate: `andy serve` resolves with its client's schemas and runs nothing.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
+from andy_cli.compiler.mapper.mapper import Mapped, map_call
+from andy_cli.compiler.mapper.provider_schema import schema_excerpt
+from andy_cli.compiler.mapper.tool_names import find_tool
+from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
+
+AskModel = Callable[[InterviewQuestion], Awaitable[str]]
+"""Puts a question to the model and returns its answer."""
+
+CheckArguments = Callable[[str, Arguments], tuple[Problem, ...]]
+"""(tool, arguments) -> what does not fit although the schema lets it through."""
+
+
+FindMeantPaths = Callable[[str, Arguments], tuple[Arguments, tuple[str, ...]]]
+"""(tool, arguments) -> the same with the paths that were meant, and what was changed."""
+
+
+class OfferedTools(NamedTuple):
+    """The tools a request may mean."""
+
+    tools: Tools
+    harmless: Callable[[str], bool] = lambda name: False
+    """Tells whether a tool only reads: where it does, a value may be guessed."""
+    check: CheckArguments = lambda name, arguments: ()
+    paths: FindMeantPaths = lambda name, arguments: (arguments, ())
+
+
+class ResolvedCall(NamedTuple):
+    call: ToolCall
+    """The call as it is or would have been; it may only be run if there is no fault."""
+    fault: str = ""
+    """The words for the model in place of a result."""
+    changes: tuple[str, ...] = ()
+    """Corrections, such as `file -> path`."""
+    problems: tuple[Problem, ...] = ()
+    doubtful: bool = False
+    """The tool that was meant is a guess: it needs a yes."""
+
+
+async def resolve_tool_request(
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
+) -> tuple[ResolvedCall, ...]:
+    """Resolve one request: into one call normally, into several where a list was given to a tool
+    that reads one thing."""
+    arguments: object = request.arguments or {}
+    if dialect.interview is not None:
+        completed = await complete_arguments(request, dialect, offer, ask)
+        if isinstance(completed, InterviewRefusal):
+            return (ResolvedCall(ToolCall(request.id, request.name), completed.text),)
+        arguments = completed
+    mapped = map_call(request.name, arguments, offer.tools, offer.harmless)
+    return tuple(
+        validate_call(ToolCall(number_call_id(request.id, number), *call), mapped, offer)
+        for number, call in enumerate(mapped.calls)
+    )
+
+
+async def complete_arguments(
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
+) -> Arguments | InterviewRefusal:
+    """Ask the model for the arguments that are missing; for an unknown tool nothing is asked."""
+    arguments = request.arguments or {}
+    match = find_tool(request.name, arguments, offer.tools)
+    if match is None:
+        return arguments
+    return await conduct_interview(dialect, match.name, arguments, offer.tools[match.name], ask)
+
+
+def validate_call(call: ToolCall, mapped: Mapped, offer: OfferedTools) -> ResolvedCall:
+    """Validate a call against its tool, and correct the paths that were meant."""
+    tool = offer.tools.get(call.name)
+    if tool is None:
+        return ResolvedCall(
+            call, f"{mapped.problems[0].message} {INSTEAD}", problems=mapped.problems
+        )
+    problems = mapped.problems or offer.check(call.name, call.arguments)
+    if problems:
+        fault = explain_misfit(call.name, problems, tool)
+        return ResolvedCall(call, fault, mapped.changes, problems, mapped.guessed)
+    arguments, path_changes = offer.paths(call.name, call.arguments)
+    meant = call._replace(arguments=arguments)
+    return ResolvedCall(meant, changes=(*mapped.changes, *path_changes), doubtful=mapped.guessed)
+
+
+INSTEAD = "Use one that exists, or answer without."
+
+
+def number_call_id(id: str, number: int) -> str:
+    """Number the ids of the calls that one request became: the first keeps its own."""
+    return f"{id[:8]}{number}" if number else id
+
+
+def explain_misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
+    """Tell the model what does not fit, with that part of the schema (D15)."""
+    reasons = "; ".join(
+        f"{problem.path}: {problem.message}" if problem.path else problem.message
+        for problem in problems
+    )
+    return (
+        f"{name} was not run, its arguments do not fit: {reasons}."
+        f" Its parameters are: {schema_excerpt(tool, problems)} Correct them and ask again."
+    )
+
+
+async def conduct_interview(
+    dialect: Dialect, name: str, given: Arguments, tool: Schema, ask: AskModel
+) -> Arguments | InterviewRefusal:
+    """Lead the interview: every question to the model, every answer back (A16 to A20)."""
+    assert dialect.interview is not None
+    interview = dialect.interview(name, read_parameters(tool), given)
+    answer: str | None = None
+    try:
+        while True:
+            question = next(interview) if answer is None else interview.send(answer)
+            answer = await ask(question)
+    except StopIteration as finished:
+        outcome: Arguments | InterviewRefusal = finished.value
+        return outcome
+
+
+def read_parameters(tool: Schema) -> Schema:
+    """Read the schema of a tool's parameters; empty where it has none."""
+    schema = tool.get("function", tool).get("parameters")
+    return schema if isinstance(schema, Mapping) else {}

@@ -1,0 +1,128 @@
+"""Run one tool call: say what it would do, ask the gate, run it, note how it ended."""
+
+import json
+
+from andy_cli.agent.background import Background
+from andy_cli.agent.calls.injection import is_quoted, repeats_foreign
+from andy_cli.agent.calls.request_resolution import OfferedTools
+from andy_cli.agent.grounding.claim import Deed
+from andy_cli.agent.history.history import History
+from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.mapper.mapper import map_call
+from andy_cli.errors import ToolError
+from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
+from andy_cli.guard.resource_access import NOTHING, Grants
+from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.toolbox.registry import Registry
+
+REMEMBERED = 200
+"""So many calls of earlier turns count as actions of the session."""
+
+
+class ToolRunner:
+    """The registry behind the gate. What is asked and begun is in the log before it happens."""
+
+    def __init__(
+        self, registry: Registry, gate: Gate, history: History, background: Background
+    ) -> None:
+        self._registry, self._gate = registry, gate
+        self._history, self._background = history, background
+        self.actions: list[Deed] = []
+        """The calls of this session, and how each ended."""
+
+    def begin_turn(self) -> None:
+        """Count the actions so far as those of earlier turns."""
+        self.actions = [action._replace(earlier=True) for action in self.actions[-REMEMBERED:]]
+
+    def offer(self, known: Tools) -> OfferedTools:
+        """Offer these tools to what resolves requests, with what checks their arguments."""
+        registry = self._registry
+        return OfferedTools(known, registry.harmless, registry.check, registry.find_meant_paths)
+
+    def read_text(self, request: ToolRequest) -> str | None:
+        """Read what a request to say something says, whatever the model called it."""
+        mapped = map_call(request.name, request.arguments or {}, self._registry.functions, bool)
+        text = mapped.calls[0].arguments.get("content")
+        return text if isinstance(text, str) else None
+
+    def explain_doubt(self, request: ToolRequest, call: ToolCall, raw: str, quoted: bool) -> str:
+        """Say why a request may not be the model's own wish, or nothing."""
+        if quoted or is_quoted(request, raw):
+            return "the model wrote this in a quotation, it may not be its own wish"
+        tool = self._registry.get(call.name)
+        effect = tool.effect if tool else Effect.ACT
+        results, own = self._history.list_known_results(), self._history.user_texts
+        if repeats_foreign(request, raw, results, own, effect):
+            return "this repeats what a tool returned, it may not be the model's own wish"
+        if repeats_foreign(request, raw, self._history.attached_texts, own, effect):
+            return "this repeats what came with a message, it may not be the model's own wish"
+        return ""
+
+    def propose(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
+        """Say what a call would do and touch."""
+        tool = self._registry.get(call.name)
+        assert tool is not None, "resolve lets no unknown tool through"
+        claim, fault, problem = NOTHING, "", ""
+        try:
+            claim = self._registry.claim(call)
+        except ToolError as error:
+            fault, problem = error.content, str(error)
+        return ApprovalRequest(
+            tool=tool.name,
+            effect=claim.effect or tool.effect,
+            action=tool.intent(call.arguments),
+            claim=claim,
+            doubtful=doubtful,
+            fingerprint=tool.fingerprint,
+            fault=fault,
+            problem=problem,
+            arguments=call.arguments,
+        )
+
+    async def decide(self, call: ToolCall, proposal: ApprovalRequest) -> Decision:
+        """Let the gate decide; its decision is on disk before anything runs (P8)."""
+        if proposal.fault:
+            return Decision(False, proposal.fault)
+        decision = await self._gate.decide(proposal)
+        log = self._history.log
+        if log is not None and decision.asked:
+            log.append("consent", call_id=call.id, allowed=decision.allowed, reason=decision.reason)
+        return decision
+
+    async def execute(
+        self, call: ToolCall, proposal: ApprovalRequest, decision: Decision
+    ) -> ToolResult:
+        """Run a call if it is allowed, else say why it was not run."""
+        if decision.allowed:
+            return await self._run(call, proposal.action, decision.granted)
+        if proposal.fault:
+            failed = ToolResult(
+                call.id, call.name, proposal.fault, Status.FAILED, did=proposal.action
+            )
+            return failed._replace(problem=proposal.problem)
+        reason = decision.reason.rstrip(".")
+        content = f"This was not allowed: {reason}. Do not try it again; tell the user."
+        return ToolResult(call.id, call.name, content, Status.DENIED, did=proposal.action)
+
+    async def _run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:
+        tool = self._registry.get(call.name)
+        if self._history.log is not None:
+            arguments = dict(call.arguments)
+            self._history.log.append("start", call_id=call.id, name=call.name, arguments=arguments)
+        if tool is None or not tool.background:
+            return await self._registry.call(call, granted)
+        self._background.start(self._registry.call(call, granted))
+        return ToolResult(call.id, call.name, "started", did=f"started to {action}")
+
+    def record_action(
+        self,
+        call: ToolCall,
+        effect: Effect,
+        status: Status,
+        action: str,
+        did: str = "",
+        problem: str = "",
+    ) -> None:
+        """Note a call among the actions of the session."""
+        arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+        self.actions.append(Deed(call.name, effect, action, did, status, arguments, problem))

@@ -1,0 +1,169 @@
+"""End a turn: look whether the answer rests on what was found, and settle how the turn ended."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from andy_cli import events
+from andy_cli.agent.answer_provenance import AnswerProvenance
+from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.grounding.audit import (
+    Claim,
+    Evidence,
+    marked,
+    rewrite_request,
+    unsupported,
+)
+from andy_cli.agent.history.foreign_text import split_message
+from andy_cli.agent.not_done import find_not_done
+from andy_cli.agent.outcomes import TURN_OUTCOMES
+from andy_cli.agent.turn_state import TurnState
+from andy_cli.events import Event
+from andy_cli.messages import Message
+
+REMEMBERED = 500
+"""Messages before a turn in which a name may stand: no model is told more, but for small talk."""
+FIGURES = frozenset(
+    "date weekday time size duration percent number spelled version row item".split()
+)
+"""Kinds of claims for which no other answer is asked for."""
+DENIED = 3
+"""The exit code of a turn in which something was not allowed."""
+
+
+def collect_evidence(chat: Conversation, state: TurnState) -> Evidence:
+    """Collect what an answer may rest on: the results of this turn, what was said and found before
+    it, the folder and the instructions, which the model knows too."""
+    messages, start = chat.history.messages, chat.history.turn_start
+    earlier = messages[max(0, start - REMEMBERED) : start]
+    known = [message.content for message in earlier if message.role != "system"]
+    known += [str(chat.folder), str(Path.home()), *chat.instructions.texts()]
+    actions = tuple(chat.tools.actions)
+    return Evidence(tuple(state.results), messages[start].content, tuple(known), actions)
+
+
+def find_claims(chat: Conversation, state: TurnState) -> Sequence[Claim]:
+    """Find what nothing supports in the answer; figures are judged for those who ask (R16).
+
+    Of a model that each step is chosen for the answer is made of results.
+    """
+    if chat.client.guided or not state.answer or state.exit_code not in (0, DENIED):
+        return ()
+    return unsupported(state.answer, collect_evidence(chat, state), chat.strict)
+
+
+def request_rewrite(chat: Conversation, state: TurnState) -> Iterator[Event]:
+    """Ask the model once to answer again without actions and names that nothing supports (R16)."""
+    claims = [claim for claim in find_claims(chat, state) if claim.kind not in FIGURES]
+    if claims:
+        texts = ", ".join(list_claim_texts(claims))
+        again = f"Nothing that was found supports: {texts}. Asking once more."
+        yield events.Failed("warning", "grounding", again)
+        chat.history.add(Message("user", rewrite_request(claims), note=True))
+        state.begin_rewrite(len(chat.history.messages) - 1)
+
+
+def audit_answer(chat: Conversation, state: TurnState) -> Iterator[Event]:
+    """Mark what is not supported beside the claim, in one look; nothing is taken out."""
+    claims = find_claims(chat, state)
+    state.unsupported = list_claim_texts(claims)
+    if state.rejected_answer:
+        state.answer = state.answer or state.rejected_answer
+        chat.history.retract_answer(state.rewrite_position)
+    final = chat.sanitizer.clean(marked(state.answer, claims))
+    if leaks := chat.sanitizer.find_leaks(state.answer):
+        yield events.Audited(leaks=leaks)
+    if state.rejected_answer or final != state.answer:
+        state.answer = final
+        yield events.Said("assistant", final)
+    if state.unsupported:
+        yield events.Audited(state.unsupported)
+    for failure in chat.background.take_failures():
+        problem = f"Could not {failure.did}: {failure.problem or failure.content}"
+        yield events.Failed("warning", "background", problem)
+    _, attached = split_message(chat.history.messages[chat.history.turn_start].content)
+    evidence, changes = collect_evidence(chat, state), tuple(state.changes)
+    chat.provenance = AnswerProvenance(state.answer, evidence, changes, state.unsupported, attached)
+
+
+def list_claim_texts(claims: Sequence[Claim]) -> tuple[str, ...]:
+    return tuple(claim.text for claim in claims)
+
+
+def finish_turn(chat: Conversation, state: TurnState) -> Iterator[Event]:
+    """Say what the answer does not, and end with the summary of the turn."""
+    yield from [*settle_outcome(chat, state), *chat.history.report_log_problem()]
+    chat.model.end_turn(state.calls > 0)
+    yield summarize_turn(chat, state)
+
+
+def settle_outcome(chat: Conversation, state: TurnState) -> Iterator[Event]:
+    """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
+    state.answer = state.answer or state.announcement
+    state.not_done = find_not_done([action for action in chat.tools.actions if not action.earlier])
+    if state.subtype == "success":
+        state.subtype = find_shortcoming(state, chat.strict)
+        state.exit_code = TURN_OUTCOMES[state.subtype].exit_code
+    outcome = TURN_OUTCOMES[state.subtype]
+    if outcome.sentence and state.error is None:
+        kind = state.subtype.removeprefix("error_")
+        sentence = outcome.sentence
+        if state.subtype == "error_empty" and state.empty_reason:
+            sentence = state.empty_reason
+        state.error = events.Failed("error", kind, sentence, outcome.hint)
+        yield state.error
+
+
+def find_shortcoming(state: TurnState, strict: bool) -> events.Subtype:
+    """Find the first thing that keeps a turn without errors from being a success."""
+    # Who ends a turn by a call has perhaps said all by calls.
+    says_nothing = not state.answer.strip() and not (state.is_done and state.calls)
+    shortcomings: tuple[tuple[events.Subtype, bool], ...] = (
+        ("error_filtered", state.is_filtered),
+        ("error_unreadable", state.is_unreadable),
+        ("error_cut_off", state.is_cut_off),
+        ("error_empty", says_nothing),
+        ("error_not_done", strict and bool(state.not_done)),
+        ("error_unsupported", strict and bool(state.unsupported)),
+    )
+    return next((subtype for subtype, is_so in shortcomings if is_so), "success")
+
+
+def describe_error(state: TurnState) -> dict[str, str] | None:
+    """Describe a failure for scripts; None where there is none."""
+    if state.exit_code == 0:
+        return None
+    if state.error is not None:
+        error = state.error
+        return {"kind": error.kind, "message": error.message, "hint": error.hint}
+    reasons = [str(action) for action in state.not_done]
+    if state.subtype == "error_unsupported":
+        reasons = [f"Nothing that was found supports: {', '.join(state.unsupported)}"]
+    message = "; ".join(reasons) or state.stop_reason or state.question
+    return {"kind": state.subtype.removeprefix("error_"), "message": message, "hint": ""}
+
+
+def summarize_turn(chat: Conversation, state: TurnState) -> events.Ended:
+    """Make the last event of the turn."""
+    usage, before = chat.model.usage, state.usage_before
+    return events.Ended(
+        subtype=state.subtype,
+        is_error=state.exit_code != 0,
+        result=state.answer,
+        response=state.answer,
+        session_id=chat.session_id,
+        num_turns=state.rounds,
+        duration_ms=round((time.monotonic() - state.started) * 1000),
+        exit_code=state.exit_code,
+        usage={
+            "input_tokens": usage.input_tokens - before.input_tokens,
+            "output_tokens": usage.output_tokens - before.output_tokens,
+        },
+        permission_denials=tuple(state.denials),
+        grounding={
+            "status": "unsupported" if state.unsupported else "ok",
+            "unsupported": list(state.unsupported),
+        },
+        not_done=tuple(action._asdict() for action in state.not_done),
+        error=describe_error(state),
+    )

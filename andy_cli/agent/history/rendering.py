@@ -1,0 +1,258 @@
+"""Render the history so that no server refuses it; what the session keeps stays as it was said.
+
+Servers refuse a whole conversation for one message: an empty one, a call without its result, two
+messages of one role in a row, the user right behind a result, arguments that are no object. That
+message is in every later request too, and a switch of models sends it to somebody else. So what
+any family demands is met here, for every model and on every way from the history to the wire. Pure.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+
+from andy_cli.agent.history.result_pairing import pair_results
+from andy_cli.compiler.bodies.calls import declared_properties
+from andy_cli.compiler.detect import NATIVE
+from andy_cli.compiler.dialect import Dialect, IdForm, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.ids import rename_call_ids
+from andy_cli.compiler.mapper.provider_schema import provider_names
+from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
+
+GO_ON = "Go on."
+"""The user's words where a server wants some and there are none."""
+ACKNOWLEDGED = "OK."
+"""The assistant's words between a result and the user's next message, where a turn was broken off:
+Mistral and most templates refuse the user there. The user's words do not go into the result, where
+they would be data."""
+NO_OUTPUT = "(empty)"
+"""A result without text: Anthropic refuses blank texts wherever they stand."""
+DEEPEST = 60
+"""Levels of arguments that are sent; the mapper takes no more either."""
+TOO_DEEP = "(nested too deeply)"
+PLAIN_ID = Expression(r"[A-Za-z0-9_-]{1,40}")
+"""An id that everybody takes: Anthropic wants these characters, OpenAI 40 of them at most."""
+NOT_PLAIN = Expression(r"[^A-Za-z0-9_-]")
+
+
+def render_history(
+    history: Iterable[Message],
+    dialect: Dialect,
+    tools: Tools,
+    names: Mapping[str, str],
+    id_form: IdForm | None,
+    side: Sequence[Wire] = (),
+) -> list[Wire]:
+    """Render the messages of a request in this dialect, `side` messages behind them.
+
+    `tools` and `names` (registered -> offered) are those of the model; `id_form` its family's.
+    """
+    messages = repair_messages(history, tools)
+    if dialect.name != NATIVE:
+        return alternate_roles([*dialect.render(rename_call_ids(messages, id_form)), *side])
+    messages = rename_call_ids(fit_tool_messages(messages, names), id_form or make_portable_id)
+    wires = [add_reasoning(*pair) for pair in zip(dialect.render(messages), messages, strict=True)]
+    return alternate_roles([*wires, *side])
+
+
+# Messages, in whatever dialect they are told.
+
+
+def repair_messages(history: Iterable[Message], tools: Tools) -> list[Message]:
+    """Put one system message first, then the user; nothing blank; calls with their results."""
+    system: list[str] = []
+    messages: list[Message] = []
+    for message in history:
+        content = replace_surrogates(message.content)
+        if content is not message.content:
+            message = message._replace(content=content)
+        if message.role == "system":
+            system.append(content)
+        elif (repaired := _repair_message(message, tools)) is not None:
+            messages.append(repaired)
+    paired = pair_results(messages)
+    if paired and paired[0].role != "user":
+        paired.insert(0, Message("user", GO_ON))
+    head = "\n\n".join(text for text in system if not is_blank(text))
+    return [Message("system", head), *paired] if head else paired
+
+
+def _repair_message(message: Message, tools: Tools) -> Message | None:
+    """Repair the calls of a message; None where nothing is left of it."""
+    if message.role == "tool":
+        return message
+    if message.role == "assistant" and message.calls:
+        return _with_object_arguments(message, tools)
+    if is_blank(message.content):
+        return None
+    return message._replace(calls=()) if message.calls else message
+
+
+def is_blank(text: str) -> bool:
+    return not text or text.isspace()
+
+
+def replace_surrogates(text: str) -> str:
+    """Join the halves of characters, and replace those that are alone: no request can hold them.
+
+    They come with file names that are not UTF-8, and out of `\\ud83d` in what a model writes.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def _with_object_arguments(message: Message, tools: Tools) -> Message:
+    calls = tuple(
+        call._replace(arguments=normalize_arguments(call, tools.get(call.name, {})))
+        for call in message.calls
+    )
+    return message._replace(calls=calls)
+
+
+def normalize_arguments(call: ToolCall, tool: Mapping[str, object]) -> Arguments:
+    """Return the arguments as an object of plain JSON values, whatever was kept as such.
+
+    What is no object goes under the tool's only parameter; with several nobody knows which.
+    """
+    value: object = call.arguments
+    if isinstance(value, str):
+        value = _read_json(value)
+    if isinstance(value, Mapping):
+        return _normalize_object(value, 0)
+    parameters = list(declared_properties(tool))
+    if value in (None, "", [], ()) or len(parameters) != 1:
+        return NO_ARGUMENTS
+    return {parameters[0]: normalize_value(value)}
+
+
+def _read_json(text: str) -> object:
+    """Read a JSON text; a text that is none is its own value, and a blank one is nothing."""
+    if is_blank(text):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def normalize_value(value: object, depth: int = 1) -> object:
+    """Return the value as JSON has it: no NaN, no sets, no bytes, keys that are texts."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if depth >= DEEPEST:
+        return TOO_DEEP
+    if isinstance(value, Mapping):
+        return _normalize_object(value, depth)
+    if isinstance(value, list | tuple | set | frozenset):
+        return [normalize_value(element, depth + 1) for element in value]
+    return replace_surrogates(str(value))
+
+
+def _normalize_object(value: Mapping[object, object], depth: int) -> dict[str, object]:
+    return {
+        replace_surrogates(str(name)): normalize_value(inner, depth + 1)
+        for name, inner in value.items()
+    }
+
+
+# Messages for servers with tool messages of their own.
+
+
+def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> list[Message]:
+    """Use the names that were offered, no blank results, and put andy's notes into the results."""
+    fitted: list[Message] = []
+    for message in history:
+        last = fitted[-1] if fitted else None
+        if message.note and message.role != "tool" and last is not None and last.role == "tool":
+            fitted[-1] = last._replace(content=f"{last.content}\n\n{message.content}")
+        else:
+            fitted.append(_fit_names(message, names))
+    return fitted
+
+
+def _fit_names(message: Message, names: Mapping[str, str]) -> Message:
+    """Use the offered names in a call or a result; a result is never blank."""
+    if message.role == "tool":
+        content = NO_OUTPUT if is_blank(message.content) else message.content
+        name = choose_offered_name(message.name, names)
+        if (content, name) == (message.content, message.name):
+            return message
+        return message._replace(content=content, name=name)
+    if all(choose_offered_name(call.name, names) == call.name for call in message.calls):
+        return message
+    calls = tuple(
+        call._replace(name=choose_offered_name(call.name, names)) for call in message.calls
+    )
+    return message._replace(calls=calls)
+
+
+def add_reasoning(wire: Wire, message: Message) -> Wire:
+    """Add what the model thought beside what it said; the client sends it where demanded."""
+    if message.role != "assistant" or not message.reasoning:
+        return wire
+    return {**wire, "reasoning_content": replace_surrogates(message.reasoning)}
+
+
+def choose_offered_name(name: str, names: Mapping[str, str]) -> str:
+    """Choose the name that a tool was offered with; of one that there is not, one that could be."""
+    return names.get(name) or provider_names((name,))[name]
+
+
+def make_portable_id(call: ToolCall, nth: int) -> str:
+    """Return the id if every server takes it, else one like it: it may be another server's."""
+    if PLAIN_ID.fullmatch(call.id):
+        return call.id
+    return f"{NOT_PLAIN.sub('_', call.id)[:32]}_{nth}"
+
+
+# What is sent, with the side conversation behind it.
+
+
+def alternate_roles(wires: Iterable[Wire]) -> list[Wire]:
+    """Make the user and the assistant take turns, with the user or a result at the end."""
+    alternating: list[Wire] = []
+    for wire in wires:
+        if _says_nothing(wire):
+            continue
+        last = alternating[-1] if alternating else {}
+        if _is_one_turn(last, wire):
+            alternating[-1] = _join_wires(last, wire)
+            continue
+        if last.get("role") == "tool" and wire.get("role") == "user":
+            alternating.append({"role": "assistant", "content": ACKNOWLEDGED})
+        alternating.append(wire)
+    if alternating and alternating[-1].get("role") not in ("user", "tool"):
+        alternating.append({"role": "user", "content": GO_ON})
+    return alternating
+
+
+def _says_nothing(wire: Wire) -> bool:
+    blank = is_blank(str(wire.get("content") or ""))
+    return blank and not wire.get("tool_calls") and wire.get("role") != "tool"
+
+
+def _is_one_turn(last: Wire, wire: Wire) -> bool:
+    """Tell whether both are the user's, or the assistant's before it calls anything."""
+    role = wire.get("role")
+    return role in ("user", "assistant") and role == last.get("role")
+
+
+def _join_wires(first: Wire, second: Wire) -> Wire:
+    texts = _texts_of(first, second)
+    return {**first, **second, "content": "\n\n".join(texts)}
+
+
+def _texts_of(*wires: Wire) -> Iterator[str]:
+    for wire in wires:
+        content = str(wire.get("content") or "")
+        if not is_blank(content):
+            yield content

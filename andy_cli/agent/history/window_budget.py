@@ -1,0 +1,120 @@
+"""Keep what the model is sent within its window: tools, history, results (C30)."""
+
+from collections.abc import AsyncIterator, Collection
+
+from andy_cli import events
+from andy_cli.agent.calls.injection import escape_control_tokens
+from andy_cli.agent.history.compression import CompressedHistory, reserve_for_reply
+from andy_cli.agent.history.history import History
+from andy_cli.agent.history.prompt_loss import warn_of_lost_prompt
+from andy_cli.agent.history.result_truncation import truncate_result
+from andy_cli.agent.model.model_session import ModelSession
+from andy_cli.agent.model.reply import ModelReply
+from andy_cli.agent.prompt.tool_fitting import ToolFitting
+from andy_cli.errors import ModelError
+from andy_cli.messages import Message
+from andy_cli.settings import Settings
+from andy_cli.toolbox.registry import Registry
+
+WINDOW = 64_000
+"""Tokens of a window of which nothing is known."""
+SHORT, LONG = 3_000, 12_000
+"""Tokens of a history, and characters of a result, that fit anywhere."""
+RESULT_SHARE = 4
+"""A result takes one part in so many of the window."""
+
+TOO_LONG = ("context", "too_large")
+NARROWED = 0.75
+"""Part of what was sent that is taken for the window of a server which found it too long."""
+
+
+class WindowBudget:
+    """The size of the model's window, and how much of it is used."""
+
+    def __init__(
+        self, settings: Settings, registry: Registry, model: ModelSession, history: History
+    ) -> None:
+        self._settings, self._model, self._history = settings, model, history
+        self._tools = ToolFitting(model, history, registry)
+        self._window = 0
+        self._narrowed_at = 0
+        """How long the history was when it was last told with less."""
+        self._warning = ""
+
+    def reset(self) -> None:
+        """Begin anew for another model: it has another window."""
+        self._window = 0
+        self._tools.reset()
+        self._history.tell_everything()
+
+    async def find_window(self) -> int:
+        """Find the tokens of prompt and reply together: as set, as the server says, or a guess."""
+        if not self._window:
+            known = await self._model.server.ask()
+            self._window = self._settings.whole("limits.context") or known.context or WINDOW
+        return self._window
+
+    async def measure_fullness(self) -> float:
+        """Estimate how much of the window the next request fills: 0.31."""
+        return self.estimate() / await self.find_window()
+
+    def estimate(self) -> int:
+        """Estimate the tokens of all that is sent."""
+        return self._model.profile.fixed + self._history.count_tokens()
+
+    async def make_room(self, failed_calls: Collection[str]) -> AsyncIterator[events.Event]:
+        """Shorten what is told of a history that has outgrown the model's window (C30)."""
+        self._history.failed_calls |= set(failed_calls)
+        await self._fit_tools()
+        if self.estimate() < SHORT:
+            return
+        if self.estimate() + reserve_for_reply(await self.find_window()) > self._window:
+            shortened = self._shorten()
+            if shortened.after < shortened.before:
+                yield events.Compressed(shortened.before, shortened.after)
+
+    async def _fit_tools(self) -> None:
+        model = self._model
+        are_few = model.shortlist is None and model.profile.fixed < SHORT
+        if not (model.client.guided or are_few):
+            self._tools.fit(await self.find_window())
+
+    def _shorten(self) -> CompressedHistory:
+        return self._history.shorten(self._window, self._model.profile.fixed)
+
+    async def narrow(self, error: ModelError) -> bool:
+        """Tell this model less from now on if its server said that the request is too long.
+
+        Once for a request. False where nothing more can be left out, or the error says something
+        else.
+        """
+        length = len(self._history.messages)
+        if error.kind not in TOO_LONG or self._narrowed_at == length:
+            return False
+        self._narrowed_at = length
+        sent = self.estimate()
+        self._window = int(min(await self.find_window(), sent) * NARROWED)
+        shortened = self._shorten()
+        return shortened.after < shortened.before
+
+    def warn_of_unread(self, reply: ModelReply) -> str:
+        """Warn, once, if the server read much less than it was sent."""
+        if self._warning:
+            return ""
+        self._warning = warn_of_lost_prompt(self.estimate(), reply.usage.input_tokens)
+        return self._warning
+
+    async def fit_result(self, content: str, tool: str) -> str:
+        """Shorten the result of a tool that is too long."""
+        if len(content) <= LONG:
+            return content
+        return truncate_result(content, await self.find_window() // RESULT_SHARE, tool)
+
+    async def fit_restored(self, message: Message) -> Message:
+        """Shorten a message of a session as it was told when it was new."""
+        content = message.content
+        if message.role == "tool":
+            content = await self.fit_result(content, message.name)
+        if message.role in ("user", "tool"):
+            content = escape_control_tokens(content)
+        return message._replace(content=content)

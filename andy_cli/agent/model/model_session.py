@@ -1,0 +1,262 @@
+"""The model that is spoken with: its client, the dialect it writes, and what was learned of it.
+
+A switch replaces the client and everything that reads its text (C17, C18).
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.agent.model.model_profile import build_profile
+from andy_cli.agent.model.model_server import NO_SERVER, ModelServer, NativeTools
+from andy_cli.agent.model.reply import ModelReply, record_reply
+from andy_cli.agent.prompt.instructions import Instructions
+from andy_cli.agent.prompt.shortlist import Shortlist
+from andy_cli.agent.prompt.trust import choose_trust
+from andy_cli.compiler import dialects
+from andy_cli.compiler.compiler import CompiledReply, Compiler
+from andy_cli.compiler.detect import (
+    NATIVE,
+    NO_TEMPLATE,
+    Detected,
+    Template,
+    choose_dialect,
+    describe_detection,
+    opens_reasoning,
+)
+from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.compiler.markers import Markers
+from andy_cli.discover import discover
+from andy_cli.errors import ModelError, ToolsRefusedError
+from andy_cli.messages import Request, Usage, Wire
+from andy_cli.models.client import ModelClient
+from andy_cli.models.server.observed_tools import Prompt
+from andy_cli.settings import Settings
+from andy_cli.toolbox.registry import Registry
+
+EXCHANGES = 20
+"""How many are kept for whoever asks what was truly said."""
+
+
+class ModelExchange(NamedTuple):
+    """One exchange: what the model was told last, and what it wrote."""
+
+    told: Wire
+    reply: ModelReply
+
+
+class ModelSession:
+    """One model at a time, whichever client serves it; usage and exchanges are those of all."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        server: ModelServer,
+        settings: Settings,
+        registry: Registry,
+        folder: Path,
+        instructions: Instructions,
+    ) -> None:
+        self._settings, self._registry = settings, registry
+        self._folder, self._instructions = folder, instructions
+        self.dialects = {
+            dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")
+        }
+        self.usage = Usage()
+        self.exchanges: deque[ModelExchange] = deque(maxlen=EXCHANGES)
+        self.switch(client, server)
+
+    def switch(self, client: ModelClient, server: ModelServer = NO_SERVER) -> None:
+        """Speak with this model from now on: a new compiler, and the dialect it writes (C17).
+
+        `server` is asked what it knows of the model, should it be needed.
+        """
+        self.server = server
+        self.thinks_first = False
+        """Its replies begin inside reasoning that the prompt opened."""
+        self.trust = choose_trust(
+            client.guided, server.learned, self._settings.text("tools.offered")
+        )
+        self.shortlist: Shortlist | None = None
+        """The part of too many tools that it is shown."""
+        self._may_break_format = False
+        self._native = NativeTools(server)
+        self._detect_and_rebuild(client, NO_TEMPLATE)
+
+    @property
+    def client(self) -> ModelClient:
+        return self.profile.client
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.profile.dialect
+
+    def _detect_and_rebuild(self, client: ModelClient, template: Template) -> None:
+        self.thinks_first = self.thinks_first or opens_reasoning(template.text)
+        detected = self._detect_dialect(client, template)
+        self._registry_version = self._registry.version
+        self._rebuild(client, detected)
+
+    def _rebuild(self, client: ModelClient, detected: Detected) -> None:
+        self.profile = build_profile(
+            client,
+            detected,
+            self._registry,
+            self.dialects,
+            self._folder,
+            self._instructions,
+            self.trust,
+            self.shortlist,
+        )
+
+    def _detect_dialect(self, client: ModelClient, template: Template) -> Detected:
+        """Choose the dialect, and say why: what was asked for, else what the model can do (C18)."""
+        setting = self._settings["dialect"]
+        if setting.value != "auto":
+            return describe_detection(str(setting.value), setting.origin, self.dialects)
+        if client.guided:
+            return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
+        _, _, model = client.name.partition(":")
+        takes = ("tools",) if client.tools and self._native.sent else ()
+        return choose_dialect(model, template, takes, self.dialects.values(), self.server.learned)
+
+    def follow_dialect(self, written: str) -> None:
+        """Speak the dialect in which the model wrote its requests, where that is another (C18).
+
+        Not where its server takes native calls, where a dialect was asked for, or where each step
+        is chosen for the model.
+        """
+        is_set = self._settings["dialect"].value != "auto"
+        if is_set or written in (NATIVE, self.dialect.name) or self.client.guided:
+            return
+        dialect = self.dialects[written]
+        if self.dialect.name != NATIVE and dialect.prompt_template:
+            self._rebuild(self.client, Detected(dialect, "it writes so"))
+
+    def offer_new_tools(self) -> None:
+        """Offer the tools that came since the model was told of them last."""
+        if self._registry_version != self._registry.version:
+            self._registry_version = self._registry.version
+            self._rebuild(self.client, Detected(self.dialect, self.profile.why))
+
+    def show_tools(self, shortlist: Shortlist) -> None:
+        """Show the model these tools whole, and the others by name."""
+        self.shortlist = shortlist
+        self._rebuild(self.client, Detected(self.dialect, self.profile.why))
+
+    # Native tools: whether the server takes them, and whether the model sees them.
+
+    async def learn_server(self) -> None:
+        """Learn whether the model can be sent tools, before the first that it is sent."""
+        if self.dialect.name != NATIVE:
+            return
+        if await self._native.ask_server():
+            await self._teach_tools()
+            self._remember_refusal()
+        elif self._native.begin_turn():
+            await self._teach_tools()
+
+    async def refuse_native_tools(self, error: ModelError) -> bool:
+        """Teach the tools in the prompt if an error says that the server takes none."""
+        if error.kind != ToolsRefusedError.kind or self.dialect.name != NATIVE:
+            return False
+        self._native.refuse()
+        await self._teach_tools()
+        if not isinstance(error, ToolsRefusedError) or error.wholly:
+            self._remember_refusal()
+        return self.dialect.name != NATIVE
+
+    def pause_native_tools(self) -> bool:
+        """Teach the tools in the prompt for the rest of the turn; returns whether to ask again."""
+        if self.dialect.name == NATIVE:
+            self._native.pause()
+            self._detect_and_rebuild(self.client, NO_TEMPLATE)
+        return not self.client.guided
+
+    def note_native_reply(self, reply: ModelReply, sent: int) -> None:
+        """Note whether the model saw the tools it was sent, in a request of so many tokens.
+
+        Raises ModelError if it did not.
+        """
+        if self.profile.schemas:
+            schemas = self.profile.schema_tokens
+            prompt = Prompt(sent - schemas, schemas, reply.usage.input_tokens)
+            self._native.note_reply(bool(reply.compiled.requests), prompt)
+
+    def end_turn(self, called: bool) -> None:
+        """Note that the turn is over; `called`: the model asked for a tool in it."""
+        if self._native.sent:
+            return
+        if self._native.end_turn(called):
+            self._remember_refusal()
+        if self._native.sent:
+            self._detect_and_rebuild(self.client, NO_TEMPLATE)
+
+    async def _teach_tools(self) -> None:
+        self._detect_and_rebuild(self.client, (await self.server.ask()).template)
+
+    def _remember_refusal(self) -> None:
+        self.server.refused(self.dialect.name, self.profile.why)
+
+    # The format of replies, where the protocol prescribes one.
+
+    @property
+    def is_lenient(self) -> bool:
+        return not self._settings.flag("dialect_strict")
+
+    @property
+    def enforces_format(self) -> bool:
+        return self.dialect.format_violation is not None and not self._may_break_format
+
+    def find_format_violation(self, reply: ModelReply) -> str:
+        """Find what breaks the format of the protocol that the model was taught (D5, R13)."""
+        find_violation = self.dialect.format_violation
+        if find_violation is None or self._may_break_format or reply.compiled.dialect == "native":
+            return ""
+        return find_violation(reply.raw, not self.is_lenient)
+
+    def stop_enforcing_format(self) -> None:
+        """Read this model as it writes from now on: it was reminded often enough."""
+        self._may_break_format = True
+
+    def note_reasoning(self, reply: ModelReply) -> None:
+        """Note that the model's replies begin inside reasoning which the prompt opened."""
+        self.thinks_first = self.thinks_first or reply.compiled.thought_first
+
+    # Requests and replies.
+
+    def send(self, request: Request, compiler: Compiler, tools: Tools) -> ModelReply:
+        """Send a request; its reply is read by this compiler, which knows these tools."""
+
+        def keep(compiled: CompiledReply) -> None:
+            if self._settings.text("debug.raw"):
+                from andy_cli.models.capture import keep_outcome  # 10 ms, and captures are rare
+
+                outcome = {**record_reply(compiled), "tools": [*tools.values()]}
+                keep_outcome(self._settings, outcome)
+
+        reply = ModelReply(self.client.reply(request), compiler, keep)
+        self.exchanges.append(ModelExchange(request.messages[-1], reply))
+        return reply
+
+    async def ask_aside(self, request: Request) -> str:
+        """Ask for a short reply that nobody sees; returns its text alone."""
+        reply = self.send(request, Compiler(Markers([])), {})
+        async for _ in reply:
+            pass
+        self.add_usage(reply.usage)
+        return reply.compiled.text
+
+    def capture_event(self, kind: str, record: Mapping[str, object]) -> None:
+        """Keep what happened between replies, where captures are asked for."""
+        if self._settings.text("debug.raw"):
+            from andy_cli.models.capture import note_event  # as above
+
+            note_event(self._settings, kind, record)
+
+    def add_usage(self, usage: Usage) -> None:
+        self.usage = Usage(
+            self.usage.input_tokens + usage.input_tokens,
+            self.usage.output_tokens + usage.output_tokens,
+        )

@@ -1,0 +1,124 @@
+"""One reply, readable while it arrives."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from andy_cli.compiler.compiler import CompiledReply, Visible
+from andy_cli.messages import Chunk, Usage
+from andy_cli.models.streams import closing_stream
+
+RAW_LIMIT = 100_000
+"""Characters of a reply that are kept as they came."""
+
+
+class ReplyReader(Protocol):
+    """The part of a `Compiler` that a reply needs."""
+
+    @property
+    def over(self) -> bool:
+        """Somebody else's turn began: nothing that may still come belongs to the reply."""
+        ...
+
+    def take(self, chunk: Chunk) -> Visible:
+        """Take the next piece; returns what of it may be shown now."""
+        ...
+
+    def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
+        """End the reply; returns what is left to show, and what all of it means."""
+        ...
+
+
+class ModelReply:
+    """Iterate over it for what may be shown; afterwards `compiled` says what it means.
+
+    `done` is told as soon as that is known, however the reply ended.
+    """
+
+    def __init__(
+        self,
+        chunks: AsyncIterator[Chunk],
+        compiler: ReplyReader,
+        done: Callable[[CompiledReply], None] = lambda compiled: None,
+        room: int = RAW_LIMIT,
+    ) -> None:
+        """`room`: characters of the reply that `raw` keeps."""
+        self._chunks = chunks
+        self._compiler = compiler
+        self._done = done
+        self._raw: list[str] = []
+        self._room = self._most = room
+        self.compiled = CompiledReply()
+        self.rest = Visible()
+        """The text the compiler had held back when the stream ended; not yielded if it failed."""
+        self.finish = ""
+        self.stopped_at = ""
+        self.usage = Usage()
+
+    @property
+    def cut_off(self) -> bool:
+        """The server stopped it for length, or the stream ended without saying that it was done."""
+        return self.finish in CUT_OFF
+
+    @property
+    def raw(self) -> str:
+        """The text that the model wrote, before anything was made of it: as much as there is room.
+
+        Reasoning and calls that the server keeps apart from the text are not in it.
+        """
+        return "".join(self._raw)[: self._most]
+
+    async def __aiter__(self) -> AsyncIterator[Visible]:
+        try:
+            async with closing_stream(self._chunks) as chunks:
+                async for chunk in chunks:
+                    self._note_chunk(chunk)
+                    if visible := self._compiler.take(chunk):
+                        yield visible
+                    if self._compiler.over:
+                        self.finish = self.finish or "stop"
+                        break  # the server is told to stop by the end of the connection
+        finally:
+            # Also when the stream fails or is cancelled: what was said so far is kept.
+            whole = may_run_calls(self.finish)
+            self.rest, compiled = self._compiler.finish(not whole)
+            self.compiled = compiled if whole else without_requests(compiled)
+            self._done(self.compiled)
+        yield self.rest
+
+    def _note_chunk(self, chunk: Chunk) -> None:
+        self.finish = chunk.finish or self.finish
+        self.stopped_at = chunk.stopped_at or self.stopped_at
+        self.usage = chunk.usage or self.usage
+        if chunk.text and self._room > 0:
+            self._raw.append(chunk.text)
+            self._room -= len(chunk.text)
+
+
+CUT_OFF = ("", "length")
+
+
+def may_run_calls(finish: str) -> bool:
+    """Tell whether what a reply asks for may be done: not if it was cut off or held back (P7)."""
+    return finish not in (*CUT_OFF, "content_filter", "error")
+
+
+def without_requests(compiled: CompiledReply) -> CompiledReply:
+    """Drop what a reply asks for, whatever the notation and however whole it looks."""
+    if not compiled.requests:
+        return compiled
+    return compiled._replace(requests=(), incomplete=True)
+
+
+def record_reply(compiled: CompiledReply) -> dict[str, object]:
+    """Record what a reply means, as captures and `andy replay` have it."""
+    return {
+        "dialect": compiled.dialect,
+        "calls": [
+            {"name": request.name, "arguments": dict(request.arguments or {})}
+            for request in compiled.requests
+        ],
+        "content": compiled.text,
+        "reasoning": compiled.reasoning,
+        "incomplete": compiled.incomplete,
+        "faults": [compiled.fault] if compiled.fault else [],
+    }

@@ -1,0 +1,252 @@
+"""Say the title of a tool where the model writes its name: users know no names of tools (C8, F).
+
+A distinctive name - of several words, joined by `_`, `.`, `-` or inner capitals - becomes the
+tool's title in any language; a line that is nothing but a call or a label of a protocol goes, and
+so do the ids of calls. Which prose is meant says the compiler: code and quotations never get here.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from andy_cli.compiler.expression import Expression
+from andy_cli.toolbox.tool import words_of_name
+
+AHEAD = 300
+"""Characters in which a quotation ends and a line shows that it is a call; else it is none."""
+TOKEN = Expression(r"(?<![A-Za-z0-9_$#@/\\.~?&=%+-])[A-Za-z][A-Za-z0-9_.:/@\\?&=%+~-]*")
+OPEN_TOKEN = Expression(r"(?:\s?\(|,\s?|\s)?[A-Za-z0-9_$#.:/@\\?&=%+~-]*\Z")
+"""A word that may go on, with what would go with it if it were the id of a call."""
+PLAIN = Expression(r"[A-Za-z0-9_.:-]+")
+HUMP = Expression(r"(?<=[a-z0-9])(?=[A-Z])")
+DISTINCTIVE = Expression(r"[A-Za-z0-9][_.-][A-Za-z0-9]|[a-z0-9][A-Z]")
+WIRE_PREFIXES = ("functions", "function", "default_api", "tools", "tool", "multi_tool_use")
+ID = r"\b(?:call|toolu|fc|chatcmpl-tool)[_-](?=[A-Za-z]*\d)[A-Za-z0-9]{6,64}\b(?![.@/-]\w)"
+CALL_ID = Expression(ID)
+CALL_ID_ALONE = Expression(rf"\s?\({ID}\)|,\s?{ID}")
+ARGUMENTS = Expression(r"\((?=[^()\n]*[=:\"'{\[])[^()\n]{0,200}\)|\(\)")
+MARKS = " \t*_#>-+\u2022[("
+LABEL = Expression(
+    r"(?i)(?:(?:tool|function)[ _-]?(?:calls?|results?|use|outputs?|responses?|requests?|name"
+    r"|input)?(?:[ _-]id)?|action(?: input)?|observation)\s*(?:\*\*)?:"
+)
+LONGEST_LABEL = 24
+BEGINS_LABEL = re.compile(r"(?i)tool|function|action|observation")
+VALUE = Expression(r"\s*(?:[{\[].*[}\]]|\"[^\"]*\")?\s*")
+PAIRS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb",
+         "\u300c": "\u300d", "\u300e": "\u300f"}  # fmt: skip
+NAME_END = ".:-/?&=%+~@\\"
+"""Characters at the end of a token that are no part of a name."""
+SENTENCE_END = Expression(r"(?:^|[.!?:]\s+)[\s*_#>\"(-]*\Z")
+
+
+def is_distinctive(name: str) -> bool:
+    """Tell whether a name is no ordinary word: it is made of several."""
+    return DISTINCTIVE.search(name) is not None
+
+
+class ToolTitles:
+    """Reads the prose of one text in order. Build a new one for each.
+
+    Pieces come out as they are or with titles; an empty piece says that something was taken out.
+    """
+
+    def __init__(self, titles: Mapping[str, str], own: str = "") -> None:
+        """`titles` by the tools' names. `own`: the user's words and what was found; a name that
+        stands there is the user's own."""
+        self._titles = {_fold_name(name): title for name, title in titles.items()}
+        self._exact = {name: title for name, title in titles.items() if is_distinctive(name)}
+        self._own = own
+        self._held = ""
+        self._line = ""  # what stands before it on its line
+        self._only = True  # the line may yet be nothing but a call or a label
+
+    def feed(self, text: str) -> list[str]:
+        """Take the next piece of prose."""
+        self._held += text
+        return [*self._read(final=False)]
+
+    def pass_by(self, text: str) -> list[str]:
+        """Note what stands next and is no prose, or with "" the end; returns what was held."""
+        pieces = [*self._read(final=True, ended=text[:1] in ("", "\n"))]
+        self._line = (self._line + text).rpartition("\n")[2][-AHEAD:]
+        self._only = self._only and not text.strip()
+        return pieces
+
+    def _read(self, final: bool, ended: bool = False) -> Iterator[str]:
+        while "\n" in self._held:
+            line, _, self._held = self._held.partition("\n")
+            yield from self._yield_pieces(line + "\n", True)
+            self._line, self._only = "", True
+        if self._held:
+            sure = len(self._held) if final else self._count_sure()
+            piece, self._held = self._held[:sure], self._held[sure:]
+            if piece:
+                yield from self._yield_pieces(piece, ended)
+                self._line = (self._line + piece)[-AHEAD:]
+
+    def _count_sure(self) -> int:
+        """Count how much of an unfinished line can be said: no name is begun in it, and no
+        quotation with one."""
+        text = self._held
+        if self._only and self._may_be_alone(text):
+            return 0
+        half = OPEN_TOKEN.search(text)
+        sure = half.start() if half else len(text)
+        for match in TOKEN.compiled.finditer(text[:sure]):
+            if self._find_title(match[0]) and self._may_go_on(text, match):
+                return match.start()
+        return sure
+
+    def _may_go_on(self, text: str, match: re.Match[str]) -> bool:
+        """Tell whether what follows a name may yet decide what it is."""
+        behind = text[match.end() :]
+        if len(behind) >= AHEAD:
+            return False
+        is_open_call = behind.startswith("(") and ")" not in behind
+        return not behind or is_open_call or self._in_quotation(text, match) is None
+
+    def _may_be_alone(self, text: str) -> bool:
+        """Tell whether a line may yet be nothing but a call or a label."""
+        if self._line.strip(MARKS) or len(text) > AHEAD:
+            return False
+        start = text.lstrip(MARKS)
+        if not start or OPEN_TOKEN.match(start):
+            return True
+        if BEGINS_LABEL.match(start) and (len(start) < LONGEST_LABEL or LABEL.match(start)):
+            return True
+        token = TOKEN.match(start)
+        return bool(token and self._find_title(token[0]))
+
+    def _yield_pieces(self, text: str, ended: bool) -> Iterator[str]:
+        """Say this much of a line; the whole of it if nothing stood before and it has `ended`."""
+        body = text.rstrip("\n")
+        if ended and self._only and not self._line.strip(MARKS) and self._is_plumbing(body):
+            yield ""
+            yield text[len(body) :]
+            return
+        self._only = self._only and not text.strip()
+        titled = self._insert_titles(body) + text[len(body) :]
+        if titled:
+            yield titled
+
+    def _is_plumbing(self, line: str) -> bool:
+        """Tell whether a line is nothing but a call, a label, or a label with a call or data."""
+        if len(line) > AHEAD:
+            return False
+        words = line.strip(f"{MARKS}])`.\u2026")
+        label = LABEL.match(words)
+        if label is None:
+            return self._is_call(words, line.strip(" *_").startswith("["))
+        rest = words[label.end() :].strip(" *_")
+        if VALUE.fullmatch(rest) or CALL_ID.fullmatch(rest):
+            return True
+        return self._is_call(rest, True)
+
+    def _is_call(self, words: str, is_marked: bool) -> bool:
+        """Tell whether words are a call; without arguments only where a label or a bracket says."""
+        token = TOKEN.match(words)
+        if token is None or not self._find_title(token[0]):
+            return False
+        behind = words[token.end() :]
+        arguments = ARGUMENTS.match(behind)
+        rest = behind[arguments.end() if arguments else 0 :]
+        if is_marked:
+            return not rest.strip("] *_.\u2026")
+        return arguments is not None and not rest.strip(" ;.`*_")
+
+    def _insert_titles(self, text: str) -> str:
+        parts, last = [], 0
+        for match in TOKEN.compiled.finditer(text):
+            name = match[0].rstrip(NAME_END)
+            title = self._find_title(name)
+            if not title or self._in_quotation(text, match):
+                continue
+            start, end = match.start(), match.start() + len(name)
+            arguments = ARGUMENTS.match(text[end:])
+            if SENTENCE_END.search(self._line + text[:start]):
+                title = title[0].upper() + title[1:]
+            parts += [text[last:start], title]
+            last = end + (arguments.end() if arguments else 0)
+        titled = "".join(parts) + text[last:]
+        if CALL_ID.search(titled) and not self._are_own_ids(titled):
+            titled = CALL_ID.sub("", CALL_ID_ALONE.sub("", titled))
+        return titled
+
+    def _are_own_ids(self, text: str) -> bool:
+        return all(call_id in self._own for call_id in CALL_ID.compiled.findall(text))
+
+    def _find_title(self, token: str) -> str:
+        """Find the title that a word stands for, if it is a distinctive name of a tool."""
+        name = token.rstrip(NAME_END)
+        if name in self._own or not is_distinctive(name):
+            return ""
+        if name in self._exact:
+            return self._exact[name]
+        if not PLAIN.fullmatch(name):
+            return ""
+        head, dash, tail = name.partition("-")
+        if dash and (title := self._find_title(head)):
+            return f"{title}-{tail}" if tail else title
+        return self._find_folded_title(name) or self._find_prefixed_title(name)
+
+    def _find_folded_title(self, name: str) -> str:
+        """Find a name in another spelling: with inner capitals, or in the plural."""
+        folded = _fold_name(name)
+        for spelling in (folded, folded.removesuffix("s"), folded.removesuffix("es")):
+            if spelling in self._titles and "_" in spelling.strip("_"):
+                return self._titles[spelling]
+        return ""
+
+    def _find_prefixed_title(self, name: str) -> str:
+        """Find a name behind a prefix of a protocol."""
+        prefix, _, rest = re.sub(r"__|:", ".", name).rpartition(".")
+        if prefix in WIRE_PREFIXES or prefix.startswith("mcp"):
+            return self._titles.get(_fold_name(rest), "")
+        return ""
+
+    def _in_quotation(self, text: str, match: re.Match[str]) -> bool | None:
+        """Tell whether it stands between quotation marks of its line; None: not known yet."""
+        before = self._line + text[: match.start()]
+        behind = text[match.end() : match.end() + AHEAD]
+        for opener, closers in PAIRS.items():
+            if not _is_open(before, opener, closers):
+                continue
+            if any(closer in behind for closer in closers):
+                return True
+            if len(behind) < AHEAD:
+                return None
+        return False
+
+
+def _is_open(before: str, opener: str, closers: str) -> bool:
+    """Tell whether a quotation that began before is still open."""
+    position = before.rfind(opener)
+    if position < 0:
+        return False
+    since = before[position + 1 :]
+    if any(closer in since for closer in closers if closer != opener):
+        return False
+    return opener != '"' or before.count('"') % 2 == 1
+
+
+def _fold_name(name: str) -> str:
+    return (name if "_" in name else HUMP.sub("_", name)).lower()
+
+
+def make_titles(names: Collection[str]) -> dict[str, str]:
+    """Make titles for tools of which nothing but the names is known."""
+    return {name: words_of_name(re.split(r"__|[.:]", name)[-1] or name) for name in names}
+
+
+TOOL_WORDS = """
+    tool werkzeug outil herramienta ferramenta strument инструмент 工具 ツール 도구 أداة أدوات
+    उपकरण टूल টুল ٹول narzędzi alat mcp api function fonction función função funzion funktion функци
+    函数 関数
+""".split()
+"""Words by which users of the large languages ask about tools."""
+ASKS = re.compile("|".join(rf"(?<![a-z]){word}" if word.isascii() else word for word in TOOL_WORDS))
+
+
+def asks_about_tools(user: str) -> bool:
+    """Tell whether the user asks about tools (R10, R15)."""
+    return ASKS.search(user.lower()) is not None

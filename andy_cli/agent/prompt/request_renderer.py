@@ -1,0 +1,96 @@
+"""Render what the model is asked: the history, a side conversation, and what it may write."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from andy_cli.agent.calls.tool_runner import ToolRunner
+from andy_cli.agent.history.history import History
+from andy_cli.agent.model.model_session import ModelSession
+from andy_cli.agent.prompt.trust import mark_untrusted_choices
+from andy_cli.compiler.dialect import Dialect, InterviewQuestion
+from andy_cli.messages import Constraint, Message, Request, ToolRequest, Wire
+from andy_cli.settings import Settings
+from andy_cli.toolbox.registry import Registry
+
+
+class RequestRenderer:
+    """Renders the history anew for whichever model reads it now."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        folder: Path,
+        registry: Registry,
+        model: ModelSession,
+        history: History,
+        tools: ToolRunner,
+    ) -> None:
+        self._settings, self._folder, self._registry = settings, folder, registry
+        self._model, self._history, self._tools = model, history, tools
+
+    def render(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
+        """Render the history, with `side` messages behind it."""
+        max_tokens = self._settings.whole("max_tokens") or None
+        messages = self.select_messages()
+        return self._model.profile.render_request(messages, side, constraint, max_tokens)
+
+    def render_next(self) -> Request:
+        """Render the request for the next reply of the turn."""
+        return self.render(constraint=self._constrain_step())
+
+    def select_messages(self) -> list[Message]:
+        """Select what the model is told of the history: as much as its window holds.
+
+        A model that each step is chosen for is told no notes of ours: it takes them for wishes.
+        """
+        messages = self._history.list_told_messages()
+        if not self._model.client.guided:
+            return messages
+        return [message for message in messages if not message.note]
+
+    def _constrain_step(self) -> Constraint | None:
+        """Say what the next reply may be, for clients that can hold a model to it."""
+        model = self._model
+        constrain = model.dialect.constraint
+        if constrain is None:
+            return None
+        if model.client.guided and not model.profile.is_one_object:
+            return self._offer_choices(constrain(model.profile.tools))
+        # Held to an object it could not think first, as such a model does.
+        return None if model.thinks_first else constrain(model.profile.tools)
+
+    def _offer_choices(self, base: Constraint) -> Constraint:
+        """Add the commands, and what is known beside the request, for a small model."""
+        # Only small models need them.
+        from andy_cli.toolbox.nearby import find_nearby_names
+
+        model = self._model
+        results = self._history.list_results()
+        everything = self._history.list_all_results()
+        actions = self._tools.actions[-len(results) :] if results else []
+        choices = mark_untrusted_choices(
+            [*model.profile.tools], base.choices, self._registry, model.trust
+        )
+        return base._replace(
+            choices=choices,
+            results=(*results,),
+            done=tuple(action.did if action.ok else "" for action in actions),
+            earlier=(*everything[: len(everything) - len(results)],),
+            names=find_nearby_names(self._folder),
+        )
+
+    def make_interviewer(
+        self, dialect: Dialect, request: ToolRequest
+    ) -> Callable[[InterviewQuestion], Awaitable[str]]:
+        """Make what puts an interview's questions to the model; the side conversation grows
+        (A18)."""
+        side: list[Wire] = [{"role": "assistant", "content": dialect.write(request)}]
+
+        async def ask(question: InterviewQuestion) -> str:
+            side.append({"role": "user", "content": question.text})
+            constraint = None if self._model.client.guided else question.constraint
+            answer = await self._model.ask_aside(self.render(side, constraint))
+            side.append({"role": "assistant", "content": answer})
+            return answer
+
+        return ask

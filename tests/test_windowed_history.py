@@ -1,0 +1,126 @@
+"""What the model is told of a history that grows, and of one that a server finds too long (C30)."""
+
+import asyncio
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from andy_cli import events
+from andy_cli.agent.history.compression import LEFT_OUT_COUNT, estimate_message, reserve_for_reply
+from andy_cli.agent.history.result_pairing import MISSING, pair_results
+from andy_cli.agent.history.windowed_history import WindowedHistory
+from andy_cli.agent.turn import turn
+from andy_cli.messages import Message
+from tests.desk import client
+from tests.model_server import Answer, ModelServer, Received, refused, streamed
+from tests.scenes import conversation
+from tests.test_compression import histories
+
+TOO_LONG = "This model's maximum context length is {limit} tokens, you sent {sent}."
+
+
+def shorten(told: WindowedHistory, history: list[Message], window: int) -> None:
+    if told.count_tokens(history) + reserve_for_reply(window) > window:
+        told.shorten(history, window, fixed=0, failed=())
+
+
+@given(histories, st.integers(400, 4000))
+def test_what_is_told_fits_wherever_it_can(history: list[Message], window: int) -> None:
+    """It cannot where the task, the last words and the last calls alone are too much."""
+    told, grown = WindowedHistory(), list[Message]()
+    for message in history:
+        grown.append(message)
+        shorten(told, grown, window)
+        messages = told.list_messages(grown)
+        assert told.count_tokens(grown) == sum(map(estimate_message, messages))
+        if told.count_tokens(grown) + reserve_for_reply(window) > window:
+            users = [each for each in messages if each.role == "user"]
+            assert len(users) <= 3, "the task, the last words and the note of what is left out"
+
+
+@given(histories, st.integers(200, 4000))
+def test_what_is_told_has_every_call_with_its_result(history: list[Message], window: int) -> None:
+    told = WindowedHistory()
+    shorten(told, history, window)
+    messages = told.list_messages(history)
+    assert messages == pair_results(messages)
+    assert all(each.content != MISSING for each in messages)
+
+
+def test_the_note_says_how_many_messages_were_left_out_in_all() -> None:
+    told, history = WindowedHistory(), [Message("user", "the task")]
+    for nth in range(200):
+        history.append(Message("assistant", f"answer {nth}"))
+        history.append(Message("user", f"question {nth}"))
+        shorten(told, history, 1000)
+    messages = told.list_messages(history)
+    [note] = [found for each in messages if (found := LEFT_OUT_COUNT.fullmatch(each.content))]
+    assert int(note["count"]) == len(history) - len(messages) + 1
+    assert (messages[0], messages[-1]) == (history[0], history[-1])
+
+
+def test_what_is_told_begins_with_the_same_words_for_many_turns() -> None:
+    """So a server finds them in its cache."""
+    told, history, beginnings = WindowedHistory(), [Message("user", "the task")], set[Message]()
+    for nth in range(300):
+        history.append(Message("assistant", f"answer {nth}"))
+        history.append(Message("user", f"question {nth}"))
+        shorten(told, history, 2000)
+        beginnings.add(told.list_messages(history)[1])
+    assert len(beginnings) < 12
+
+
+def test_another_history_and_one_with_messages_taken_back_are_told_from_the_start() -> None:
+    told = WindowedHistory()
+    first = [Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
+    assert told.count_tokens(first) == sum(map(estimate_message, first))
+    del first[1:]
+    assert told.list_messages(first) == first
+    assert told.count_tokens(first) == estimate_message(first[0])
+    second = [Message("user", "d")]
+    assert told.list_messages(second) == second
+    assert told.count_tokens(second) == estimate_message(second[0])
+
+
+def server_with_window(limit: int, sizes: list[int]) -> ModelServer:
+    """Refuses what is longer than `limit` characters, as a server with a small window does."""
+
+    def answer(request: Received) -> Answer:
+        sizes.append(sum(len(str(each["content"])) for each in request.body["messages"]))
+        if sizes[-1] > limit:
+            return refused(400, TOO_LONG.format(limit=limit, sent=sizes[-1]))
+        return streamed(f"All is well. {'It is a long story. ' * 20}")
+
+    return ModelServer(answer)
+
+
+def ask_all(url: str, questions: Sequence[str]) -> list[events.Ended]:
+    """How each turn of one chat ended."""
+
+    async def asked() -> list[events.Ended]:
+        chat, found = conversation(client(url, tools=False)), []
+        for question in questions:
+            seen = [event async for event in turn(chat, question)]
+            found += [each for each in seen if isinstance(each, events.Ended)]
+        await chat.client.close()
+        return found
+
+    return asyncio.run(asked())
+
+
+def test_a_chat_that_outgrows_the_window_goes_on_whatever_the_server_says_of_it() -> None:
+    sizes: list[int] = []
+    with server_with_window(20_000, sizes) as server:
+        ended = ask_all(server.url, [f"question {n}: {'and then? ' * 20}" for n in range(60)])
+    assert [each.exit_code for each in ended] == [0] * 60
+    refusals = sum(each > 20_000 for each in sizes)
+    assert 0 < refusals < 6, "it is learned, not tried again and again"
+
+
+def test_a_question_that_is_too_long_alone_is_said_and_the_chat_goes_on() -> None:
+    sizes: list[int] = []
+    with server_with_window(20_000, sizes) as server:
+        ended = ask_all(server.url, ["x" * 40_000, "hello"])
+    assert [each.exit_code for each in ended] == [1, 0]
+    assert len(sizes) < 5
