@@ -14,7 +14,7 @@ from andy_cli.agent.sanitizer import Sanitizer, find_leaks, sanitize
 from andy_cli.agent.tool_titles import ToolTitles, asks_about_tools, titles_by_name
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.frontends.debug.lines import debug
 from andy_cli.frontends.debug.part import Cut

@@ -58,8 +58,8 @@ from andy_cli.compiler.detect import (
     opens_reasoning,
 )
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, Tools
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.mapper import map_call
-from andy_cli.compiler.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, ToolError, ToolsRefusedError

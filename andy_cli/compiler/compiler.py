@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple, Protocol
 from andy_cli.compiler.bodies.calls import says_no_call
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
-from andy_cli.compiler.frame import Frame
-from andy_cli.compiler.framing import LETTER, LONE_OBJECT
-from andy_cli.compiler.lexer import SHOWN, Lexer, Segment
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.frame import Frame
+from andy_cli.compiler.lexing.framing import LETTER, LONE_OBJECT
+from andy_cli.compiler.lexing.lexer import SHOWN, Lexer, Segment
+from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.compiler.native_calls import NativeCalls
-from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.compiler.visible import Gaps
 from andy_cli.messages import Chunk, ToolRequest
 

@@ -24,7 +24,7 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.control_tokens import REASONING, WORDY
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.size import parse_billions
 from andy_cli.errors import UsageError
 from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest

@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
-from andy_cli.compiler.bodies import calls, elements, json_text, python_calls
+from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, is_blank
+from andy_cli.compiler.bodies.markup import elements
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
