@@ -56,12 +56,8 @@ def read_requests(value: object, tools: Tools, known: bool = False) -> list[Tool
         return _requests_in_list(value, tools, known)
     if not isinstance(value, dict):
         return None
-    for wrapper in WRAPPERS:
-        inner = value.get(wrapper)
-        if isinstance(inner, dict | list) and not (wrapper == "tool_calls" and not inner):
-            requests = read_requests(inner, tools, known)
-            if requests:
-                return [add_call_id(requests[0], value), *requests[1:]]
+    if wrapped := _wrapped_requests(value, tools, known):
+        return wrapped
     if len(value) > 1 and value.keys() <= tools.keys():
         named = [read_single_key({key: item}, tools) for key, item in value.items()]
         return [request for request in named if request] if all(named) else None
@@ -69,6 +65,18 @@ def read_requests(value: object, tools: Tools, known: bool = False) -> list[Tool
     if request is None or (known and request.name not in tools):
         return None
     return [request]
+
+
+def _wrapped_requests(
+    value: Mapping[str, object], tools: Tools, known: bool
+) -> list[ToolRequest] | None:
+    """Read calls that stand under a key such as `tool_calls`; the first takes the id beside it."""
+    for wrapper in WRAPPERS:
+        inner = value.get(wrapper)
+        requests = read_requests(inner, tools, known) if isinstance(inner, dict | list) else None
+        if requests:
+            return [add_call_id(requests[0], value), *requests[1:]]
+    return None
 
 
 def _requests_in_list(values: list[object], tools: Tools, known: bool) -> list[ToolRequest] | None:
@@ -106,12 +114,10 @@ def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
     None if there is no tool among them: then it is text.
     """
     known = tuple(request for request in requests if request.name in tools)
-    silent = [request for request in requests if says_no_call(request.name, tools)]
+    others = [request.name for request in requests if request.name not in tools]
+    unknown = [name for name in others if not says_no_call(name, tools)]
     if not known:
-        return Parsed() if silent and len(silent) == len(requests) else None
-    unknown = [
-        request.name for request in requests if request.name not in tools and request not in silent
-    ]
+        return Parsed() if others and not unknown else None
     fault = f"There is no tool {', '.join(unknown)}. Use one that exists." if unknown else ""
     return Parsed(known, fault=fault)
 
@@ -133,24 +139,33 @@ def names_arguments(value: object) -> bool:
 
 
 def read_request(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
-    key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
-    if key is None:
+    """Read an object that is one call, by a key for the name and perhaps one for the arguments."""
+    name_key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
+    if name_key is None:
         return read_single_key(value, tools)
-    name = clean_tool_name(str(value[key]), tools) or name_by_arguments(value, tools)
+    name = clean_tool_name(str(value[name_key]), tools) or name_by_arguments(value, tools)
     if not name:
         return None
-    given = next((name for name in ARGUMENTS if name in value and name != key), None)
-    if given is not None:
-        arguments = read_argument_object(value[given] or "", tools.get(name))
+    tool = tools.get(name)
+    given = next((key for key in ARGUMENTS if key in value and key != name_key), None)
+    if given is None:
+        arguments = arguments_beside_name(value, name_key, tool)
     else:
-        arguments = arguments_beside_name(value, key, tools.get(name))
-    if arguments is None or is_schema(arguments, tools.get(name)):
+        arguments = arguments_under_key(value, name_key, given, tool)
+    if arguments is None or is_schema(arguments, tool):
         return None
-    if given is not None and name in tools:  # some stand beside the others
-        known = declared_properties(tools[name])
-        others = {other: item for other, item in value.items() if other not in (key, given, *IDS)}
-        arguments = {**{key: others[key] for key in others if key in known}, **arguments}
     return add_call_id(ToolRequest(name=name, arguments=arguments), value)
+
+
+def arguments_under_key(
+    value: Mapping[str, object], name_key: str, given: str, tool: Schema | None
+) -> dict[str, object] | None:
+    """Arguments under a key of their own, and those of the tool's that stand beside it."""
+    arguments = read_argument_object(value[given] or "", tool)
+    if arguments is None or tool is None:
+        return arguments
+    beside = declared_properties(tool).keys() - {name_key, given, *IDS}
+    return {**{key: item for key, item in value.items() if key in beside}, **arguments}
 
 
 def name_by_arguments(value: Mapping[str, object], tools: Tools) -> str:
@@ -258,12 +273,10 @@ def whole_call(value: Mapping[str, object], tool: Schema) -> dict[str, object] |
     named = [key for key in NAMES if isinstance(value.get(key), str)]
     if len(given) != 1 or not named or set(value) - {given[0], *named, "type", *IDS}:
         return None
-    if clean_tool_name(str(value[named[0]]), {str(own): tool}) != own or given[
-        0
-    ] in declared_properties(tool):
-        return None
     inner = value[given[0]]
-    return dict(inner) if isinstance(inner, dict) else None
+    is_own = clean_tool_name(str(value[named[0]]), {str(own): tool}) == own
+    is_parameter = given[0] in declared_properties(tool)
+    return dict(inner) if isinstance(inner, dict) and is_own and not is_parameter else None
 
 
 def fits_tool(request: ToolRequest, tools: Tools) -> bool:
@@ -284,12 +297,9 @@ def has_declared_type(value: object, schema: object, root: Schema) -> bool:
     """Whether a value has a type that its schema lets through; of lists the items too."""
     if not isinstance(schema, Mapping):
         return True
-    kinds = allowed_kinds(schema, root)
-    if (
-        kinds
-        and kind_of(value) not in kinds
-        and not (kind_of(value) == "integer" and "number" in kinds)
-    ):
+    kinds, kind = allowed_kinds(schema, root), kind_of(value)
+    fits = not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+    if not fits:
         return "" in kinds
     items = schema.get("items")
     return not isinstance(value, list) or all(
