@@ -59,12 +59,18 @@ def read_requests(value: object, tools: Tools, known: bool = False) -> list[Tool
     if wrapped := _wrapped_requests(value, tools, known):
         return wrapped
     if len(value) > 1 and value.keys() <= tools.keys():
-        named = [read_single_key({key: item}, tools) for key, item in value.items()]
-        return [request for request in named if request] if all(named) else None
+        return _requests_by_name(value, tools)
     request = read_request(value, tools)
     if request is None or (known and request.name not in tools):
         return None
     return [request]
+
+
+def _requests_by_name(value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
+    """Read `{"play": {...}, "seek": {...}}`."""
+    named = [read_single_key({key: item}, tools) for key, item in value.items()]
+    found = [request for request in named if request]
+    return found if len(found) == len(named) else None
 
 
 def _wrapped_requests(
@@ -113,13 +119,17 @@ def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
 
     None if there is no tool among them: then it is text.
     """
-    known = tuple(request for request in requests if request.name in tools)
-    others = [request.name for request in requests if request.name not in tools]
-    unknown = [name for name in others if not says_no_call(name, tools)]
+    called = [request for request in requests if not says_no_call(request.name, tools)]
+    known = tuple(request for request in called if request.name in tools)
     if not known:
-        return Parsed() if others and not unknown else None
-    fault = f"There is no tool {', '.join(unknown)}. Use one that exists." if unknown else ""
-    return Parsed(known, fault=fault)
+        return Parsed() if requests and not called else None
+    return Parsed(known, fault=report_unknown(called, tools))
+
+
+def report_unknown(requests: Sequence[ToolRequest], tools: Tools) -> str:
+    """Name the tools that do not exist, in words the model can act on; empty without any."""
+    unknown = ", ".join(request.name for request in requests if request.name not in tools)
+    return unknown and f"There is no tool {unknown}. Use one that exists."
 
 
 def only_fitting(arguments: Mapping[str, object], tools: Tools) -> str:
@@ -146,21 +156,19 @@ def read_request(value: Mapping[str, object], tools: Tools) -> ToolRequest | Non
     name = clean_tool_name(str(value[name_key]), tools) or name_by_arguments(value, tools)
     if not name:
         return None
-    tool = tools.get(name)
-    given = next((key for key in ARGUMENTS if key in value and key != name_key), None)
-    if given is None:
-        arguments = arguments_beside_name(value, name_key, tool)
-    else:
-        arguments = arguments_under_key(value, name_key, given, tool)
-    if arguments is None or is_schema(arguments, tool):
+    arguments = find_arguments(value, name_key, tools.get(name))
+    if arguments is None or is_schema(arguments, tools.get(name)):
         return None
     return add_call_id(ToolRequest(name=name, arguments=arguments), value)
 
 
-def arguments_under_key(
-    value: Mapping[str, object], name_key: str, given: str, tool: Schema | None
+def find_arguments(
+    value: Mapping[str, object], name_key: str, tool: Schema | None
 ) -> dict[str, object] | None:
     """Arguments under a key of their own, and those of the tool's that stand beside it."""
+    given = next((key for key in ARGUMENTS if key in value and key != name_key), None)
+    if given is None:
+        return arguments_beside_name(value, name_key, tool)
     arguments = read_argument_object(value[given] or "", tool)
     if arguments is None or tool is None:
         return arguments
@@ -269,14 +277,13 @@ def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str,
 def whole_call(value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
     """The arguments, where the whole call was written once more inside its own frame."""
     own = tool.get("function", tool).get("name")
-    given = [key for key in ARGUMENTS if isinstance(value.get(key), dict)]
+    given = {key: item for key in ARGUMENTS if isinstance(item := value.get(key), dict)}
     named = [key for key in NAMES if isinstance(value.get(key), str)]
-    if len(given) != 1 or not named or set(value) - {given[0], *named, "type", *IDS}:
+    if len(given) != 1 or not named or set(value) - {*given, *named, "type", *IDS}:
         return None
-    inner = value[given[0]]
+    ((key, arguments),) = given.items()
     is_own = clean_tool_name(str(value[named[0]]), {str(own): tool}) == own
-    is_parameter = given[0] in declared_properties(tool)
-    return dict(inner) if isinstance(inner, dict) and is_own and not is_parameter else None
+    return dict(arguments) if is_own and key not in declared_properties(tool) else None
 
 
 def fits_tool(request: ToolRequest, tools: Tools) -> bool:

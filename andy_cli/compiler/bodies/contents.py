@@ -8,7 +8,8 @@ arguments, it is unreadable.
 
 import html
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies import calls, json_text, python_calls
@@ -96,14 +97,14 @@ def read_contents(text: str, tools: Tools, closed: bool = False) -> FrameContent
         read = _read_next(text, at, tools, closed)
         if read is None:
             return _end_in_words(text, at, FrameContents(tuple(requests), tuple(unread)))
-        if not read.closed and not _are_full(read.requests, tools):
+        if not (read.closed or all(map(partial(_is_full, tools), read.requests))):
             return FrameContents(tuple(requests), (*unread, text[at : read.end]))
         requests += read.requests
         if not (read.requests or read.empty):
             unread.append(text[at : read.end])
         at = _skip_blanks(text, read.end)
     if unread:  # what could not be read may be what one of the others lacks
-        requests = [request for request in requests if _are_full([request], tools)]
+        requests = [*filter(partial(_is_full, tools), requests)]
     return FrameContents(tuple(requests), tuple(unread))
 
 
@@ -140,11 +141,14 @@ def _read_next(text: str, at: int, tools: Tools, closed: bool) -> _ReadCall | No
     child = CHILD.compiled.match(text, at)
     if child and clean_tool_name(child["tag"], tools) in tools:
         return _read_element(text, child, child["tag"], tools, closed)
-    name = PLAIN_NAME.compiled.match(text, at)
-    known = name is not None and clean_tool_name(name["name"], tools) in tools
-    if name and (known or text.startswith("{", name.end())):
-        return _read_named(text, name, _end_of_named(text, name.end()), tools, closed)
+    plain = PLAIN_NAME.compiled.match(text, at)
+    if plain and _begins_plain_call(text, plain, tools):
+        return _read_named(text, plain, _end_of_named(text, plain.end()), tools, closed)
     return None
+
+
+def _begins_plain_call(text: str, name: re.Match[str], tools: Tools) -> bool:
+    return clean_tool_name(name["name"], tools) in tools or text.startswith("{", name.end())
 
 
 def _read_named(text: str, name: re.Match[str], end: int, tools: Tools, closed: bool) -> _ReadCall:
@@ -253,13 +257,10 @@ def _make_call(
     return _ReadCall(end, (ToolRequest(known, arguments),), closed=closed)
 
 
-def _are_full(requests: Iterable[ToolRequest], tools: Tools) -> bool:
-    """Tell whether calls that nothing closes may be taken: nothing that they need is missing."""
-    return all(
-        set(parameters_schema(tools.get(request.name)).get("required") or ())
-        <= set(request.arguments or {})
-        for request in requests
-    )
+def _is_full(tools: Tools, request: ToolRequest) -> bool:
+    """Tell whether a call that nothing closes may be taken: nothing that it needs is missing."""
+    needed = parameters_schema(tools.get(request.name)).get("required") or ()
+    return set(needed) <= set(request.arguments or {})
 
 
 def read_arguments(
@@ -425,25 +426,30 @@ def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | 
     }
 
 
-def _split_lines(text: str, known: Mapping[str, Schema] | None) -> dict[str, str] | None:
+def _split_lines(text: str, known: Collection[str] | None) -> dict[str, str] | None:
     """Split lines into keys and values as written; None where a line belongs to no key.
 
     Only `known` keys count, where they are known.
     """
     found: dict[str, str] = {}
     last = ""
-    for line in text.split("\n"):
-        match = LINE.fullmatch(line.rstrip("\r"))
-        key = match["key"].replace("\\_", "_") if match else ""
-        if match and any(f" {other}{match['sign']}" in match["value"] for other in known or ()):
-            return None  # several on a line
-        if match and (known is None or key in known):
-            found[key], last = match["value"].strip(), key
-        elif line.strip():
-            if not last:
-                return None
+    for line in filter(str.strip, text.split("\n")):
+        pair = LINE.fullmatch(line.rstrip("\r"))
+        if pair and _holds_another_key(pair, known or ()):
+            return None
+        key = pair["key"].replace("\\_", "_") if pair else ""
+        if pair and (known is None or key in known):
+            found[key], last = pair["value"].strip(), key
+        elif last:
             found[last] = f"{found[last]}\n{line}".lstrip("\n")
+        else:
+            return None
     return found
+
+
+def _holds_another_key(pair: re.Match[str], known: Collection[str]) -> bool:
+    """Tell whether several arguments stand on one line."""
+    return any(f" {key}{pair['sign']}" in pair["value"] for key in known)
 
 
 def _strip_quotes(text: str) -> str:

@@ -150,35 +150,47 @@ class ElementReader:
         kind = tag.lastgroup
         if self._value is not None and not self._leaves_value(tag, str(kind)):
             return
-        if self._calls and not self._calls[-1].closed:
+        open_call = self._calls[-1] if self._calls and not self._calls[-1].closed else None
+        if open_call is not None:
             between = self._text[self._at : tag.start()]
             self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
         if kind == "call":
             name = clean_tool_name(self._written(tag["name"]), self._tools)
             self._calls.append(OpenElementCall(name, self._tools.get(name)))
-        elif kind == "value" and self._calls and not self._calls[-1].closed:
-            self._value, self._ended = tag, None
-        elif kind == "end" and self._calls:
-            self._calls[-1].closed = True
+        elif open_call is not None:
+            if kind == "value":
+                self._value, self._ended = tag, None
+            open_call.closed = kind == "end"
         self._at = tag.end()
 
     def _leaves_value(self, tag: re.Match[str], kind: str) -> bool:
-        """Whether the tag stands outside the open value, which then is complete."""
+        """Tell whether the tag stands outside the open value, which then is complete."""
         ended = self._ended
         if kind == "value_end":
             if tag.groupdict().get("of") in (None, self._key()):
                 self._ended = tag
-        elif ended is not None and blanks_between(self._text, ended.end(), tag.start()):
-            self._keep(ended.start())
-            if ended.lastgroup == "end":
-                self._calls[-1].closed = True
+            return False
+        if ended is not None and blanks_between(self._text, ended.end(), tag.start()):
+            self._keep_ended(ended)
             return True
-        elif kind == "end" and (ended is None or ended.lastgroup == "end"):
+        if kind == "value":
+            return ended is None and self._closes_unclosed(tag)
+        if kind == "end" and (ended is None or ended.lastgroup == "end"):
             self._ended = tag  # the closer of a wrong element, if no better one follows
-        elif kind == "value" and ended is None and self._lacks_closer(tag):
-            self._keep(tag.start())
-            return True
         return False
+
+    def _closes_unclosed(self, tag: re.Match[str]) -> bool:
+        """End the open value before the next parameter, if it was never closed."""
+        if not self._lacks_closer(tag):
+            return False
+        self._keep(tag.start())
+        return True
+
+    def _keep_ended(self, ended: re.Match[str]) -> None:
+        """Keep the open value up to its closer, which may be that of the call too."""
+        call = self._calls[-1]
+        self._keep(ended.start())
+        call.closed = call.closed or ended.lastgroup == "end"
 
     def _lacks_closer(self, tag: re.Match[str]) -> bool:
         """The next parameter begins though the value before it was never closed."""
@@ -232,22 +244,20 @@ class ElementReader:
     def finish(self) -> FoundCalls | None:
         if not self._calls or self._torn:
             return None
-        ended, last = self._ended, self._calls[-1]
+        ended = self._ended
         if ended is not None and not self._text[ended.end() :].strip():
-            self._keep(ended.start())
-            last.closed = last.closed or ended.lastgroup == "end"
+            self._keep_ended(ended)
             self._at = len(self._text)
         rest = self._text[self._at :]
-        cut = self._value is not None or not (
-            last.closed or (not rest.strip() and has_all_parameters(last))
-        )
-        if cut:
-            self._calls.pop()
+        is_cut = self._value is not None or not self._is_whole(self._calls[-1], rest)
         requests = [
             ToolRequest(name=call.name, arguments=unwrap_arguments(call.arguments, call.tool))
-            for call in self._calls
+            for call in (self._calls[:-1] if is_cut else self._calls)
         ]
-        return FoundCalls(tuple(requests), cut, "" if cut else rest, tuple(self._repairs))
+        return FoundCalls(tuple(requests), is_cut, "" if is_cut else rest, tuple(self._repairs))
+
+    def _is_whole(self, call: OpenElementCall, rest: str) -> bool:
+        return call.closed or (not rest.strip() and has_all_parameters(call))
 
 
 SHORT = 60

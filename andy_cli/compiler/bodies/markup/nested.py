@@ -28,8 +28,8 @@ class NestedElement:
 
     __slots__ = ("children", "closed", "name", "text")
 
-    def __init__(self, name: str) -> None:
-        self.name, self.text = name, ""
+    def __init__(self, name: str, text: str = "") -> None:
+        self.name, self.text = name, text
         self.children: list[NestedElement] = []
         self.closed = False
 
@@ -57,35 +57,46 @@ def find_invocations(text: str) -> Iterator[tuple[str, NestedElement]]:
         tag = TAG.match(piece)
         if tag is None:
             continue
-        if tag["of"] and not stack:
-            stack, name = [NestedElement("")], tag["of"]
-        elif tag["close"] and stack:
-            stack[-1].closed = True
+        if not stack:
+            if tag["of"]:
+                stack, name = [NestedElement("")], tag["of"]
+        elif tag["close"]:
             node = stack.pop()
+            node.closed = True
             if not stack:
                 yield name, node
-        elif stack and len(stack) < DEEPEST:
-            stack.append(NestedElement(tag["name"]))
-            stack[-1].text = piece[tag.end() :]
-            stack[-2].children.append(stack[-1])
+        elif len(stack) < DEEPEST:
+            node = NestedElement(tag["name"], piece[tag.end() :])
+            stack[-1].children.append(node)
+            stack.append(node)
     if stack:
         yield name, stack[0]
 
 
 def nested_value(node: NestedElement, schema: Schema | None, root: Schema) -> object:
+    """The value of an element: a list or an object of its children, or its text by the schema."""
     schema = schema or {}
+    kinds = allowed_kinds(schema, root)
     if not node.children:
-        empty = not node.text.strip() and "string" not in allowed_kinds(schema, root)
-        if empty and (kind := allowed_kinds(schema, root) & {"array", "object"}):
-            return [] if "array" in kind else {}
-        return parse_typed(node.text, schema, root)
-    items = schema.get("items")
-    if "array" in allowed_kinds(schema, root) or all(child.name == ITEM for child in node.children):
-        inner = items if isinstance(items, Mapping) else None
-        return [nested_value(child, inner, root) for child in node.children]
-    inside = schema.get("properties")
-    schemas = inside if isinstance(inside, Mapping) else {}
-    return read_members(node.children, schemas, root)
+        return _leaf_value(node.text, kinds, schema, root)
+    if "array" in kinds or all(child.name == ITEM for child in node.children):
+        items = _mapping_or_none(schema.get("items"))
+        return [nested_value(child, items, root) for child in node.children]
+    return read_members(node.children, _mapping_or_none(schema.get("properties")) or {}, root)
+
+
+def _leaf_value(text: str, kinds: frozenset[str], schema: Schema, root: Schema) -> object:
+    """The value of an element without children: an empty list or object where one is wanted."""
+    if not text.strip() and "string" not in kinds:
+        if "array" in kinds:
+            return []
+        if "object" in kinds:
+            return {}
+    return parse_typed(text, schema, root)
+
+
+def _mapping_or_none(value: object) -> Schema | None:
+    return value if isinstance(value, Mapping) else None
 
 
 def read_members(
@@ -98,7 +109,7 @@ def read_members(
         schema = schemas.get(node.name)
         listed = times[node.name] > 1 and "array" in allowed_kinds(schema or {}, root)
         items = (schema or {}).get("items") if listed else schema
-        made = nested_value(node, items if isinstance(items, Mapping) else None, root)
+        made = nested_value(node, _mapping_or_none(items), root)
         if listed:
             before = found.setdefault(node.name, [])
             assert isinstance(before, list)

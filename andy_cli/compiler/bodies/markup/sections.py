@@ -96,6 +96,9 @@ class JsonSectionEnd:
             return len(text)
         if self._ended:
             return self._fence(text, 0) if self._fenced else self._next_value(text)
+        return self._scan_value(text)
+
+    def _scan_value(self, text: str) -> int | None:
         known, held, at = len(self._tail), self._tail + text, 0
         for match in self._end_markers.finditer(held) if self._end_markers else ():
             if match.end() <= known:
@@ -263,14 +266,19 @@ class HeadedEnd:
             return None
         if match[0] in self._end_markers:
             return match.end() - known
-        if self._other and match[0] == self._other[0]:
-            self._body = self._other[1]()
-        elif not any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
+        self._body = self._choose_body(head, match[0])
+        if self._body is None:
             return -1
-        else:
-            self._body = JsonSectionEnd(*self._end_markers, fenced="```" in head)
         end = self._body.feed(self._held[match.start() :])
         return end if end is None or end < 0 else end + match.start() - known
+
+    def _choose_body(self, head: str, begun: str) -> EndDetector | None:
+        """Choose what finds the end of a value that `begun` begins; None behind a wrong head."""
+        if self._other and begun == self._other[0]:
+            return self._other[1]()
+        if any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
+            return JsonSectionEnd(*self._end_markers, fenced="```" in head)
+        return None
 
 
 class BegunEnd:

@@ -107,12 +107,17 @@ def write_value(value: object, tags: TagSyntax) -> str:
     if not isinstance(value, str):
         return dumps(value, ensure_ascii=False)
     marked = tags.framing and value.startswith("<![CDATA[")
-    if marked and not tags.quoted:
-        return f"<![CDATA[{value}]]>"
-    if marked or (tags.quoted and (parse_untyped(value) != value or unquote_text(value) != value)):
+    if tags.quoted and (marked or looks_typed(value)):
         return dumps(value, ensure_ascii=False)
-    framing = tags.framing and not tags.lone and strip_line_breaks(value, tags.lone) != value
-    return f"\n{value}\n" if framing else value
+    if marked:
+        return f"<![CDATA[{value}]]>"
+    if tags.framing and not tags.lone and strip_line_breaks(value, tags.lone) != value:
+        return f"\n{value}\n"
+    return value
+
+
+def looks_typed(text: str) -> bool:
+    return parse_untyped(text) != text or unquote_text(text) != text
 
 
 def make_element_writer(
