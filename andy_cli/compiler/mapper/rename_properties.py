@@ -369,7 +369,8 @@ def lift_from_sibling(
     wanted = set(free) - set(child.properties)
     lifted = {key: inner for key, inner in value.items() if key in wanted}
     left = {key: inner for key, inner in value.items() if key not in wanted}
-    if not lifted or not (left or takes_object) or not assignment.scope.allows(CERTAIN):
+    nothing_is_left = not left and not takes_object
+    if not lifted or nothing_is_left:
         return
     assignment.assigned.update(lifted)
     assignment.assigned[name] = left
