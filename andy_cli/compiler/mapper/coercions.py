@@ -109,8 +109,8 @@ def match_number_form(value: object, node: SchemaNode, in_list: bool = False) ->
     if not is_number(value) or not abs(value) < LARGEST_EXACT:
         return value
     if isinstance(value, float):
-        is_whole = bool(node.kinds) and node.kinds <= {"integer", "null"}
-        return int(value) if is_whole and value.is_integer() else value
+        is_whole = {"integer"} <= node.kinds <= {"integer", "null"} and value.is_integer()
+        return int(value) if is_whole else value
     # A lone whole number is a float in every language; in a list of floats it is not.
     is_float = in_list and node.floating and "integer" not in node.kinds
     return float(value) if is_float else value
@@ -201,27 +201,31 @@ def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion
     if item is None or is_bracketed(text):
         return
     numeric = bool(item.kinds) and item.kinds <= {"number", "integer"}
-    parts = [part.strip(" \t\n'\"") for part in text.split(",")]
-    if numeric and len(parts) == 1:
-        parts = text.split()
-    if len(parts) < 2 or not all(parts):
+    parts = split_parts(text, numeric)
+    if not parts:
         return
     if numeric:
         yield from read_numbers(text, parts)
     elif item.choices:
-        if all(find_exact_member(part, item.choices) is not None for part in parts):
-            yield Coercion(1, parts)
+        yield from read_choices(parts, item)
     elif is_said_to_be_split(node, item):
         yield Coercion(1, parts)
-    else:
-        yield from read_enumeration(text, parts, name)
-
-
-def read_enumeration(text: str, parts: list[str], name: str) -> Iterator[Coercion]:
-    """The parts where a blank follows each comma, as in a sentence."""
-    if len(parts) == text.count(", ") + 1:
+    elif len(parts) == text.count(", ") + 1:
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
         yield Coercion(2 if content_words(name) & COMMA_IN_ONE else 1, parts)
+
+
+def split_parts(text: str, numeric: bool) -> list[str]:
+    """The parts between commas, of numbers also between blanks; none where there is only one."""
+    parts = [part.strip(" \t\n'\"") for part in text.split(",")]
+    if numeric and len(parts) == 1:
+        parts = text.split()
+    return parts if len(parts) > 1 and all(parts) else []
+
+
+def read_choices(parts: list[str], item: SchemaNode) -> Iterator[Coercion]:
+    if all(find_exact_member(part, item.choices) is not None for part in parts):
+        yield Coercion(1, parts)
 
 
 def read_numbers(text: str, parts: list[str]) -> Iterator[Coercion]:
@@ -397,17 +401,23 @@ def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> It
     items = {plain_name(key): item for key, item in value.items()}
     found = [plain for plain in items if is_value_key(plain, name)]
     if "value" in found or len(found) == 1:
-        chosen = items["value" if "value" in found else found[0]]
-        others = items.keys() - SCHEMA_KEYS - {*found}
-        if not others:
-            yield Coercion(2, chosen)
-        elif others <= {"unit", "units"}:
-            unit = next(items[key] for key in items if key in others)
-            yield from read_with_unit(chosen, unit, node, name)
+        yield from read_value_key(items, found, node, name)
     elif len(value) == 1 and says_nothing(next(iter(value))):
         yield Coercion(4, next(iter(value.values())))
     elif items.keys() >= {"enum", "type"}:
         yield Coercion(2, items["enum"])
+
+
+def read_value_key(
+    items: Mapping[str, object], found: list[str], node: SchemaNode, name: str
+) -> Iterator[Coercion]:
+    """The item under one of the keys for it, where nothing or only its unit stands beside."""
+    value = items["value" if "value" in found else found[0]]
+    beside = {key: item for key, item in items.items() if key not in {*SCHEMA_KEYS, *found}}
+    if not beside:
+        yield Coercion(2, value)
+    elif beside.keys() <= {"unit", "units"}:
+        yield from read_with_unit(value, next(iter(beside.values())), node, name)
 
 
 def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:

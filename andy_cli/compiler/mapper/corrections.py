@@ -231,9 +231,14 @@ def fit_array(
             changes.append("dropped null")
         else:
             return
+    unique = items
     if node.schema.get("uniqueItems") and not node.fits(items):
-        unique = [item for at, item in enumerate(items) if item not in items[:at]]
-        if len(unique) < len(items):
-            cost, items = cost + 3, unique
-            changes.append("dropped what was there twice")
-    yield FittedValue(cost, items, tuple(dict.fromkeys(changes)))
+        unique = drop_repeats(items)
+    if len(unique) < len(items):
+        cost += 3
+        changes.append("dropped what was there twice")
+    yield FittedValue(cost, unique, tuple(dict.fromkeys(changes)))
+
+
+def drop_repeats(items: list[object]) -> list[object]:
+    return [item for at, item in enumerate(items) if item not in items[:at]]

@@ -20,11 +20,12 @@ from andy_cli.messages import Problem, Schema
 LONGEST_NAME = 64
 FORBIDDEN_IN_NAME = Expression(r"[^A-Za-z0-9_-]")
 OUR_KEYWORDS = frozenset(["x-aliases", "x-unit", "x-floating"])
-REFUSED_KEYWORDS = frozenset(
+UNREAD_KEYWORDS = OUR_KEYWORDS.union(
     "patternProperties propertyNames dependentSchemas dependentRequired if then else not contains "
     "unevaluatedProperties unevaluatedItems $defs definitions oneOf allOf".split()
 )
-"""What providers refuse that take neither references nor alternatives."""
+"""Our own, and what providers refuse that take neither references nor alternatives."""
+RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
 LONGEST_EXCERPT = 1500
 
 
@@ -115,9 +116,12 @@ class SchemaSimplifier(NamedTuple):
         known = dict(schema) if self.alternatives else _pick_alternative(dict(schema), self.root)
         if not self.references and "$ref" in known:
             return self._followed(known, trail)
-        dropped = OUR_KEYWORDS | REFUSED_KEYWORDS - ({"$defs"} if self.references else set())
-        kept = {key: value for key, value in known.items() if key not in dropped}
-        return {key: self._said(key, value, trail) for key, value in kept.items()}
+        return {
+            key: self._said(key, value, trail) for key, value in known.items() if self._is_read(key)
+        }
+
+    def _is_read(self, keyword: str) -> bool:
+        return keyword not in UNREAD_KEYWORDS or (keyword == "$defs" and self.references)
 
     def _followed(self, schema: Mapping[str, Any], trail: tuple[str, ...]) -> dict[str, Any]:
         reference = schema["$ref"]
@@ -171,10 +175,9 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     properties: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
     heads = {problem.path.split("/")[0] for problem in problems}
     named = {name: inner for name, inner in properties.items() if name in heads}
-    if not named or {"required", "additionalProperties"} & {problem.rule for problem in problems}:
+    if not named or not RULES_OF_NAMES.isdisjoint(problem.rule for problem in problems):
         # What the model has to choose from, when it used a name that does not exist.
-        others = {name: inner for name, inner in properties.items() if name not in named}
-        named |= _map_values(_keep_types, others)
+        named = {**named, **_map_values(_keep_types, properties), **named}
     part: dict[str, object] = {"properties": _map_values(_drop_labels, named)}
     if isinstance(schema.get("required"), list):
         part["required"] = schema["required"]

@@ -367,10 +367,9 @@ def lift_from_sibling(
         return
     free = assignment.missing_names if child.fits(value) else assignment.free_names
     wanted = set(free) - set(child.properties)
-    lifted = {key: inner for key, inner in value.items() if key in wanted}
-    left = {key: inner for key, inner in value.items() if key not in wanted}
-    nothing_is_left = not left and not takes_object
-    if not lifted or nothing_is_left:
+    left = dict(value)
+    lifted = {key: left.pop(key) for key in value if key in wanted}
+    if not lifted or not (left or takes_object):
         return
     assignment.assigned.update(lifted)
     assignment.assigned[name] = left

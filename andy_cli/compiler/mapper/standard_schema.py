@@ -185,18 +185,17 @@ def _translate_items(schema: Mapping[str, Any], part: dict[str, Any], depth: int
 def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     """With what stands in the wrong place: `required: true` or `optional: true` in a property."""
     written = schema.get("required")
-    names = _unique_names(written) if isinstance(written, list) else []
+    names = dict.fromkeys(_unique_names(written) if isinstance(written, list) else ())
     inner = schema.get("properties")
     for name, declared in inner.items() if isinstance(inner, Mapping) else ():
         if not isinstance(declared, Mapping):
             continue
-        required = declared.get("required")
-        if required is True and name not in names:
-            names.append(str(name))
-        if name in names and (declared.get("optional") is True or required is False):
-            names.remove(name)
+        if declared.get("required") is True:
+            names.setdefault(str(name))
+        if declared.get("optional") is True or declared.get("required") is False:
+            names.pop(name, None)
     if names:
-        part["required"] = names
+        part["required"] = list(names)
 
 
 def _unique_names(written: list[object]) -> list[str]:

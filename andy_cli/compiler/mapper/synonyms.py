@@ -333,11 +333,17 @@ def relation_cost(written: str, name: str, tool: str, about: str) -> int | None:
         return SAME_COST
     if not theirs:
         return context_cost(written, name, tool, about)
+    return explained_cost(written, name, tool, about)
+
+
+def explained_cost(written: str, name: str, tool: str, about: str) -> int | None:
+    """A name that shares words with the declared one, where its other words are explained."""
+    mine, theirs = content_words(written), content_words(name)
     spelled, cost = spell_out(mine, theirs)
-    left = unexplained_words(written, spelled - theirs, spelled & theirs, tool, about)
-    if spelled & theirs and not left:
-        return shortened_cost(spelled, name) and max(cost, FREE_COST)
-    return described_cost(mine, tool, about)
+    shared = spelled & theirs
+    if not shared or unexplained_words(written, spelled - theirs, shared, tool, about):
+        return described_cost(mine, tool, about)
+    return shortened_cost(spelled, name) and max(cost, FREE_COST)
 
 
 def context_cost(written: str, name: str, tool: str, about: str) -> int | None:

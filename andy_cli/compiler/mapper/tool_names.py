@@ -64,9 +64,12 @@ def _find_similar_tool(written: str, arguments: object, tools: Tools) -> ToolMat
         hits = [name for name, tool in tools.items() if is_same(written, name, tool)]
         if hits:
             return ToolMatch(hits[0], True) if len(hits) == 1 else None
-    close = [name for name in tools if is_slip(written, name)]
-    slips = [name for name in close if takes_exactly(tools[name], arguments)]
+    slips = [name for name, tool in tools.items() if is_only_slip(written, name, tool, arguments)]
     return ToolMatch(slips[0], False) if len(slips) == 1 else None
+
+
+def is_only_slip(written: str, name: str, tool: Schema, arguments: object) -> bool:
+    return is_slip(written, name) and takes_exactly(tool, arguments)
 
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
@@ -128,7 +131,7 @@ def is_mistyped(one: str, other: str) -> bool:
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if len(other) < SHORTEST_SLIP or one[0] != other[0] or one[-1] != other[-1]:
+    if len(other) < SHORTEST_SLIP or (one[0], one[-1]) != (other[0], other[-1]):
         return False
     if frozenset([one.rstrip("s"), other.rstrip("s")]) in CONFUSABLE:
         return False
