@@ -16,7 +16,7 @@ count.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -101,16 +101,24 @@ def choose_dialect(
     if native:
         return Detected(there[NATIVE], "its server takes tools")
     named = by_name(model, there.values())
-    if wrote := by_rendered(template.rendered, there.values(), named):
-        return Detected(wrote, "its chat template writes its calls so")
-    if template.text and (shown := _by_template(template.text, there.values(), named)):
-        return Detected(*shown)
+    if detected := _by_any_template(template, there.values(), named):
+        return detected
     if learned.instead in there:
         return Detected(there[learned.instead], learned.why)
     if named:
         return Detected(named, "its name says so")
     name, why = _by_size(model)
     return Detected(there[name], why)
+
+
+def _by_any_template(
+    template: Template, dialects: Collection[Dialect], named: Dialect | None
+) -> Detected | None:
+    """Choose by what a chat template writes for calls, else by the markers in its text."""
+    if wrote := by_rendered(template.rendered, dialects, named):
+        return Detected(wrote, "its chat template writes its calls so")
+    shown = _by_template(template.text, dialects, named) if template.text else None
+    return Detected(*shown) if shown else None
 
 
 def _by_size(model: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ A frame is read by one of the dialects that its opener belongs to; where none of
 stands in it. What is evidently a call and cannot be read is a fault, and what is none is text.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.contents import read_contents
@@ -12,6 +13,7 @@ from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.framing import FRAMING
 from andy_cli.compiler.lexing.open_calls import OpenCall, read_open_call
+from andy_cli.messages import ToolRequest
 
 WEAK = "{[\\"
 """Openers that begin with one of these, and no marker, may as well be text."""
@@ -71,6 +73,11 @@ class Frame:
         alone = self.written.strip() == self.opener.strip()
         return alone and not self.ended and self._strong
 
+    @property
+    def is_atomic(self) -> bool:
+        """It ended, and if it is no request, nothing inside it is one either."""
+        return self.ended and all(dialect.atomic for dialect in self.readers)
+
     def feed(self, text: str) -> int | None:
         """Take the next text; returns how much of it belongs to the frame.
 
@@ -119,19 +126,23 @@ class Frame:
     def read(self, at_end: bool, in_prose: bool) -> FrameReading | None:
         """Read it: by one of its dialects, else by what stands in it; None where it is text."""
         doubtful: FrameReading | None = None
-        for dialect in self.readers:
-            parsed = dialect.parse(self.written, self._tools)
-            if parsed is None or (parsed.incomplete and not at_end):
-                continue
-            if self._is_mention(dialect, parsed, in_prose):
-                continue
-            read = FrameReading(dialect, parsed._replace(settled=parsed.settled or not at_end))
-            if not (parsed.fault or parsed.incomplete):
+        for read in self._readings(at_end, in_prose):
+            if not (read.parsed.fault or read.parsed.incomplete):
                 return read
             doubtful = doubtful or read
         if self._strong and self._asks:
             return self._read_contents(at_end) or doubtful
         return doubtful
+
+    def _readings(self, at_end: bool, in_prose: bool) -> Iterator[FrameReading]:
+        """Each dialect's reading that is more than a mention."""
+        for dialect in self.readers:
+            parsed = dialect.parse(self.written, self._tools)
+            if parsed is None or (parsed.incomplete and not at_end):
+                continue
+            if not self._is_mention(dialect, parsed, in_prose):
+                settled = parsed.settled or not at_end
+                yield FrameReading(dialect, parsed._replace(settled=settled))
 
     def _is_mention(self, dialect: Dialect, parsed: Parsed, in_prose: bool) -> bool:
         """Whether prose shows a form here and calls nothing."""
@@ -148,9 +159,12 @@ class Frame:
         """
         if self.ended or self.fence or self._mid_line or self._quote in CLOSING_MARKS:
             return None
-        readers = [reader for reader in self.readers if self._strong or reader.name == protocol]
-        found = (read_open_call(reader, self.written, self._tools) for reader in readers)
-        return next((call for call in found if call is not None), None)
+        for reader in self.readers:
+            if self._strong or reader.name == protocol:
+                call = read_open_call(reader, self.written, self._tools)
+                if call is not None:
+                    return call
+        return None
 
     @property
     def _strong(self) -> bool:
@@ -168,39 +182,46 @@ class Frame:
 
     def _mentions(self, parsed: Parsed) -> bool:
         """`<tool_call> and </tool_call>`: a word of prose, and no arguments, is no call."""
-        words = self._mid_line and self._strong
-        return any(
-            not any(map(str.isalnum, request.name))
-            or (
-                words
-                and request.name.isalpha()
-                and request.name not in self._tools
-                and not request.arguments
-            )
-            for request in parsed.requests
-        )
+        return any(map(self._is_word, parsed.requests))
+
+    def _is_word(self, request: ToolRequest) -> bool:
+        """Tell whether the name of a request is a word of the sentence around it, or no name."""
+        if not any(map(str.isalnum, request.name)):
+            return True
+        in_words = self._mid_line and self._strong and not request.arguments
+        return in_words and request.name.isalpha() and request.name not in self._tools
 
     def _read_contents(self, at_end: bool) -> FrameReading | None:
         """Read it by what stands in it; a call that cannot be read whole is a fault."""
-        endless = at_end and not any(reader.end_markers for reader in self.readers)
-        contents = read_contents(self.written, self._tools, closed=endless)
+        contents = read_contents(self.written, self._tools, closed=at_end and self._is_endless)
         requests, unread = contents.requests, contents.unread
         if not (requests or unread):
             return None if at_end else FrameReading(self.readers[0], Parsed())
-        if self._mentions(Parsed(requests)) or (unread and not (requests or self._likely)):
+        if self._mentions(Parsed(requests)) or (not requests and self._is_text(at_end)):
             return None
-        if unread and self._mid_line and not (requests or at_end):
-            return None
-        mended = ("read by its content",) if requests else ()
-        parsed = Parsed(requests, mended, text=contents.text)
-        if unread and at_end:
-            parsed = parsed._replace(incomplete=True)
-        elif unread:
-            parsed = parsed._replace(fault=UNREADABLE.format(unread[0][:200]))
-        return FrameReading(self.readers[0], parsed)
+        repairs = ("read by its content",) if requests else ()
+        parsed = Parsed(requests, repairs, text=contents.text)
+        return FrameReading(self.readers[0], _report_unread(parsed, unread, at_end))
+
+    @property
+    def _is_endless(self) -> bool:
+        """No marker ends it: it goes to the end of the reply."""
+        return not any(reader.end_markers for reader in self.readers)
+
+    def _is_text(self, at_end: bool) -> bool:
+        """Tell whether contents of which nothing could be read were not meant as a call."""
+        return not self._likely or (self._mid_line and not at_end)
 
     @property
     def _likely(self) -> bool:
         """A tool is named, or a call is written as JSON: not a mention of its marker."""
         content = self.written.removeprefix(self.opener)
         return any(name in content for name in self._tools) or "{" in content
+
+
+def _report_unread(parsed: Parsed, unread: Sequence[str], at_end: bool) -> Parsed:
+    """Say of what could not be read that it was cut off, or that it is a fault."""
+    if not unread:
+        return parsed
+    fault = "" if at_end else UNREADABLE.format(unread[0][:200])
+    return parsed._replace(incomplete=at_end, fault=fault)

@@ -15,6 +15,7 @@ from andy_cli.compiler.expression import Expression
 
 LONGEST = 100_000
 """Characters of one piece of protocol that nothing but its end announces."""
+LONGEST_LABEL = 200
 LONE_OBJECT, LETTER = "lone object", "letter"
 LABELLED = Expression(r"[*_]*:?[ \t]*(?P<name>[\w.\-/]*)[ \t]*:?(?P<gap>\s*)(?P<value>[{\[]?)")
 CALLED = Expression(r"\s*(?:[{\[<]|[.\-:/]*\w[\w.\-:/]*\s*[({\n=<]|\Z)")
@@ -80,11 +81,13 @@ class LabelEnd:
             self._scan = JsonScan()
             end = self._scan.feed(self._held, match.start("value"))
             return None if end is None else end - known
-        if not match["value"] and match.end() == len(self._held) and len(self._held) < 200:
+        if not match["value"] and match.end() == len(self._held) < LONGEST_LABEL:
             return None
-        # The name of a tool belongs to the label, any other word to the answer.
-        end = match.end("name") if match["name"] in self._tools else match.start("name")
-        return max(0, end - known)
+        return max(0, self._end_of_name(match) - known)
+
+    def _end_of_name(self, label: re.Match[str]) -> int:
+        """The name of a tool belongs to the label, any other word to the answer."""
+        return label.end("name") if label["name"] in self._tools else label.start("name")
 
 
 def _may_be_named(name: str, tools: Tools) -> bool:

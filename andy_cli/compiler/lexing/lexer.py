@@ -31,6 +31,7 @@ from andy_cli.compiler.control_tokens import (
     HARMONY,
     REASONING,
     WORDY,
+    Header,
     names_call,
     read_header,
 )
@@ -87,6 +88,26 @@ of nothing but openers would take the square of its length otherwise."""
 INFO, INFO_LINE = Expression(r"[\w-]{0,20}[ \t]*"), Expression(r"[\w-]{0,20}[ \t]*\r?\n")
 LINE = Expression(r"\n[ \t]*(?P<lead>[^\n])?")
 MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
+
+
+class FoundMarker(NamedTuple):
+    """A marker in what is held, and what stands around it."""
+
+    text: str
+    held: str
+    start: int
+    lead: str
+    """The first character of its line that is not blank; empty where it begins the line."""
+    final: bool
+    """Nothing follows what is held."""
+
+    @property
+    def before(self) -> str:
+        return self.held[: self.start]
+
+    @property
+    def behind(self) -> str:
+        return self.held[self.start + len(self.text) :]
 
 
 class Lexer:
@@ -264,7 +285,7 @@ class Lexer:
             self._text_again(frame)
         elif frame.opener[0] == "`":
             self._close_fence(frame)
-        elif frame.ended and all(dialect.atomic for dialect in frame.readers):
+        elif frame.is_atomic:
             self._text_again(frame)
         else:
             self._give_back(frame)
@@ -300,21 +321,27 @@ class Lexer:
             self._show(len(written))
             self._behind_call = self._behind_plain = True  # a list of requests goes on
             return
-        # In a protocol of ours that was taught, the keys are markers and the fence is framing.
-        own = self._runs and dialect is not None and dialect.name == self._markers.protocol
-        fence = (info_word(written) or "code") if frame.opener[0] == "`" and not own else ""
-        asked = bool(parsed.requests or parsed.incomplete or parsed.fault)
-        kind: Kind = "call" if asked or parsed.text or parsed.reasoning else "framing"
         name = dialect.name if dialect else ""
+        says = parsed.asks or bool(parsed.text)
+        kind: Kind = "call" if says or parsed.reasoning else "framing"
+        fence = self._own_fence(frame, name)
         self._out.append(Segment(kind, self._at, written, parsed, name, fence))
         self._drop(len(written))
         self.over = parsed.ends_reply and (self._runs or self._began)
         self._end_markers = parsed.thinks_until
         self._behind_plain = False
-        self._behind_call = bool(asked or parsed.text) or self._behind_call
-        self._called = self._called or asked
-        self._began = self._began or bool(parsed.text)
+        self._behind_call |= says
+        self._called |= parsed.asks
+        self._began |= bool(parsed.text)
         self._lead = ""  # what stood between is not on the line any more
+
+    def _own_fence(self, frame: Frame, dialect: str) -> str:
+        """The info word of the fence that a call stands in, or `code`."""
+        # In a protocol of ours that was taught, the keys are markers and the fence is framing.
+        is_framing = self._runs and dialect != "" and dialect == self._markers.protocol
+        if frame.opener[0] != "`" or is_framing:
+            return ""
+        return info_word(frame.written) or "code"
 
     def _text_again(self, frame: Frame) -> None:
         """It was text, all of it."""
@@ -368,15 +395,7 @@ class Lexer:
             if end > sure:
                 sure = min(sure, start)  # its end may yet belong to another one
                 break
-            taken: bool | None = False
-            if found == "\n":
-                line = end
-                if self._code and len(self._code) < FENCE:
-                    self._turn_code("", start)
-            elif found[0] == "`" or found == "~~~":
-                taken = self._follow_backticks(found, held, line, start, final)
-            elif not self._code:
-                taken = self._take_marker(found, held, line, start, final)
+            taken = self._take_found(found, held, line, start, final)
             if taken:
                 return
             if taken is None:
@@ -386,49 +405,58 @@ class Lexer:
                 line = start + found.rindex("\n") + 1
         self._show(sure)
 
-    def _lead_at(self, held: str, line: int, at: int) -> str:
-        """The first character of the line up to there that is not blank; none: it starts there."""
-        before = "" if line else self._lead
-        return before or held[line:at].lstrip(BLANKS)[:1]
+    def _take_found(self, found: str, held: str, line: int, start: int, final: bool) -> bool | None:
+        """Act on a line break, a run of backticks or a marker.
 
-    def _follow_backticks(
-        self, run: str, held: str, line: int, start: int, final: bool
-    ) -> bool | None:
+        True where the state changes with it, False where it is text, and None while it is too
+        early to say; so do all functions that take a part of the text.
+        """
+        if found == "\n":
+            if self._code and len(self._code) < FENCE:
+                self._turn_code("", start)
+            return False
+        fences = found[0] == "`" or found == "~~~"
+        if self._code and not fences:
+            return False
+        before = "" if line else self._lead
+        lead = before or held[line:start].lstrip(BLANKS)[:1]
+        place = FoundMarker(found, held, start, lead, final)
+        return self._follow_backticks(place) if fences else self._take_marker(place)
+
+    def _follow_backticks(self, place: FoundMarker) -> bool | None:
         """Keep track of inline code and fences; True if a fence may be a request's own.
 
-        A fence closes at the start of a line, and opens there or at the end of one. None while it
-        is too early to say.
+        A fence closes at the start of a line, and opens there or at the end of one.
         """
-        starts_line = not self._lead_at(held, line, start)
+        run, starts_line = place.text, not place.lead
         if self._code:
-            fence = len(self._code) >= FENCE
-            closes = run.startswith(self._code) and starts_line if fence else run == self._code
-            if closes:
-                self._turn_code("", start + len(run))
+            if self._closes_code(run, starts_line):
+                self._turn_code("", place.start + len(run))
             return False
         if run == "~~~":
             if starts_line:
-                self._open_frame(run, self._markers[run], held, start, "")
+                self._open_frame(place._replace(lead=""), self._markers[run])
             return starts_line
         if len(run) < FENCE:
-            return self._open_code(run, held, start, not self._has_begun(held, start))
-        if not starts_line:
-            behind = held[start + len(run) :]
-            if not final and INFO.fullmatch(behind):
-                return None
-            if not INFO_LINE.match(behind):
-                return False
-        example = introduces_example(self._near + held[:start])
-        return self._open_code(run, held, start, not example)
+            return self._open_code(place, not self._has_begun(place))
+        if not starts_line and not INFO_LINE.match(place.behind):
+            return None if not place.final and INFO.fullmatch(place.behind) else False
+        return self._open_code(place, not introduces_example(self._near + place.before))
 
-    def _open_code(self, run: str, held: str, start: int, may_ask: bool) -> bool:
+    def _closes_code(self, run: str, starts_line: bool) -> bool:
+        if len(self._code) < FENCE:
+            return run == self._code
+        return run.startswith(self._code) and starts_line
+
+    def _open_code(self, place: FoundMarker, may_ask: bool) -> bool:
         """Open code; as a frame where it may hold a request."""
-        asks = may_ask and bool(self._markers.fenced) and (self._runs or len(run) >= FENCE)
+        runs = self._runs or len(place.text) >= FENCE
+        asks = may_ask and bool(self._markers.fenced) and runs
         if asks:
             marker = Marker("opener", dialects=self._markers.fenced)
-            self._open_frame(run, marker, held, start, "")
+            self._open_frame(place._replace(lead=""), marker)
         else:
-            self._turn_code(run, start)
+            self._turn_code(place.text, place.start)
         return asks
 
     def _turn_code(self, run: str, at: int) -> None:
@@ -436,186 +464,194 @@ class Lexer:
         self._code = run
         self._code_turns.append(at)
 
-    def _take_marker(
-        self, found: str, held: str, line: int, start: int, final: bool
-    ) -> bool | None:
-        """Act on a marker; False where it is text, None while it is too early to say."""
-        lead = self._lead_at(held, line, start)
-        if lead in (">", "|") and lead:
+    def _take_marker(self, place: FoundMarker) -> bool | None:
+        if place.lead in LINES:
             return False
-        marker, before = self._markers[found], held[:start]
+        marker = self._markers[place.text]
         match marker.kind:
             case "opener":
-                hopeless = found in ("{", "[") and not may_begin_request(
-                    held[start : start + LONGEST_LEAD], self._tools
-                )
-                if hopeless or not self._may_open(marker, before, lead):
-                    return False
-                self._open_frame(found, marker, held, start, lead)
-                return True
+                return self._take_opener(place, marker)
             case "result":
-                return self._take_result(found, marker, held, start, lead)
+                return self._take_result(place, marker)
             case "token":
-                return self._take_token(found, marker, held, start, lead, final)
+                return self._take_token(place, marker)
             case "foreign":
-                return self._take_foreign_turn(found, marker, held, start, lead)
+                return self._take_foreign_turn(place, marker)
             case "reasoning":
-                return self._open_reasoning(found, held, start, lead, final)
+                return self._open_reasoning(place)
             case "reasoned":
-                return self._close_reasoning(found, held, start)
+                return self._close_reasoning(place)
             case _:
-                stray = self._is_stray(found, before, lead)
-                return stray and self._take_out(start, len(found), framed=self._behind_call)
+                return self._is_stray(place) and self._take_out(place, framed=self._behind_call)
 
-    def _take_result(self, found: str, marker: Marker, held: str, start: int, lead: str) -> bool:
+    def _take_opener(self, place: FoundMarker, marker: Marker) -> bool:
+        """Open a frame where its opener may stand, and what follows may be a request."""
+        ahead = place.held[place.start : place.start + LONGEST_LEAD]
+        if place.text in ("{", "[") and not may_begin_request(ahead, self._tools):
+            return False
+        if not self._may_open(place, marker):
+            return False
+        self._open_frame(place, marker)
+        return True
+
+    def _take_result(self, place: FoundMarker, marker: Marker) -> bool:
         """A result: behind a call invented, else told once more."""
         if self._called and self._runs:
-            self._show(start)
-            self.over = True
-        elif marker.dialects:
-            self._open_frame(found, marker, held, start, lead)
-        return self.over or bool(marker.dialects)
+            return self._end_turn(place)
+        if marker.dialects:
+            self._open_frame(place, marker)
+        return bool(marker.dialects)
 
-    def _take_out(self, start: int, size: int, framed: bool = False) -> bool:
-        """Give out what stands before as text, and the marker as framing."""
-        framed = framed and not self._held[:start].strip()
-        self._show(start)
-        self._emit("frame end" if framed else "framing", size)
+    def _end_turn(self, place: FoundMarker) -> bool:
+        """Somebody else's turn begins here."""
+        self._show(place.start)
+        self.over = True
+        return True
+
+    def _take_out(self, place: FoundMarker, further: int = 0, framed: bool = False) -> bool:
+        """Give out what stands before as text, and the marker and `further` text as framing."""
+        framed = framed and not place.before.strip()
+        self._show(place.start)
+        self._emit("frame end" if framed else "framing", len(place.text) + further)
         self._lead = ""
         return True
 
-    def _take_token(
-        self, found: str, marker: Marker, held: str, start: int, lead: str, final: bool
-    ) -> bool | None:
+    def _take_token(self, place: FoundMarker, marker: Marker) -> bool | None:
         """A control token: framing, and perhaps the head of somebody else's turn."""
-        end = start + len(found)
-        if marker.where == "reply" and (self._called or self._has_begun(held, start)):
+        if marker.where == "reply" and (self._called or self._has_begun(place)):
             return False
-        if found == "</s>" and not (final or held[end:].strip()):
+        if place.text == "</s>" and not (place.final or place.behind.strip()):
             return None
-        if not self._is_token(found, held, start, lead):
+        if not self._is_token(place):
             return False
-        header = read_header(found, held[end:], final)
+        header = read_header(place.text, place.behind, place.final)
         if header is None:
             return None
-        began = self._began or self._called or bool(held[:start].strip())
-        foreign = header.turn == "foreign" and (began or found[0] != "[")
-        if foreign or (header.turn == "result" and self._called):
-            self._show(start)
-            self.over = True
-            return True
-        return self._take_out(start, len(found) + header.size, framed=self._behind_call)
+        if self._begins_foreign_turn(header, place):
+            return self._end_turn(place)
+        return self._take_out(place, header.size, framed=self._behind_call)
 
-    def _has_begun(self, held: str, start: int) -> bool:
+    def _begins_foreign_turn(self, header: Header, place: FoundMarker) -> bool:
+        if header.turn == "result":
+            return self._called
+        began = self._called or self._has_begun(place)
+        return header.turn == "foreign" and (began or place.text[0] != "[")
+
+    def _has_begun(self, place: FoundMarker) -> bool:
         """Something was said before this place."""
-        return self._began or bool(held[:start].strip())
+        return self._began or bool(place.before.strip())
 
-    def _is_token(self, found: str, held: str, start: int, lead: str) -> bool:
-        """Whether what has the form of a control token is one where it stands."""
+    def _is_token(self, place: FoundMarker) -> bool:
+        """Tell whether what has the form of a control token is one where it stands."""
+        found = place.text
         if found in ANSWERS or found == "<s>":
-            if self._has_begun(held, start):
+            if self._has_begun(place):
                 return False
             self._answer = f"</{found[1:]}"
         elif found in ANSWER_ENDS:
             return found == self._answer
         elif found == "</s>":  # else the end of what is crossed out
-            return held[start + len(found) :].lstrip()[:1] in ("", "<", "[")
-        return not names_call(found) or self._is_stray(found, held[:start], lead)
+            return place.behind.lstrip()[:1] in ("", "<", "[")
+        return not names_call(found) or self._is_stray(place)
 
-    def _take_foreign_turn(
-        self, found: str, marker: Marker, held: str, start: int, lead: str
-    ) -> bool:
+    def _take_foreign_turn(self, place: FoundMarker, marker: Marker) -> bool:
         """A line that begins somebody else's turn: behind a call, or alone at the end."""
-        if lead:
+        if place.lead:
             return False
-        began = self._began or self._called or bool(held[:start].strip())
+        began = self._called or self._has_begun(place)
         if (self._called and self._runs) or (marker.where == "anywhere" and began):
-            self._show(start)
-            self.over = True
-            return True
+            return self._end_turn(place)
         if marker.dialects:
-            self._open_frame(found, marker, held, start, lead)
+            self._open_frame(place, marker)
+        return bool(marker.dialects)
+
+    def _open_reasoning(self, place: FoundMarker) -> bool | None:
+        """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
+        found, behind = place.text, place.behind
+        if not self._has_begun(place):
+            return self._begin_reasoning(place)
+        if found in WORDY:
+            return False
+        if self._follows_directly(place):
+            return self._begin_reasoning(place)
+        if place.lead:
+            return self._mention(found)
+        if not (behind or place.final):
+            return None
+        if behind[:1] in ("", "\r", "\n") or found.startswith("<|"):
+            return self._begin_reasoning(place)
+        return self._mention(found)
+
+    def _follows_directly(self, place: FoundMarker) -> bool:
+        """Right behind a call, or stuck to a text behind earlier reasoning."""
+        if self._behind_call and not place.before.strip():
             return True
+        return self._thought and bool(self._last_before(place).strip())
+
+    def _mention(self, marker: str) -> bool:
+        """Note a marker that is text, for the one that would end what it opens."""
+        self._mentioned.add(marker)
         return False
 
-    def _open_reasoning(
-        self, found: str, held: str, start: int, lead: str, final: bool
-    ) -> bool | None:
-        """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
-        behind = held[start + len(found) :]
-        begins = not (self._began or held[:start].strip())
-        if found in WORDY and not begins:
-            return False
-        if not (begins or (self._behind_call and not held[:start].strip())):
-            before = held[start - 1 : start] if start else self._near[-1:]
-            glued = self._thought and bool(before.strip())
-            if lead and not glued:
-                self._mentioned.add(found)
-                return False
-            if glued:
-                return self._begin_reasoning(found, start)
-            if not (behind or final):
-                return None
-            if behind and behind[0] not in "\r\n" and (found[0] != "<" or found[1] != "|"):
-                self._mentioned.add(found)
-                return False
-        return self._begin_reasoning(found, start)
+    def _last_before(self, place: FoundMarker) -> str:
+        """The character right before it, if there is one."""
+        return (place.before or self._near)[-1:]
 
-    def _begin_reasoning(self, found: str, start: int) -> bool:
-        self._take_out(start, len(found))
-        self._end_markers, self.opened = REASONING[found], found
+    def _begin_reasoning(self, place: FoundMarker) -> bool:
+        self._take_out(place)
+        self._end_markers, self.opened = REASONING[place.text], place.text
         return True
 
-    def _close_reasoning(self, found: str, held: str, start: int) -> bool:
+    def _close_reasoning(self, place: FoundMarker) -> bool:
         """The closer of reasoning that nobody opened: what came before it was thought."""
-        opener = next(tag for tag, ends in REASONING.items() if found in ends)
+        opener = next(tag for tag, ends in REASONING.items() if place.text in ends)
         if opener in self._mentioned:
             return False
         if self._thought or self._called or not self._runs:
-            return self._take_out(start, len(found))
-        self._show(start)
-        self._emit("closer", len(found))
+            return self._take_out(place)
+        self._show(place.start)
+        self._emit("closer", len(place.text))
         self._thought, self._began, self._lead = True, False, ""
         return True
 
-    def _is_stray(self, closer: str, before: str, lead: str) -> bool:
+    def _is_stray(self, place: FoundMarker) -> bool:
         """Framing behind a call, or without its opener: on a line of its own, or stuck to text."""
         if self._behind_plain:
             return False
-        if self._behind_call and not before.strip():
+        if self._behind_call and not place.before.strip():
             return True
-        name = closer.strip("</[]>|")
-        if MENTION.match(closer) is None or any(name in opener for opener in self._mentioned):
+        name = place.text.strip("</[]>|")
+        if MENTION.match(place.text) is None or any(name in opener for opener in self._mentioned):
             return False
-        last = (before or self._near)[-1:]
-        return not lead or last.isalnum() or last in ".!?}])"
+        last = self._last_before(place)
+        return not place.lead or last.isalnum() or last in ".!?}])"
 
-    def _may_open(self, marker: Marker, before: str, lead: str) -> bool:
-        """Whether an opener may open where it stands."""
+    def _may_open(self, place: FoundMarker, marker: Marker) -> bool:
+        """Tell whether an opener may open where it stands."""
         if self._given_back > PATIENCE or self._alarms > ALARMS:
             return False
         if marker.where == "behind":
-            return self._behind_call and not before.strip()
+            return self._behind_call and not place.before.strip()
         if marker.where == "reply":
-            return not (self._began or before.strip())
-        if marker.where == "line" and lead:
+            return not self._has_begun(place)
+        if marker.where == "line" and place.lead:
             return False
         # Without a marker of its own, what prose announces as an example is one.
         plain = all(dialect.fenced for dialect in marker.dialects)
-        return not (plain and introduces_example(self._near + before))
+        return not (plain and introduces_example(self._near + place.before))
 
-    def _open_frame(self, opener: str, marker: Marker, held: str, start: int, lead: str) -> None:
-        quote = held[start - 1 : start] if start else self._near[-1:]
-        self._show(start)
+    def _open_frame(self, place: FoundMarker, marker: Marker) -> None:
+        opener, quote = place.text, self._last_before(place)
+        self._show(place.start)
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
         readers = marker.dialects
-        if lead and opener in WEAK:  # the others want it at the start of a line
+        if place.lead and opener in WEAK:  # the others want it at the start of a line
             readers = tuple(reader for reader in readers if opener in reader.start_markers)
         inline = opener[0] == "`" and len(opener) < FENCE
         body = InlineCodeEnd if inline else FenceEnd if opener[0] == "`" else marker.body
         assert body is not None, "every opener has one"
         made = body(opener, self._tools)
-        self._frame = Frame(opener, readers, made, self._tools, bool(lead), quote)
+        self._frame = Frame(opener, readers, made, self._tools, bool(place.lead), quote)
 
     def _show(self, size: int) -> None:
         """Give out text, by what it stands in."""

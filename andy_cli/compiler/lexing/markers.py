@@ -1,8 +1,9 @@
 """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
 
 from andy_cli.compiler.bodies.calls import name_spellings
@@ -117,6 +118,27 @@ class MarkerLookahead:
         return self._span if self._span and self._span[0] <= last else None
 
 
+def find_ahead(
+    lookaheads: Iterable[MarkerLookahead], text: str, at: int, here: list[Span]
+) -> list[Span]:
+    """Find the next marker of each kind, ever farther until there is one; with those `here`."""
+    reach = WINDOW
+    while True:
+        last = min(at + reach, len(text))
+        ahead = [span for lookahead in lookaheads if (span := lookahead.first(text, at, last))]
+        if here or ahead or last == len(text):
+            return here + ahead
+        reach *= 2
+
+
+def keys_where(table: Mapping[Key, Marker], is_wanted: Callable[[Marker], bool]) -> list[Key]:
+    return [key for key, marker in table.items() if is_wanted(marker)]
+
+
+def is_own_protocol(dialect: Dialect) -> bool:
+    return dialect.calls_only or dialect.format_violation is not None
+
+
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
@@ -124,38 +146,36 @@ class Markers:
         self, dialects: Sequence[Dialect], tools: Sequence[str] = (), first: str = ""
     ) -> None:
         """`first` is the dialect that is expected: of those with one opener it reads first."""
-        tools = [name for name in tools if name]
+        tools = [*filter(None, tools)]
         self._expected = first
-        taught = [dialect for dialect in dialects if dialect.name == first]
-        owns = any(dialect.calls_only or dialect.format_violation is not None for dialect in taught)
+        owns = any(dialect.name == first and is_own_protocol(dialect) for dialect in dialects)
         self.protocol = first if owns else ""
         """The protocol of ours that was taught: a reply is one object of it."""
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
         self._forms: dict[Form, Marker] = {}
         self.all = tuple(dialects)
-        self._end_markers = frozenset(
-            closer for dialect in dialects for closer in dialect.end_markers
-        )
+        self._end_markers = frozenset(chain(*(dialect.end_markers for dialect in dialects)))
         self.fenced = tuple(dialect for dialect in dialects if dialect.fenced)
         for dialect in (*dialects, *(FRAMING if dialects else ())):
             self._add_dialect(dialect, tools)
         self._add_framework(bool(dialects))
-        self.heads = frozenset(
-            text for text, marker in self._exact.items() if marker.kind == "opener"
-        )
+        self.heads = frozenset(keys_where(self._exact, lambda marker: marker.kind == "opener"))
         """Start markers that may also end a stretch of reasoning."""
-        for text in (*(f"<{tag}>" for tag in RESULTS), *OTHER_RESULTS):
-            marker = self._exact.get(text) or Marker("result")
-            self._exact[text] = marker._replace(kind="result")
-        behind = frozenset(text for text, marker in self._exact.items() if marker.where == "behind")
+        self._add_results()
+        behind = frozenset(keys_where(self._exact, lambda marker: marker.where == "behind"))
         self._fixed = find_fixed(frozenset(self._exact) - behind, frozenset(self._folded))
         self._behind = find_fixed(behind, frozenset())
         self._named = NamedMarkers(
-            self._forms_where("line"),
-            self._forms_where("anywhere"),
-            [name for name in tools if is_simple(name)],
+            keys_where(self._forms, lambda marker: marker.where == "line"),
+            keys_where(self._forms, lambda marker: marker.where == "anywhere"),
+            filter(is_simple, tools),
         )
+
+    def _add_results(self) -> None:
+        for text in (*(f"<{tag}>" for tag in RESULTS), *OTHER_RESULTS):
+            marker = self._exact.get(text) or Marker("result")
+            self._exact[text] = marker._replace(kind="result")
 
     def _add_dialect(self, dialect: Dialect, tools: Sequence[str]) -> None:
         if dialect.case_insensitive:
@@ -179,9 +199,6 @@ class Markers:
             self._folded |= dict.fromkeys(OWN_LINES, Marker("token", "reply"))
             self._folded |= dict.fromkeys(("user:", "human:", "observation:"), NEXT)
             self._folded |= dict.fromkeys(HEADINGS, Marker("foreign"))
-
-    def _forms_where(self, where: Where) -> list[Form]:
-        return [form for form, marker in self._forms.items() if marker.where == where]
 
     def _add(self, table: dict[Key, Marker], key: Key, where: Where, dialect: Dialect) -> None:
         there: Marker = table.get(key) or Marker("opener", where, body=dialect.body)
@@ -209,31 +226,27 @@ class Markers:
         Where several begin, the longest counts. `line_start`: the text begins a line; `behind`: a
         request stood right before it.
         """
-        if not (
-            line_start
-            or behind
-            or self._always(text, 0, len(text))
-            or self._named.anywhere(text, 0, len(text))
-        ):
+        if not (line_start or behind or self._holds_any(text)):
             return  # as with most pieces of prose
-        always, anywhere = MarkerLookahead(self._always), MarkerLookahead(self._named.anywhere)
+        lookaheads = MarkerLookahead(self._always), MarkerLookahead(self._named.anywhere)
         at = 0
         while True:
-            line = self._named.at_line(text, at) if line_start else None
-            right_behind = self._right_behind(text) if behind else None
-            reach, spans = WINDOW, [found for found in (line, right_behind) if found]
-            while True:
-                last = min(at + reach, len(text))
-                ahead = (always.first(text, at, last), anywhere.first(text, at, last))
-                found = [*spans, *(kind for kind in ahead if kind)]
-                if found or last == len(text):
-                    break
-                reach *= 2
+            found = find_ahead(lookaheads, text, at, self._here(text, at, line_start, behind))
             if not found:
                 return
             start, end = min(found, key=lambda span: (span[0], -span[1]))
             yield text[start:end], start, end
             at, line_start, behind = end, text[end - 1] == "\n", behind and not text[:end].strip()
+
+    def _holds_any(self, text: str) -> bool:
+        last = len(text)
+        return bool(self._always(text, 0, last) or self._named.anywhere(text, 0, last))
+
+    def _here(self, text: str, at: int, line_start: bool, behind: bool) -> list[Span]:
+        """What counts only where it stands: at the start of a line, or behind a request."""
+        line = self._named.at_line(text, at) if line_start else None
+        right_behind = self._right_behind(text) if behind else None
+        return [span for span in (line, right_behind) if span]
 
     def _right_behind(self, text: str) -> Span | None:
         match = self._behind.expression.match(text, len(text) - len(text.lstrip()))

@@ -58,18 +58,22 @@ def _in_json_text(written: str) -> bool:
 
 
 def _read_marked(parsed: Parsed, tail: str, tools: Tools) -> OpenCall | None:
-    doubtful = parsed.repairs or parsed.fault or parsed.incomplete or len(parsed.requests) != 1
-    if doubtful:
+    if not _is_one_sure_call(parsed):
         return None
     name, arguments = parsed.requests[0].name, parsed.requests[0].arguments
     if name not in tools or not arguments:
         return None
     *whole, (key, value) = arguments.items()
-    if not isinstance(value, str) or not value.endswith(MARK) or not _is_text(key, tools[name]):
+    is_open = isinstance(value, str) and value.endswith(MARK)
+    if not is_open or not _is_text(key, tools[name]):
         return None
-    sure = _dump(_hold_back(value[:-1], tail))[:-1]
-    before = "".join(f"{_dump(value)}: {_dump(known)}, " for value, known in whole)
+    sure = _dump(_hold_back(str(value)[:-1], tail))[:-1]
+    before = "".join(f"{_dump(other)}: {_dump(known)}, " for other, known in whole)
     return None if MARK in before + sure else OpenCall(name, f"{{{before}{_dump(key)}: {sure}")
+
+
+def _is_one_sure_call(parsed: Parsed) -> bool:
+    return len(parsed.requests) == 1 and not (parsed.repairs or parsed.fault or parsed.incomplete)
 
 
 def _is_text(key: str, tool: Schema) -> bool:
