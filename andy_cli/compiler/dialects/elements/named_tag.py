@@ -7,12 +7,13 @@ Models make it up; it counts only for tools that exist and arguments that fit.
 """
 
 import re
+from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import builders, calls, json_text, typed
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import ToolRequest
+from andy_cli.messages import Schema, ToolRequest
 
 TAG = Expression(r"<(?P<name>[\w.\-]+)>(?P<inside>.*?)</(?P=name)>\s*", re.S)
 VALUE = Expression(r"\s*<(?P<key>\w+)>(?P<value>.*?)</(?P=key)>\s*", re.S)
@@ -29,12 +30,17 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 def read_inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    """The arguments in a tag, as JSON or as elements; None where they are not the tool's."""
     schemas = calls.declared_properties(tools[name])
     if not text:
         return {} if not calls.parameters_schema(tools[name]).get("required") else None
     if text.startswith("{"):
         value = json_text.read_value(text)
         return value if isinstance(value, dict) and set(value) <= set(schemas) else None
+    return read_children(text, schemas)
+
+
+def read_children(text: str, schemas: Mapping[str, Schema]) -> dict[str, object] | None:
     found: dict[str, object] = {}
     at = 0
     for match in VALUE.finditer(text):

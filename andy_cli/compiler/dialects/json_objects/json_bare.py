@@ -17,16 +17,27 @@ from andy_cli.compiler.bodies.end_detectors import BareCallEnd
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     body, _ = strip_fence(text)
     body = body.lstrip(";, \n")
-    if body[:1] not in "{[" or not body:
+    if not body.startswith(("{", "[")):
         return None
     body = json_text.close_last(body)
     values = list(json_text.iterate_values(body))
     value: object = values if len(values) > 1 else json_text.read_value(body)
+    parsed = read_known(value, tools) or read_lines(body, tools)
+    if parsed is not None:
+        return parsed
+    if not json_text.is_balanced(body) and builders.begins_call(body) and names_a_tool(body, tools):
+        return Parsed(incomplete=True)
+    return None
+
+
+def read_known(value: object, tools: Tools) -> Parsed | None:
+    """Read a value that is nothing but calls of known tools, else those of its parts that are."""
     requests = calls.read_requests(value, tools, known=True) or python_calls.read_texts(
         value, tools
     )
@@ -37,34 +48,34 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         found = calls.read_requests(value, tools) or ()
         if parsed := calls.split_known(found, tools):
             return parsed._replace(explicit=True)
-    if isinstance(value, list) and (parsed := read_whole_reply(value, tools)):
-        return parsed
-    if len(lines := NEXT_OBJECT.split(body)) > 1 and (parsed := readable_lines(lines, tools)):
-        return parsed
-    if not json_text.is_balanced(body) and builders.begins_call(body) and names_a_tool(body, tools):
-        return Parsed(incomplete=True)
-    return None
+    return read_entries(value, tools) if isinstance(value, list) else None
 
 
-def read_whole_reply(values: list[object], tools: Tools) -> Parsed | None:
+def read_entries(values: list[object], tools: Tools) -> Parsed | None:
     """Read those entries of a list that are calls with arguments; the others are reported."""
-    read = [calls.names_arguments(value) and calls.read_requests(value, tools) for value in values]
-    parsed = calls.split_known([request for requests in read for request in requests or ()], tools)
+    unread: list[str] = []
+    requests: list[ToolRequest] = []
+    for value in values:
+        found = calls.read_requests(value, tools) if calls.names_arguments(value) else None
+        requests += found or ()
+        if not found:
+            unread.append(f"This is no request: {json.dumps(value)[:80]}.")
+    parsed = calls.split_known(requests, tools)
     if parsed is None or not parsed.requests:
         return None
-    pairs = zip(values, read, strict=True)
-    unread = [json.dumps(value)[:80] for value, found in pairs if not found]
-    faults = [parsed.fault, *(f"This is no request: {value}." for value in unread)]
-    return parsed._replace(fault=" ".join(filter(None, faults)))
+    return parsed._replace(fault=" ".join(filter(None, [parsed.fault, *unread])))
 
 
 NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
 
 
-def readable_lines(lines: list[str], tools: Tools) -> Parsed | None:
+def read_lines(body: str, tools: Tools) -> Parsed | None:
     """Read those of several objects, one a line, that can be read; the others are reported."""
+    lines = NEXT_OBJECT.split(body)
+    if len(lines) == 1:
+        return None
     values = [(line, json_text.read_value(line)) for line in lines]
-    return read_whole_reply([line if value is None else value for line, value in values], tools)
+    return read_entries([line if value is None else value for line, value in values], tools)
 
 
 def names_a_tool(body: str, tools: Tools) -> bool:

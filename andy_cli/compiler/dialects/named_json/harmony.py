@@ -52,19 +52,26 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     speaker = SPEAKER.match(head)
     if speaker and not "assistant".startswith(speaker["role"]):
         return Parsed(ends_reply=True)
-    recipient, channel = RECIPIENT.search(head), NAME.search(head)
     if not marker:
         return None if len(head) > HEAD else Parsed()
-    if not recipient:
-        thinking = channel is not None and channel[1] in THINKING
-        return Parsed(thinks_until=("<|end|>", START, CHANNEL, "<|return|>") if thinking else ())
-    name = calls.clean_tool_name(recipient[1], tools)
-    if name in ("python", "browser", "browser.search", "browser.open") and name not in tools:
+    if recipient := RECIPIENT.search(head):
+        return read_call(calls.clean_tool_name(recipient[1], tools), body, tools)
+    channel = NAME.search(head)
+    thinking = channel is not None and channel[1] in THINKING
+    return Parsed(thinks_until=("<|end|>", START, CHANNEL, "<|return|>") if thinking else ())
+
+
+BUILT_IN = ("python", "browser", "browser.search", "browser.open")
+"""Tools of the model's maker; what is written to them is thought where they do not exist."""
+
+
+def read_call(name: str, body: str, tools: Tools) -> Parsed | None:
+    if name in BUILT_IN and name not in tools:
         return Parsed(reasoning=body)
     if not body.strip() and calls.parameters_schema(tools.get(name)).get("required"):
         return Parsed(incomplete=True)
     value = json_text.read_value(body) if body.strip() else {}
-    arguments = calls.read_argument_object(value, tools.get(name)) if value is not None else None
+    arguments = calls.read_argument_object(value, tools.get(name))
     if arguments is None:
         return Parsed(incomplete=True) if not json_text.is_balanced(body) else None
     return Parsed((ToolRequest(name=name, arguments=arguments),))

@@ -8,6 +8,7 @@ Both in one object is refused: nobody can know which was meant (R13).
 
 import json
 import re
+from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import builders, calls, constraint_schemas, json_text
 from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan
@@ -29,7 +30,10 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return Parsed(incomplete=True) if '"tool"' in body else None
     if not isinstance(value, dict) or not set(value) <= {"thought", "action", "final"}:
         return None
-    thought = str(value.get("thought") or "")[:THOUGHT]
+    return read_step(value, str(value.get("thought") or "")[:THOUGHT], tools)
+
+
+def read_step(value: Mapping[str, object], thought: str, tools: Tools) -> Parsed | None:
     if "action" in value and "final" in value:
         return Parsed(fault="Give either an action or a final answer, not both.", reasoning=thought)
     if "final" in value:

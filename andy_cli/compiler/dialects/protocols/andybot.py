@@ -127,6 +127,7 @@ REPEATS = 2
 def interview(
     name: str, schema: Schema, given: Arguments
 ) -> Generator[InterviewQuestion, str, Arguments | InterviewRefusal]:
+    """Ask for each parameter that is not known yet; refused without one that is required."""
     required = set(schema.get("required") or ())
     arguments: dict[str, object] = {}
     for parameter, declared in (schema.get("properties") or {}).items():
@@ -134,25 +135,29 @@ def interview(
             arguments[parameter] = convert_answer(str(given[parameter]), declared)
             continue
         needed = parameter in required
-        question = InterviewQuestion(
-            ask_parameter(parameter, declared),
-            parameter,
-            declared,
-            needed,
-            answers(declared, needed),
-        )
-        for attempt in range(REPEATS):
-            answer = clean_answer(parameter, (yield question))
-            if is_skipped(answer, declared):
-                if not question.required:
-                    break
-            elif (value := convert_answer(answer, declared)) is not None:
-                arguments[parameter] = value
-                break
-            question = again(question, attempt)
-        if question.required and parameter not in arguments:
+        value = yield from ask_for_value(parameter, declared, needed)
+        if value is not None:
+            arguments[parameter] = value
+        elif needed:
             return InterviewRefusal(f"cannot {name.upper()} without {parameter}")
     return arguments
+
+
+def ask_for_value(
+    parameter: str, schema: Schema, required: bool
+) -> Generator[InterviewQuestion, str, object | None]:
+    """Ask until an answer fits, or one that need not be is left out; None: there is no value."""
+    text = ask_parameter(parameter, schema)
+    question = InterviewQuestion(text, parameter, schema, required, answers(schema, required))
+    for attempt in range(REPEATS):
+        answer = clean_answer(parameter, (yield question))
+        if is_skipped(answer, schema):
+            if not required:
+                break
+        elif (value := convert_answer(answer, schema)) is not None:
+            return value
+        question = again(question, attempt)
+    return None
 
 
 SKIP = "skip"
@@ -315,29 +320,28 @@ def format_result(content: str) -> str:
     if value is None:
         return "OK"
     if isinstance(value, list):
-        return ", ".join(map(item, value)) or "OK"
+        return ", ".join(map(format_item, value)) or "OK"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else content
 
 
-def item(value: object) -> str:
+def format_item(value: object) -> str:
     """One item of a list: a text as it is, a part of a message its text, else JSON.
 
     A record that starts with a text is named by it, `song.mp3 (title: Song, seconds: 61)`: small
     models lose a name inside a JSON object.
     """
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, dict) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    if value.get("type") == "text" and isinstance(value.get("text"), str):
-        return str(value["text"])
-    (_, first), *rest = value.items()
-    if not isinstance(first, str) or not rest:
-        return json.dumps(value, ensure_ascii=False)
-    details = ", ".join(
-        f"{name}: {write_plain(value)}" for name, value in rest if value is not None
-    )
-    return f"{first} ({details})" if details else first
+    match value:
+        case str():
+            return value
+        case {"type": "text", "text": str(text)}:
+            return text
+        case dict() if len(value) > 1:
+            (_, first), *rest = value.items()
+            if isinstance(first, str):
+                known = [(name, detail) for name, detail in rest if detail is not None]
+                details = ", ".join(f"{name}: {write_plain(detail)}" for name, detail in known)
+                return f"{first} ({details})" if details else first
+    return json.dumps(value, ensure_ascii=False)
 
 
 # The lesson: A3.

@@ -10,9 +10,9 @@ Each item is judged on its own: the good ones are kept, for each bad one a fault
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
@@ -74,42 +74,49 @@ def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
     notes: list[str] = []
     seen: set[str] = set()
     for at, item in enumerate(items):
-        read = request_of(item, at, tools, seen)
-        if isinstance(read, str):
-            errors.append(read)
-        else:
-            good.append(read)
-            if item.get("id") in seen:
-                notes.append(f"the id {item['id']!r} was given twice: it became {read.id!r}")
-            seen.add(read.id)
+        if fault := find_fault(item, at, tools):
+            errors.append(fault)
+            continue
+        read = read_call(item, at, tools, seen)
+        good.append(read)
+        if item.get("id") in seen:
+            notes.append(f"the id {item['id']!r} was given twice: it became {read.id!r}")
+        seen.add(read.id)
     return Envelope(tuple(good), tuple(errors), tuple(notes), found=True)
 
 
-def request_of(item: object, at: int, tools: Tools | None, seen: set[str]) -> ToolRequest | str:
-    """The call, or why it is none."""
+def find_fault(item: object, at: int, tools: Tools | None) -> str:
+    """Why an item is no call; empty where it is one."""
     if not isinstance(item, Mapping):
         return f"toolCalls[{at}] is not an object"
-    kind = item.get("type")
+    kind, priority = item.get("type"), item.get("priority", 0)
     if not isinstance(kind, str):
         return f"toolCalls[{at}] has no type"
-    name = kind if tools and kind in tools else ALIASES.get(kind, kind)
-    parameters = item.get("parameters", {})
-    if not isinstance(parameters, Mapping):
+    if not isinstance(item.get("parameters", {}), Mapping):
         return f"toolCalls[{at}] ({kind}): parameters is not an object"
-    if tools and name not in tools and name not in (SPOKEN, ENDED):
+    if tools and find_name(kind, tools) not in (*tools, SPOKEN, ENDED):
         return f"toolCalls[{at}]: there is no type {kind!r}"
-    priority = item.get("priority", 0)
     if isinstance(priority, bool) or not isinstance(priority, int | float):
         return f"toolCalls[{at}] ({kind}): priority is not a number"
-    written = item.get("id")
-    id = written if isinstance(written, str) and written not in seen else f"call{at}"
-    operation = item.get("operation")
+    return ""
+
+
+def find_name(kind: str, tools: Tools | None) -> str:
+    """The name of the tool that a type means."""
+    return kind if tools and kind in tools else ALIASES.get(kind, kind)
+
+
+def read_call(
+    item: Mapping[str, Any], at: int, tools: Tools | None, seen: Collection[str]
+) -> ToolRequest:
+    """Read an item without a fault; an id that was given before is not given again."""
+    name, written, operation = find_name(item["type"], tools), item.get("id"), item.get("operation")
     return ToolRequest(
         name=name,
-        arguments=parameters,
-        id=id,
+        arguments=item.get("parameters", {}),
+        id=written if isinstance(written, str) and written not in seen else f"call{at}",
         operation=operation if isinstance(operation, str) else name,
-        priority=priority,
+        priority=item.get("priority", 0),
     )
 
 
@@ -122,18 +129,22 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     envelope = read_envelope(body, tools)
     if not envelope.found:
         return None
-    known = [call for call in envelope.calls if call.name in tools or not is_spoken(call)]
-    said = [
-        str((call.arguments or {}).get("content", "")) for call in envelope.calls if is_spoken(call)
-    ]
-    said = [] if any(request.name == SPOKEN for request in known) else said
+    requests = tuple(call for call in envelope.calls if call.name in tools or not is_spoken(call))
     return Parsed(
-        tuple(known),
+        requests,
         repairs=envelope.notes,
-        text="\n\n".join(filter(None, said)),
+        text=spoken_text(envelope.calls, tools),
         fault="; ".join(envelope.errors),
         settled=True,
     )
+
+
+def spoken_text(requests: Sequence[ToolRequest], tools: Tools) -> str:
+    """The words for the user in calls, unless a tool is there to say them."""
+    if SPOKEN in tools and any(request.name == SPOKEN for request in requests):
+        return ""
+    spoken = [request.arguments or {} for request in requests if is_spoken(request)]
+    return "\n\n".join(filter(None, (str(said.get("content", "")) for said in spoken)))
 
 
 def is_spoken(request: ToolRequest) -> bool:

@@ -12,6 +12,7 @@ ToolLLaMA's `Finish` is an end, not a tool.
 """
 
 import re
+from collections.abc import Sequence
 
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls, typed
 from andy_cli.compiler.bodies.contents import read_arguments
@@ -36,36 +37,50 @@ THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    before, *told = INVENTED.split(text, maxsplit=1)
+    before, *invented = INVENTED.split(text, maxsplit=1)
     action = ACTION.search(before) or CALLED.search(before) or ALONE.search(before)
     final = FINAL.search(before)
     if final and (not action or final.start() < action.start()):
-        return Parsed(
-            text=before[final.end() :].strip(), reasoning=find_thought(before[: final.start()])
-        )
-    if not action:
-        return None
+        thought = find_thought(before[: final.start()])
+        return Parsed(text=before[final.end() :].strip(), reasoning=thought)
+    return read_action(before, action, invented, tools) if action else None
+
+
+def read_action(
+    before: str, action: re.Match[str], invented: Sequence[str], tools: Tools
+) -> Parsed | None:
+    """Read an action, or an end that is written as one; `invented` is what stands behind it."""
+    thought = find_thought(before[: action.start()])
     name = calls.clean_tool_name(action["name"], tools)
     if name.lower() == "finish" and name not in tools:
-        return Parsed(
-            text=find_answer(action["input"]), reasoning=find_thought(before[: action.start()])
-        )
+        return Parsed(text=find_answer(action["input"]), reasoning=thought)
     if name not in tools:
         return None
-    written = action.groupdict().get("input") or ""
-    called = action.re.groups > 1 and action.string[action.end("name")] == "("
-    arguments = (
-        called_with(action[0], tools) if called else read_inputs(written.strip(), name, tools)
-    )
-    if not written and calls.parameters_schema(tools[name]).get("required") and not called:
-        return Parsed(incomplete=True)
+    arguments = read_action_input(action, name, tools)
     if arguments is None:
         return Parsed(incomplete=True)
-    request = ToolRequest(name=name, arguments=arguments)
-    settled = before != text
-    behind = words_behind(told[0] if told else written if written else before[action.end() :])
-    thoughts = find_thought(before[: action.start()])
-    return Parsed((request,), reasoning=thoughts, settled=settled, behind=behind)
+    rest = invented[0] if invented else find_input(action) or before[action.end() :]
+    return Parsed(
+        (ToolRequest(name=name, arguments=arguments),),
+        reasoning=thought,
+        settled=bool(invented),
+        behind=words_behind(rest),
+    )
+
+
+def find_input(action: re.Match[str]) -> str:
+    """The input of an action as written; empty where there is none."""
+    return action.groupdict().get("input") or ""
+
+
+def read_action_input(action: re.Match[str], name: str, tools: Tools) -> dict[str, object] | None:
+    """The arguments of an action; None where they are cut off, or cannot be read."""
+    if action.re.groups > 1 and action.string[action.end("name")] == "(":
+        return called_with(action[0], tools)
+    written = find_input(action)
+    if not written and calls.parameters_schema(tools[name]).get("required"):
+        return None
+    return read_inputs(written.strip(), name, tools)
 
 
 def words_behind(text: str) -> str:

@@ -37,7 +37,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
             valid = True
             if not marked and all(is_call(step, tools) for step in steps):
                 continue
-            requests, answer = carried_out(steps, tools)
+            requests, answer = read_program(steps, tools)
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue  # NotLiteral is a ValueError
         return Parsed(tuple(requests), text=answer)
@@ -49,43 +49,59 @@ def is_call(step: ast.stmt, tools: Tools) -> bool:
     return isinstance(step, ast.Expr) and read_program_call(step.value) not in ("", "print", ANSWER)
 
 
-class CodeProgram(ast.NodeTransformer):
-    """Puts in the values of the names that have one."""
+class NeedsResult(Exception):
+    """A call cannot be read without the result of one before it."""
 
-    def __init__(self) -> None:
-        self.values: dict[str, ast.expr] = {}
+
+class CodeProgram(ast.NodeTransformer):
+    """Takes the steps of a program; puts in the values of the names that have one."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.requests: list[ToolRequest] = []
+        self.answer = ""
+        self._tools = tools
+        self._values: dict[str, ast.expr] = {}
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.values.get(node.id, node)
+        return self._values.get(node.id, node)
+
+    def take(self, target: str, value: ast.expr) -> None:
+        """Take a value, and the name it is given; raises NotLiteral and NeedsResult."""
+        value = self.visit(value)
+        called = read_program_call(value)
+        inner = argument(value) if called in ("print", ANSWER) else value
+        if isinstance(inner, ast.Call):
+            self._take_call(inner)
+        elif called == ANSWER and inner is not None and not self.requests:
+            self.answer = str(read_literal(inner))
+        elif target and inner is not None:
+            read_literal(inner)
+            self._values[target] = inner
+        elif called not in ("print", ANSWER):
+            raise NotLiteral
+
+    def _take_call(self, call: ast.Call) -> None:
+        try:
+            self.requests.append(read_known_call(call, self._tools))
+        except NotLiteral:
+            if self.requests:
+                raise NeedsResult from None
+            raise
 
 
-def carried_out(steps: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest], str]:
+def read_program(steps: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest], str]:
     """The calls and the final answer; raises NotLiteral for any other program."""
-    requests: list[ToolRequest] = []
-    program, answer = CodeProgram(), ""
+    program = CodeProgram(tools)
     for step in steps:
         if isinstance(step, ast.Import | ast.ImportFrom):
             continue
-        target, value = read_assignment(step)
-        value = program.visit(value)
-        inner = argument(value) if read_program_call(value) in ("print", ANSWER) else value
-        if isinstance(inner, ast.Call):
-            try:
-                requests.append(is_known_call(inner, tools))
-            except NotLiteral:
-                if not requests:
-                    raise
-                break
-        elif read_program_call(value) == ANSWER and inner is not None and not requests:
-            answer = str(read_literal(inner))
-        elif target and inner is not None:
-            read_literal(inner)
-            program.values[target] = inner
-        elif read_program_call(value) not in ("print", ANSWER):
-            raise NotLiteral
-    if not (requests or answer):
+        try:
+            program.take(*read_assignment(step))
+        except NeedsResult:
+            break
+    if not (program.requests or program.answer):
         raise NotLiteral
-    return requests, answer
+    return program.requests, program.answer
 
 
 def read_assignment(step: ast.stmt) -> tuple[str, ast.expr]:
@@ -108,7 +124,7 @@ def argument(value: ast.expr) -> ast.expr | None:
     return value.args[0] if isinstance(value, ast.Call) and value.args else None
 
 
-def is_known_call(call: ast.Call, tools: Tools) -> ToolRequest:
+def read_known_call(call: ast.Call, tools: Tools) -> ToolRequest:
     request = call_of(call, tools)
     if request.name not in tools:
         raise NotLiteral
@@ -116,19 +132,16 @@ def is_known_call(call: ast.Call, tools: Tools) -> ToolRequest:
 
 
 def write(request: ToolRequest) -> str:
-    plain = {key: value for key, value in (request.arguments or {}).items() if name_arguments(key)}
-    other = {
-        key: value for key, value in (request.arguments or {}).items() if not name_arguments(key)
-    }
-    values = [
-        *(f"{key}={value!r}" for key, value in plain.items()),
-        *([f"**{other!r}"] * bool(other)),
-    ]
+    other = dict(request.arguments or {})
+    plain = {key: other.pop(key) for key in [*other] if is_argument_name(key)}
+    values = [f"{key}={value!r}" for key, value in plain.items()]
+    if other:
+        values.append(f"**{other!r}")
     return f"```py\nresult = {request.name}({', '.join(values)})\nprint(result)\n```"
 
 
-def name_arguments(key: str) -> bool:
-    """Whether Python takes it as the name of an argument."""
+def is_argument_name(key: str) -> bool:
+    """Tell whether Python takes it as the name of an argument."""
     return key.isidentifier() and not iskeyword(key)
 
 

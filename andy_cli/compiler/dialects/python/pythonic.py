@@ -25,12 +25,7 @@ ESCAPED_BRACKET = Expression(r"\A\\\[|\\\]\Z")
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = strip_fence(text)
-    for opener, closer in MARKERS:
-        body = body.removeprefix(opener).removesuffix(closer)
-    body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
-    if len(body) > 1 and body[0] in "'\"" and body[-1] == body[0]:
-        body = body[1:-1]
+    body = strip_framing(text)
     requests = python_calls.read_python_calls(body, tools, known=False)
     parsed = calls.split_known(requests or (), tools)
     if parsed is None and (printed := PRINT.match(body)):
@@ -41,6 +36,17 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if python_calls.is_cut_off(body, tools):
         return Parsed(incomplete=True)
     return None
+
+
+def strip_framing(text: str) -> str:
+    """The program alone: without its fence, its markers, escapes and quotation marks around it."""
+    body, _ = strip_fence(text)
+    for opener, closer in MARKERS:
+        body = body.removeprefix(opener).removesuffix(closer)
+    body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
+    if len(body) > 1 and body[0] in "'\"" and body[-1] == body[0]:
+        return body[1:-1]
+    return body
 
 
 def write(request: ToolRequest) -> str:
