@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import Arguments, Chunk, ToolRequest
 from tests.cases import quick_every

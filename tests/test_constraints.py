@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from andy_cli.compiler.compiler import Compiler
-from andy_cli.compiler.dialects import action, andybot, envelope
-from andy_cli.compiler.dialects.andybot import answers
+from andy_cli.compiler.dialects.protocols import action, andybot, envelope
+from andy_cli.compiler.dialects.protocols.andybot import answers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.schema_node import PreparedSchema
-from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.constraints import choice_grammar, read_answer, write_constraint

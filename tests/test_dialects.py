@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, tools_by_name
 from andy_cli.compiler.dialect import Dialect, Tools
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import Schema, ToolRequest
 from tests.cases import loop_over, quick_every

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from tests.cases import quick_every
 from tests.frames import BODIES, NAMED, Frame

@@ -5,8 +5,8 @@ import pytest
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, tools_by_name
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.framing import LONGEST
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.framing import LONGEST
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from tests.cases import loop_over
 

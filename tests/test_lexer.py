@@ -14,8 +14,8 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.control_tokens import CLOSERS, LITERAL, REASONING
 from andy_cli.compiler.dialect import Dialect, Tools
-from andy_cli.compiler.lexer import Lexer, Segment
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.lexer import Lexer, Segment
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from tests.cases import CORPORA, loop_over, quick_every, rows
 from tests.test_dialects import CASES, TOOLS

@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 
 import andy_cli.compiler
-from andy_cli.compiler import (
-    StreamCompiler,
-    compile_text,
-    list_dialects,
-    write_call,
-    write_history,
-)
+from andy_cli.compiler import StreamCompiler, compile_text, list_dialects, write_call, write_history
 from andy_cli.compiler.compiler import Compiler
 from tests.cases import loop_over
 from tests.test_compiler import MARKERS, TOOLS, replies

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from andy_cli.compiler.dialects import andybot
+from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint

@@ -3,7 +3,7 @@
 import pytest
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, tools_by_name
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from tests.test_dialects import DIALECTS, TOOLS
 
 MARKERS = Markers(DIALECTS, tuple(TOOLS), "hermes")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andy_cli.compiler.open_calls import find_tail, read_open_call
+from andy_cli.compiler.lexing.open_calls import find_tail, read_open_call
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.messages import ToolRequest
 from tests.cases import loop_over, quick_every

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from andy_cli import events
-from andy_cli.compiler.dialects import action, hermes
+from andy_cli.compiler.dialects.json_objects import hermes
+from andy_cli.compiler.dialects.protocols import action
 from andy_cli.events import Event
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.probe.probe_command import probe_model

@@ -10,7 +10,7 @@ import pytest
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from tests.model_server import Answer, ModelServer, called, event, raw, refused, status, streamed
 from tests.shell import Done, andy

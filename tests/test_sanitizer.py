@@ -14,7 +14,7 @@ from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks, sanitize
 from andy_cli.agent.output.tool_titles import ToolTitles, asks_about_tools, make_titles
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.json_lines import answer_lines

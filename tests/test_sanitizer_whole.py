@@ -12,7 +12,7 @@ from andy_cli import events
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name

@@ -15,7 +15,8 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.prompt.system_prompt import render_system_prompt, render_tool_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.alternation import alternate_roles
-from andy_cli.compiler.dialects import andybot, native
+from andy_cli.compiler.dialects import native
+from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.messages import Message, ToolCall
 from tests.fakes import ScriptedModel
 from tests.fakes import native as natively

@@ -13,8 +13,8 @@ from andy_cli import events
 from andy_cli.agent.calls.envelope_plan import TOO_EARLY
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.agent.turn import turn
-from andy_cli.compiler.dialects import envelope
-from andy_cli.compiler.dialects.envelope import parse_envelope
+from andy_cli.compiler.dialects.protocols import envelope
+from andy_cli.compiler.dialects.protocols.envelope import parse_envelope
 from andy_cli.frontends.session_factory import OpenConversation
 from andy_cli.messages import CallDelta, Chunk
 from andy_cli.settings import load

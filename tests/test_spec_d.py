@@ -7,8 +7,8 @@ import pytest
 from andy_cli import events
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.agent.turn_state import INSTEAD, RESENDS
-from andy_cli.compiler.dialects import action
-from andy_cli.compiler.dialects.action import THOUGHT
+from andy_cli.compiler.dialects.protocols import action
+from andy_cli.compiler.dialects.protocols.action import THOUGHT
 from tests.desk import DESK, MEMORY, Played, Replies, play, speak
 
 ANSWER = '{"final": {"content": "Here you are."}}'

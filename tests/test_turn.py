@@ -17,7 +17,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.detect import Template
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.events import Event

@@ -10,12 +10,12 @@ from typing import Literal, NamedTuple, Protocol
 from andy_cli.compiler.bodies.calls import says_no_call
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
-from andy_cli.compiler.frame import Frame
-from andy_cli.compiler.framing import LETTER, LONE_OBJECT
-from andy_cli.compiler.lexer import SHOWN, Lexer, Segment
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.frame import Frame
+from andy_cli.compiler.lexing.framing import LETTER, LONE_OBJECT
+from andy_cli.compiler.lexing.lexer import SHOWN, Lexer, Segment
+from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.compiler.native_calls import NativeCalls
-from andy_cli.compiler.open_calls import OpenCall
 from andy_cli.compiler.visible import Gaps
 from andy_cli.messages import Chunk, ToolRequest
 
@@ -157,13 +157,16 @@ class Compiler:
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
         last = self._visible(self._gaps.finish())
-        requests, native_incomplete = self._native.requests(complete=not cut_off)
+        return last, self._compile(*self._native.requests(complete=not cut_off))
+
+    def _compile(self, native: Sequence[ToolRequest], native_incomplete: bool) -> CompiledReply:
+        """All that the reply means; a server's own calls count before those in the text."""
         written = self._requests(self._parsed)
-        reply = CompiledReply(
+        return CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
-            requests=tuple(requests) or written,
-            dialect="native" if requests else self._dialect if written else "",
+            requests=tuple(native) or written,
+            dialect="native" if native else self._dialect if written else "",
             spans=tuple(self._spans),
             repairs=tuple(repair for parsed in self._parsed for repair in parsed.repairs),
             fault=next((parsed.fault for parsed in self._parsed if parsed.fault), ""),
@@ -171,7 +174,6 @@ class Compiler:
             hidden=tuple(self._hidden),
             thought_first=self.relabelled,
         )
-        return last, reply
 
     @property
     def blank(self) -> str | None:
@@ -296,30 +298,37 @@ class Compiler:
         """
         waiting, self._waiting = self._waiting, []
         followed = as_text and any(segment.fence for segment in waiting)
-        self._examples = self._examples or followed
+        self._examples |= followed
         as_text = as_text and not (followed and self._gaps.empty)
         for segment in waiting:
             if segment.kind == "call" and not as_text:
                 self._take_call(segment, quoted=followed or not self._gaps.empty)
-            elif segment.kind == "framing" and (as_text or self._parsed):
-                self._hide(segment)
-            elif segment.dialect == LETTER:
-                label, colon, said = segment.text.partition(":")
-                self._list(segment._replace(text=label + colon))
-                self._show(said.strip("* "))
             else:
-                self._show(segment.text)
+                self._settle_text(segment, as_text)
+
+    def _settle_text(self, segment: Segment, as_text: bool) -> None:
+        """Show a waiting segment that is no call after all; framing only if it is the answer."""
+        if segment.kind == "framing" and (as_text or self._parsed):
+            self._hide(segment)
+        elif segment.dialect == LETTER:
+            label, colon, answer = segment.text.partition(":")
+            self._list(segment._replace(text=label + colon))
+            self._show(answer.strip("* "))
+        else:
+            self._show(segment.text)
 
     def _take_call(self, segment: Segment, quoted: bool = False) -> None:
         parsed = segment.parsed
         self._spans.append(segment.span)
         self._think(parsed.reasoning)
-        if said := parsed.text or ("" if self._runs else parsed.behind):
+        if answer := parsed.text or ("" if self._runs else parsed.behind):
             self._gaps.take_out()
-            self._take_answer(said)
+            self._take_answer(answer)
         self._gaps.take_out()
-        if not (parsed.requests or parsed.incomplete or parsed.fault):
-            return
+        if parsed.asks:
+            self._take_requests(segment, parsed, quoted)
+
+    def _take_requests(self, segment: Segment, parsed: Parsed, quoted: bool) -> None:
         self._dialect = self._dialect or segment.dialect
         requests = tuple(
             request._replace(span=segment.span, quoted=quoted)
@@ -374,33 +383,41 @@ class Compiler:
     def _end_open_reasoning(self, cut_off: bool) -> None:
         """Reasoning that never ended: requests at its very end were meant."""
         text = "".join(self._reasoning)
-        if self._likely:  # it was none
-            self._reasoning = []
-            self._lexer = Lexer(self._markers, self._tools, runs=self._runs, plain=self._plain)
-            for segment in [*self._lexer.feed(text), *self._lexer.finish()]:
-                self._take(segment)
-            self._flush_prose()
-            self._settle(as_text=False)
+        if self._likely:
+            self._take_as_text(text)
+        elif self._take_last_requests(text) or cut_off:
             return
+        elif self._lexer.opened in PROMPTED:  # an answer that begins so
+            self._reasoning = []
+            self._gaps.show(self._lexer.opened + text)
+
+    def _take_last_requests(self, reasoning: str) -> bool:
+        """Take the requests behind all words of open reasoning; False where there are none."""
         lexer = Lexer(self._markers, self._tools, inner=True)
-        segments = [*lexer.feed(text), *lexer.finish()]
+        segments = [*lexer.feed(reasoning), *lexer.finish()]
         tail: list[Segment] = []
         while segments and _is_no_word(segments[-1]):
             tail.insert(0, segments.pop())
-        requests = tuple(
-            request._replace(span=(0, 0)) for piece in tail for request in piece.parsed.requests
-        )
-        if (
-            not requests and self._lexer.opened in PROMPTED and not cut_off
-        ):  # an answer that begins so
-            self._reasoning = []
-            self._gaps.show(self._lexer.opened + text)
-        if requests:
-            self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
-            self._dialect = next(piece.dialect for piece in tail if piece.parsed.requests)
-            self._reasoning = [segment.text for segment in segments]
-            end = self._lexer.size
-            self._spans.append((end - sum(len(piece.text) for piece in tail), end))
+        asking = [segment for segment in tail if segment.parsed.requests]
+        if not asking:
+            return False
+        requests = self._requests([segment.parsed for segment in asking])
+        requests = tuple(request._replace(span=(0, 0)) for request in requests)
+        self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
+        self._dialect = asking[0].dialect
+        self._reasoning = [segment.text for segment in segments]
+        end = self._lexer.size
+        self._spans.append((end - sum(len(segment.text) for segment in tail), end))
+        return True
+
+    def _take_as_text(self, text: str) -> None:
+        """What was taken for reasoning, since the prompt seemed to open it, was none."""
+        self._reasoning = []
+        self._lexer = Lexer(self._markers, self._tools, runs=self._runs, plain=self._plain)
+        for segment in [*self._lexer.feed(text), *self._lexer.finish()]:
+            self._take(segment)
+        self._flush_prose()
+        self._settle(as_text=False)
 
     def _visible(self, text: str) -> Visible:
         if not (text or self._new_reasoning or self._retracted):

@@ -144,11 +144,16 @@ def read_header(token: str, behind: str, final: bool) -> Header | None:
         return Header(turn)
     if not final and ROLE_BEGUN.match(behind):
         return None
+    return _read_role(turn, behind)
+
+
+def _read_role(turn: Turn, behind: str) -> Header:
+    """Read the role behind a token that begins a header; a foreign turn stays one."""
     role = ROLE_AHEAD.match(behind)
     named = _turn_of({role["role"].lower()}) if role else ""
     if role is None or not named:
         return Header(turn)
-    size = role.end() + (behind[role.end() : role.end() + 1] == "\n")
+    size = role.end() + behind.startswith("\n", role.end())
     return Header(named if turn != "foreign" else turn, size)
 
 

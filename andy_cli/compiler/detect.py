@@ -16,7 +16,7 @@ count.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.control_tokens import REASONING, WORDY
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.size import parse_billions
 from andy_cli.errors import UsageError
 from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest
@@ -101,16 +101,24 @@ def choose_dialect(
     if native:
         return Detected(there[NATIVE], "its server takes tools")
     named = by_name(model, there.values())
-    if wrote := by_rendered(template.rendered, there.values(), named):
-        return Detected(wrote, "its chat template writes its calls so")
-    if template.text and (shown := _by_template(template.text, there.values(), named)):
-        return Detected(*shown)
+    if detected := _by_any_template(template, there.values(), named):
+        return detected
     if learned.instead in there:
         return Detected(there[learned.instead], learned.why)
     if named:
         return Detected(named, "its name says so")
     name, why = _by_size(model)
     return Detected(there[name], why)
+
+
+def _by_any_template(
+    template: Template, dialects: Collection[Dialect], named: Dialect | None
+) -> Detected | None:
+    """Choose by what a chat template writes for calls, else by the markers in its text."""
+    if wrote := by_rendered(template.rendered, dialects, named):
+        return Detected(wrote, "its chat template writes its calls so")
+    shown = _by_template(template.text, dialects, named) if template.text else None
+    return Detected(*shown) if shown else None
 
 
 def _by_size(model: str) -> tuple[str, str]:

@@ -47,6 +47,11 @@ class Parsed(NamedTuple):
     ends_reply: bool = False
     """Somebody else's turn begins here: nothing from here on is the model's."""
 
+    @property
+    def asks(self) -> bool:
+        """It is a request, or was meant as one."""
+        return bool(self.requests or self.incomplete or self.fault)
+
 
 class EndDetector(Protocol):
     """Finds the end of one request; a new one for each start marker."""

@@ -13,8 +13,8 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.ids import rename_call_ids
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
-from andy_cli.compiler.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import (
     NO_ARGUMENTS,

@@ -12,7 +12,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from andy_cli.compiler.open_calls import OpenCall
+from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.messages import Arguments, CallDelta, ToolRequest
 
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)

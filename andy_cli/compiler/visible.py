@@ -63,13 +63,17 @@ class Gaps:
     def _join(self, first: str) -> str:
         """Choose the white space between the two texts; the one behind keeps its indent."""
         before, after = self._space, self._gap
-        indent = after.rpartition("\n")[2] if "\n" in after else ""
+        _, line_break, indent = after.rpartition("\n")
         if not self._last:
-            return indent
+            return indent if line_break else ""
         if after.count("\n") > before.count("\n"):
             return after
-        if "\n" in after:
+        if line_break:
             return before[: before.rfind("\n") + 1] + indent
+        return self._join_words(before, after, first)
+
+    def _join_words(self, before: str, after: str, first: str) -> str:
+        """Choose the white space between two texts of which the second begins no line."""
         if before + after == "" and self._last in ENDS and first.isupper():
             return " "
         if "\n" not in before and not after and first in PUNCTUATION:

@@ -8,7 +8,7 @@ from statistics import median
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
 from tests.benchmarks.measure import table

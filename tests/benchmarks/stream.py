@@ -7,7 +7,7 @@ from collections.abc import Callable
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.models.http.wire import WireReader
 from tests.benchmarks.measure import ANDY, cpu, per_item, table

@@ -17,8 +17,8 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.control_tokens import LITERAL, REASONING
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.lexer import Lexer
-from andy_cli.compiler.markers import Markers, list_start_markers
+from andy_cli.compiler.lexing.lexer import Lexer
+from andy_cli.compiler.lexing.markers import Markers, list_start_markers
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
 from tests.frames import BODIES, NAMED

@@ -45,14 +45,15 @@ ROOMS = {
     "log": room("sessions", "log", "session_log"),
     "compiler": room(
         "compiler",
-        "compiler lexer framing frame markers named native_calls visible",
+        "compiler native_calls visible lexing/lexer lexing/framing lexing/frame lexing/markers"
+        " lexing/named",
         "framing native_calls compiler arriving meant lexer quoting spec_a spec_d transcripts"
         " frames replies spec_c sanitizer dialects",
     ),
     "mapper": room(
         "compiler/mapper",
-        "arrange cleaning enums fits formats given kinds mapper meaning names nodes objects"
-        " readings schemas sorting texts values words",
+        "coercions corrections enum_members json_input mapper provider_schema rename_properties"
+        " schema_node standard_schema synonyms text_formats tool_names validators",
         "mapper values meaning meant_paths described learned spec_b",
     ),
     "sandbox": room("toolbox/terminal", "sandbox sandboxes landlock", "terminal"),

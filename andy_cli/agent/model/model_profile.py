@@ -18,8 +18,8 @@ from andy_cli.compiler.compiler import Compiler, ProseFilter
 from andy_cli.compiler.detect import Detected, by_name
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.ids import nine_letters
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.provider_schema import provider_names, render_provider_schema
-from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Constraint, Message, Request, Schema, Wire
 from andy_cli.models.client import ModelClient
 from andy_cli.models.presets import presets

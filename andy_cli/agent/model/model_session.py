@@ -26,7 +26,7 @@ from andy_cli.compiler.detect import (
     opens_reasoning,
 )
 from andy_cli.compiler.dialect import Dialect, Tools
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, ToolsRefusedError
 from andy_cli.messages import Request, Usage, Wire

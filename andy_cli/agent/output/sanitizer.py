@@ -7,8 +7,8 @@ What is left to do here are the names of tools, which become titles.
 from andy_cli.agent.output.tool_titles import ToolTitles
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.lexer import SHOWN, Lexer
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.lexer import SHOWN, Lexer
+from andy_cli.compiler.lexing.markers import Markers
 
 
 class Sanitizer:

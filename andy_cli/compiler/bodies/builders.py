@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
-from andy_cli.compiler.bodies import calls, elements, json_text, python_calls
+from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, is_blank
+from andy_cli.compiler.bodies.markup import elements
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -86,21 +87,24 @@ def make_json_parser(
 
     def parse(text: str, tools: Tools) -> Parsed | None:
         body = text_between(text, start_markers, end_markers)
-        cut = bool(body) and body[0] in "{[" and not json_text.is_balanced(body)
-        if cut and json_text.escape_inner_quotes(body) is None:
-            ended = text.rstrip().endswith(tuple(end_markers))
-            mended = (
-                (close_brackets(body, tools, read) or rebuild_calls(body, tools)) if ended else None
-            )
-            if not ended and (last := json_text.close_last(body)) != body:
-                mended = read(last, tools)
-            if mended:
-                return Parsed(tuple(mended), ("closed what was left open before the closing tag",))
-            return Parsed(incomplete=True) if begins_call(body) else None
-        requests = read(body, tools)
-        return Parsed(tuple(requests)) if requests else None
+        is_cut = body[:1] in ("{", "[") and not json_text.is_balanced(body)
+        if not is_cut or json_text.escape_inner_quotes(body) is not None:
+            requests = read(body, tools)
+            return Parsed(tuple(requests)) if requests else None
+        mended = mend_cut(body, text.rstrip().endswith(tuple(end_markers)), tools, read)
+        if mended:
+            return Parsed(tuple(mended), ("closed what was left open before the closing tag",))
+        return Parsed(incomplete=True) if begins_call(body) else None
 
     return parse
+
+
+def mend_cut(body: str, ended: bool, tools: Tools, read: Read) -> list[ToolRequest] | None:
+    """The calls of a value that breaks off: before its closing tag, or one bracket short."""
+    if ended:
+        return close_brackets(body, tools, read) or rebuild_calls(body, tools)
+    whole = json_text.close_last(body)
+    return read(whole, tools) if whole != body else None
 
 
 def close_brackets(body: str, tools: Tools, read: Read) -> list[ToolRequest] | None:

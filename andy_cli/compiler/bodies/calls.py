@@ -56,19 +56,33 @@ def read_requests(value: object, tools: Tools, known: bool = False) -> list[Tool
         return _requests_in_list(value, tools, known)
     if not isinstance(value, dict):
         return None
-    for wrapper in WRAPPERS:
-        inner = value.get(wrapper)
-        if isinstance(inner, dict | list) and not (wrapper == "tool_calls" and not inner):
-            requests = read_requests(inner, tools, known)
-            if requests:
-                return [add_call_id(requests[0], value), *requests[1:]]
+    if wrapped := _wrapped_requests(value, tools, known):
+        return wrapped
     if len(value) > 1 and value.keys() <= tools.keys():
-        named = [read_single_key({key: item}, tools) for key, item in value.items()]
-        return [request for request in named if request] if all(named) else None
+        return _requests_by_name(value, tools)
     request = read_request(value, tools)
     if request is None or (known and request.name not in tools):
         return None
     return [request]
+
+
+def _requests_by_name(value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
+    """Read `{"play": {...}, "seek": {...}}`."""
+    named = [read_single_key({key: item}, tools) for key, item in value.items()]
+    found = [request for request in named if request]
+    return found if len(found) == len(named) else None
+
+
+def _wrapped_requests(
+    value: Mapping[str, object], tools: Tools, known: bool
+) -> list[ToolRequest] | None:
+    """Read calls that stand under a key such as `tool_calls`; the first takes the id beside it."""
+    for wrapper in WRAPPERS:
+        inner = value.get(wrapper)
+        requests = read_requests(inner, tools, known) if isinstance(inner, dict | list) else None
+        if requests:
+            return [add_call_id(requests[0], value), *requests[1:]]
+    return None
 
 
 def _requests_in_list(values: list[object], tools: Tools, known: bool) -> list[ToolRequest] | None:
@@ -105,15 +119,17 @@ def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
 
     None if there is no tool among them: then it is text.
     """
-    known = tuple(request for request in requests if request.name in tools)
-    silent = [request for request in requests if says_no_call(request.name, tools)]
+    called = [request for request in requests if not says_no_call(request.name, tools)]
+    known = tuple(request for request in called if request.name in tools)
     if not known:
-        return Parsed() if silent and len(silent) == len(requests) else None
-    unknown = [
-        request.name for request in requests if request.name not in tools and request not in silent
-    ]
-    fault = f"There is no tool {', '.join(unknown)}. Use one that exists." if unknown else ""
-    return Parsed(known, fault=fault)
+        return Parsed() if requests and not called else None
+    return Parsed(known, fault=report_unknown(called, tools))
+
+
+def report_unknown(requests: Sequence[ToolRequest], tools: Tools) -> str:
+    """Name the tools that do not exist, in words the model can act on; empty without any."""
+    unknown = ", ".join(request.name for request in requests if request.name not in tools)
+    return unknown and f"There is no tool {unknown}. Use one that exists."
 
 
 def only_fitting(arguments: Mapping[str, object], tools: Tools) -> str:
@@ -133,24 +149,31 @@ def names_arguments(value: object) -> bool:
 
 
 def read_request(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
-    key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
-    if key is None:
+    """Read an object that is one call, by a key for the name and perhaps one for the arguments."""
+    name_key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
+    if name_key is None:
         return read_single_key(value, tools)
-    name = clean_tool_name(str(value[key]), tools) or name_by_arguments(value, tools)
+    name = clean_tool_name(str(value[name_key]), tools) or name_by_arguments(value, tools)
     if not name:
         return None
-    given = next((name for name in ARGUMENTS if name in value and name != key), None)
-    if given is not None:
-        arguments = read_argument_object(value[given] or "", tools.get(name))
-    else:
-        arguments = arguments_beside_name(value, key, tools.get(name))
+    arguments = find_arguments(value, name_key, tools.get(name))
     if arguments is None or is_schema(arguments, tools.get(name)):
         return None
-    if given is not None and name in tools:  # some stand beside the others
-        known = declared_properties(tools[name])
-        others = {other: item for other, item in value.items() if other not in (key, given, *IDS)}
-        arguments = {**{key: others[key] for key in others if key in known}, **arguments}
     return add_call_id(ToolRequest(name=name, arguments=arguments), value)
+
+
+def find_arguments(
+    value: Mapping[str, object], name_key: str, tool: Schema | None
+) -> dict[str, object] | None:
+    """Arguments under a key of their own, and those of the tool's that stand beside it."""
+    given = next((key for key in ARGUMENTS if key in value and key != name_key), None)
+    if given is None:
+        return arguments_beside_name(value, name_key, tool)
+    arguments = read_argument_object(value[given] or "", tool)
+    if arguments is None or tool is None:
+        return arguments
+    beside = declared_properties(tool).keys() - {name_key, given, *IDS}
+    return {**{key: item for key, item in value.items() if key in beside}, **arguments}
 
 
 def name_by_arguments(value: Mapping[str, object], tools: Tools) -> str:
@@ -254,16 +277,13 @@ def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str,
 def whole_call(value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
     """The arguments, where the whole call was written once more inside its own frame."""
     own = tool.get("function", tool).get("name")
-    given = [key for key in ARGUMENTS if isinstance(value.get(key), dict)]
+    given = {key: item for key in ARGUMENTS if isinstance(item := value.get(key), dict)}
     named = [key for key in NAMES if isinstance(value.get(key), str)]
-    if len(given) != 1 or not named or set(value) - {given[0], *named, "type", *IDS}:
+    if len(given) != 1 or not named or set(value) - {*given, *named, "type", *IDS}:
         return None
-    if clean_tool_name(str(value[named[0]]), {str(own): tool}) != own or given[
-        0
-    ] in declared_properties(tool):
-        return None
-    inner = value[given[0]]
-    return dict(inner) if isinstance(inner, dict) else None
+    ((key, arguments),) = given.items()
+    is_own = clean_tool_name(str(value[named[0]]), {str(own): tool}) == own
+    return dict(arguments) if is_own and key not in declared_properties(tool) else None
 
 
 def fits_tool(request: ToolRequest, tools: Tools) -> bool:
@@ -284,12 +304,9 @@ def has_declared_type(value: object, schema: object, root: Schema) -> bool:
     """Whether a value has a type that its schema lets through; of lists the items too."""
     if not isinstance(schema, Mapping):
         return True
-    kinds = allowed_kinds(schema, root)
-    if (
-        kinds
-        and kind_of(value) not in kinds
-        and not (kind_of(value) == "integer" and "number" in kinds)
-    ):
+    kinds, kind = allowed_kinds(schema, root), kind_of(value)
+    fits = not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+    if not fits:
         return "" in kinds
     items = schema.get("items")
     return not isinstance(value, list) or all(

@@ -54,15 +54,17 @@ def _arguments_schema(tool: Schema) -> dict[str, Any]:
 def simplify_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema in words that every server reads; what is left out is allowed."""
     kept: dict[str, Any] = {}
+    words = {*WORDS, *BOUNDS} if schema.get("type") == "integer" else WORDS
     for word, value in schema.items():
-        if word == "properties" and isinstance(value, Mapping):
-            kept[word] = {name: _simplify_part(part) for name, part in value.items()}
-        elif word == "items":
-            kept[word] = _simplify_part(value)
-        elif word == "anyOf" and isinstance(value, list):
-            kept[word] = [_simplify_part(item) for item in value]
-        elif word in WORDS or (word in BOUNDS and schema.get("type") == "integer"):
-            kept[word] = value
+        match word, value:
+            case "properties", Mapping():
+                kept[word] = {name: _simplify_part(part) for name, part in value.items()}
+            case "items", _:
+                kept[word] = _simplify_part(value)
+            case "anyOf", list():
+                kept[word] = [_simplify_part(item) for item in value]
+            case _ if word in words:
+                kept[word] = value
     if kept.get("properties"):
         kept["additionalProperties"] = False
     return kept

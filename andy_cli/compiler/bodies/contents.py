@@ -8,7 +8,8 @@ arguments, it is unreadable.
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies import calls, json_text, python_calls
@@ -95,19 +96,24 @@ def read_contents(text: str, tools: Tools, closed: bool = False) -> FrameContent
     while at < len(text):
         read = _read_next(text, at, tools, closed)
         if read is None:
-            words = bool(requests) and text[at].isalnum() and not END.search(text, at)
-            if not words:
-                unread.append(text[at:])
-            return FrameContents(tuple(requests), tuple(unread), text[at:] if words else "")
-        if not read.closed and not all(_is_full(request, tools) for request in read.requests):
+            return _end_in_words(text, at, FrameContents(tuple(requests), tuple(unread)))
+        if not (read.closed or all(map(partial(_is_full, tools), read.requests))):
             return FrameContents(tuple(requests), (*unread, text[at : read.end]))
         requests += read.requests
         if not (read.requests or read.empty):
             unread.append(text[at : read.end])
         at = _skip_blanks(text, read.end)
     if unread:  # what could not be read may be what one of the others lacks
-        requests = [request for request in requests if _is_full(request, tools)]
+        requests = [*filter(partial(_is_full, tools), requests)]
     return FrameContents(tuple(requests), tuple(unread))
+
+
+def _end_in_words(text: str, at: int, before: FrameContents) -> FrameContents:
+    """End a frame where no call begins: words of an answer behind its calls, or a part unread."""
+    rest = text[at:]
+    if before.requests and rest[0].isalnum() and not END.search(text, at):
+        return before._replace(text=rest)
+    return before._replace(unread=(*before.unread, rest))
 
 
 class _ReadCall(NamedTuple):
@@ -131,19 +137,24 @@ def _read_next(text: str, at: int, tools: Tools, closed: bool) -> _ReadCall | No
     if tag := TAG.compiled.match(text, at) or SECTION.compiled.match(text, at):
         return _read_element(text, tag, tag["name"], tools, closed)
     if keyed := KEYED_NAME.compiled.match(text, at):
-        end = _end_of_body(text, keyed.end())
-        closed = closed or end < len(text)
-        return _make_call(keyed["name"], text[keyed.end() : end], end, tools, closed=closed)
+        return _read_named(text, keyed, _end_of_body(text, keyed.end()), tools, closed)
     child = CHILD.compiled.match(text, at)
     if child and clean_tool_name(child["tag"], tools) in tools:
         return _read_element(text, child, child["tag"], tools, closed)
-    name = PLAIN_NAME.compiled.match(text, at)
-    known = name is not None and clean_tool_name(name["name"], tools) in tools
-    if name and (known or text.startswith("{", name.end())):
-        end = _end_of_named(text, name.end())
-        closed = closed or end < len(text)
-        return _make_call(name["name"], text[name.end() : end], end, tools, closed=closed)
+    plain = PLAIN_NAME.compiled.match(text, at)
+    if plain and _begins_plain_call(text, plain, tools):
+        return _read_named(text, plain, _end_of_named(text, plain.end()), tools, closed)
     return None
+
+
+def _begins_plain_call(text: str, name: re.Match[str], tools: Tools) -> bool:
+    return clean_tool_name(name["name"], tools) in tools or text.startswith("{", name.end())
+
+
+def _read_named(text: str, name: re.Match[str], end: int, tools: Tools, closed: bool) -> _ReadCall:
+    """Read a call whose arguments stand from behind its name to `end`."""
+    body = text[name.end() : end]
+    return _make_call(name["name"], body, end, tools, closed=closed or end < len(text))
 
 
 def _read_json(text: str, at: int, tools: Tools) -> _ReadCall:
@@ -175,25 +186,31 @@ def _read_element(
     text: str, tag: re.Match[str], name: str, tools: Tools, closed: bool
 ) -> _ReadCall:
     """Read a call that is an element: attributes beside its name are arguments too."""
+    attributes = tag["rest"] or ""
     beside = {
         key: html.unescape(double or single or bare)
-        for key, double, single, bare in ATTRIBUTE.compiled.findall(tag["rest"] or "")
+        for key, double, single, bare in ATTRIBUTE.compiled.findall(attributes)
     }
-    if ATTRIBUTE.sub("", tag["rest"] or "").strip():
+    if ATTRIBUTE.sub("", attributes).strip():
         return _ReadCall(tag.end())
     if tag["empty"]:
         return _make_call(name, "", tag.end(), tools, beside)
-    closer = "<|close|>call" if tag.re is SECTION.compiled else f"</{tag['tag']}"
-    close = text.find(closer, tag.end())
-    if close < 0:
-        close = end = _end_of_body(text, tag.end())
-    else:
-        last = "<|sep|>" if tag.re is SECTION.compiled else ">"
-        found = text.find(last, close)
-        end = found + len(last) if found >= 0 else len(text)
+    close, end = _find_closer(text, tag)
     return _make_call(
         name, text[tag.end() : close], end, tools, beside, closed or close < len(text)
     )
+
+
+def _find_closer(text: str, tag: re.Match[str]) -> tuple[int, int]:
+    """Find where an element's closer begins and ends; without one both are the end of its body."""
+    in_tokens = tag.re is SECTION.compiled
+    start, last = ("<|close|>call", "<|sep|>") if in_tokens else (f"</{tag['tag']}", ">")
+    close = text.find(start, tag.end())
+    if close < 0:
+        end = _end_of_body(text, tag.end())
+        return end, end
+    found = text.find(last, close)
+    return close, found + len(last) if found >= 0 else len(text)
 
 
 END = Expression(
@@ -240,8 +257,8 @@ def _make_call(
     return _ReadCall(end, (ToolRequest(known, arguments),), closed=closed)
 
 
-def _is_full(request: ToolRequest, tools: Tools) -> bool:
-    """Whether a call that nothing closes may be taken: nothing that it needs is missing."""
+def _is_full(tools: Tools, request: ToolRequest) -> bool:
+    """Tell whether a call that nothing closes may be taken: nothing that it needs is missing."""
     needed = parameters_schema(tools.get(request.name)).get("required") or ()
     return set(needed) <= set(request.arguments or {})
 
@@ -306,10 +323,11 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
     """Read elements, one for each argument; one that is repeated makes a list."""
     if not text.startswith("<"):
         return None
-    if wrapped := WRAPPER.compiled.match(text):
-        known = declared_properties(tool) if tool else {}
-        if wrapped[1] not in known:
-            return read_arguments(wrapped[2], name, {name: tool} if tool else {})
+    known = declared_properties(tool) if tool else {}
+    root = parameters_schema(tool)
+    wrapped = WRAPPER.compiled.match(text)
+    if wrapped and wrapped[1] not in known:
+        return read_arguments(wrapped[2], name, {name: tool} if tool else {})
     found: dict[str, object] = {}
     at = 0
     while text[at:].strip():
@@ -320,7 +338,7 @@ def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object]
         key, value, at = _read_argument_element(text, opened)
         if _holds_another(value, {key, *found}, tool):
             return None
-        schema, root = declared_properties(tool).get(key) if tool else None, parameters_schema(tool)
+        schema = known.get(key)
         if not add_value(found, key, parse_typed(value, schema, root), schema, root):
             return None
     return found
@@ -397,19 +415,7 @@ def _strip_framing(value: str) -> str:
 def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
     """Read `key: value` a line; what a line without a key continues is a value over lines."""
     known = declared_properties(tool) if tool else {}
-    found: dict[str, str] = {}
-    last = ""
-    for line in text.split("\n"):
-        match = LINE.fullmatch(line.rstrip("\r"))
-        key = match["key"].replace("\\_", "_") if match else ""
-        if match and any(f" {other}{match['sign']}" in match["value"] for other in known):
-            return None  # several on a line
-        if match and (key in known or not tool):
-            found[key], last = match["value"].strip(), key
-        elif last and line.strip():
-            found[last] = f"{found[last]}\n{line}".lstrip("\n")
-        elif line.strip():
-            return None
+    found = _split_lines(text, known if tool else None)
     if not found:
         return None
     if not tool:
@@ -418,6 +424,32 @@ def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | 
     return {
         key: parse_typed(_strip_quotes(value), known[key], root) for key, value in found.items()
     }
+
+
+def _split_lines(text: str, known: Collection[str] | None) -> dict[str, str] | None:
+    """Split lines into keys and values as written; None where a line belongs to no key.
+
+    Only `known` keys count, where they are known.
+    """
+    found: dict[str, str] = {}
+    last = ""
+    for line in filter(str.strip, text.split("\n")):
+        pair = LINE.fullmatch(line.rstrip("\r"))
+        if pair and _holds_another_key(pair, known or ()):
+            return None
+        key = pair["key"].replace("\\_", "_") if pair else ""
+        if pair and (known is None or key in known):
+            found[key], last = pair["value"].strip(), key
+        elif last:
+            found[last] = f"{found[last]}\n{line}".lstrip("\n")
+        else:
+            return None
+    return found
+
+
+def _holds_another_key(pair: re.Match[str], known: Collection[str]) -> bool:
+    """Tell whether several arguments stand on one line."""
+    return any(f" {key}{pair['sign']}" in pair["value"] for key in known)
 
 
 def _strip_quotes(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import product
 
 from andy_cli.compiler.bodies import name_then_json
-from andy_cli.compiler.bodies.sections import HeadedEnd, RawSectionEnd
+from andy_cli.compiler.bodies.markup.sections import HeadedEnd, RawSectionEnd
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 

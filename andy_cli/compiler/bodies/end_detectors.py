@@ -382,24 +382,27 @@ class FenceEnd:
             if not may_be_fence(self._start, self._tools):
                 return -1
         for at, character in enumerate(text):
-            if character == "<" and self._line is not None and self._closes(self._line):
-                return at  # a control token stands right behind it
-            if self._first is not None and character != "\n":
-                self._first.append(character)
-            elif character == "\n":
-                if self._closes_at_once() or (self._line is not None and self._closes(self._line)):
-                    return at
+            if character in "\n<" and self._closes(character):
+                return at
+            if character == "\n":
                 self._first, self._line = None, ""
+            elif self._first is not None:
+                self._first.append(character)
             elif self._line is not None:
                 self._line = self._line + character if len(self._line) < LONGEST_LEAD else None
         return None
+
+    def _closes(self, follows: str) -> bool:
+        """The line so far ends it: at a line break, or with a control token right behind it."""
+        return self._is_closing_line() or (follows == "\n" and self._closes_at_once())
 
     def _closes_at_once(self) -> bool:
         """The fence ends on the line it began on."""
         return self._first is not None and "".join(self._first).rstrip().endswith(self._run)
 
-    def _closes(self, line: str) -> bool:
-        stripped = line.strip()
+    def _is_closing_line(self) -> bool:
+        """The line so far is nothing but the fence."""
+        stripped = (self._line or "").strip()
         return stripped.startswith(self._run) and not stripped.strip("`")
 
 

@@ -144,17 +144,20 @@ def escape_inner_quotes(text: str) -> object | None:
     out: list[str] = []
     inside = escaped = False
     for at, character in enumerate(text):
-        if inside and character == '"' and not escaped:
-            behind = BEHIND.compiled.match(text, at + 1)
-            if behind is None or behind[1] in ("", *",}]:"):
-                inside = False
-            else:
+        if character == '"' and not escaped:
+            inner = inside and not _may_end_string(text, at + 1)
+            if inner:
                 out.append("\\")
-        elif character == '"' and not inside:
-            inside = True
+            inside = inner or not inside
         escaped = inside and character == "\\" and not escaped
         out.append(character)
     return parse_strict("".join(out))
+
+
+def _may_end_string(text: str, at: int) -> bool:
+    """Tell whether what stands there could follow a string."""
+    behind = BEHIND.compiled.match(text, at)
+    return behind is None or behind[1] in ("", *",}]:")
 
 
 def escape_windows_paths(text: str) -> object | None:

@@ -49,25 +49,27 @@ UNFINISHED = Expression(r"[ \t]*(?:(?:\#|import\s|from\s)[^\n]*|[A-Za-z_]\w{0,60
 def may_begin_request(text: str, tools: Tools) -> bool:
     """Whether an object, a list or a call may have begun here."""
     text = text.lstrip()
-    if not text:
+    if not text or text[0] == "<":
         return True
     if text[0] == "{":
         return may_be_first_key(text[1:], tools)
     if text[0] == "[":
-        inner = COMMENTS.sub("", text[1:]).lstrip()
-        if inner[:1] == "#":
-            return True
-        if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
-            name, quote, _ = inner[1:].partition(inner[0])
-            return may_begin_request(inner[1:], tools) or (
-                bool(quote) and clean_tool_name(name, tools) in tools
-            )
-        if inner[:1] == "[":  # lists in a list, but not any deeper
-            inner = inner[1:].lstrip()
-        return not inner or (inner[0] not in "[]" and may_begin_request(inner, tools))
-    if text[0] == "<":
-        return True
+        return may_be_list(text[1:], tools)
     return may_be_call(text, tools)
+
+
+def may_be_list(text: str, tools: Tools) -> bool:
+    """Tell whether a list may hold calls, by what stands behind its bracket."""
+    inner = COMMENTS.sub("", text).lstrip()
+    if inner[:1] == "#":
+        return True
+    if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
+        name, quote, _ = inner[1:].partition(inner[0])
+        known = bool(quote) and clean_tool_name(name, tools) in tools
+        return known or may_begin_request(inner[1:], tools)
+    if inner[:1] == "[":  # lists in a list, but not any deeper
+        inner = inner[1:].lstrip()
+    return not inner or (inner[0] not in "[]" and may_begin_request(inner, tools))
 
 
 def may_be_first_key(text: str, tools: Tools) -> bool:

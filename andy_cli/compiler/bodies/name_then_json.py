@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.sections import HeadedEnd
+from andy_cli.compiler.bodies.markup.sections import HeadedEnd
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest

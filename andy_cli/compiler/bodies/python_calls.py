@@ -6,14 +6,14 @@ Read as literals only; nothing is ever evaluated. Names of JSON's constants coun
 import ast
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties
 from andy_cli.compiler.bodies.typed import parse_typed
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import ToolRequest
+from andy_cli.messages import Schema, ToolRequest
 
 CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "True": True, "False": False}
 START = Expression(r"\s*(?:\[\s*){0,2}[A-Za-z_](?:[\w.\-/]|\\[_.])*\s*\(")
@@ -181,21 +181,19 @@ def read_literal(node: ast.expr) -> object:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return [read_literal(item) for item in items]
         case ast.Dict(keys=keys, values=values):
-            pairs = zip(keys, values, strict=True)
-            return {
-                str(read_literal(key)): read_literal(value)
-                for key, value in pairs
-                if key is not None
-            }
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return -value
-        case ast.UnaryOp(op=ast.UAdd(), operand=ast.Constant(value=int() | float() as value)):
-            return value
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in SUMS:
-            return compute_literal(read_literal(left), read_literal(right), SUMS[type(op)])
+            return read_pairs(keys, values)
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
             return {keyword.arg: read_literal(keyword.value) for keyword in keywords if keyword.arg}
-    raise NotLiteral
+    return compute_literal(node)
+
+
+def read_pairs(keys: list[ast.expr | None], values: list[ast.expr]) -> dict[str, object]:
+    """An object's keys, all as text, and values; `**more` has no key and is left out."""
+    return {
+        str(read_literal(key)): read_literal(value)
+        for key, value in zip(keys, values, strict=True)
+        if key is not None
+    }
 
 
 SUMS: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -204,9 +202,24 @@ SUMS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+SIGNS: dict[type[ast.unaryop], Callable[[float], float]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: lambda value: value,
+}
 
 
-def compute_literal(left: object, right: object, sum: Callable[[float, float], float]) -> object:
+def compute_literal(node: ast.expr) -> object:
+    """A figure with a sign, or a sum of two literals; raises NotLiteral for anything else."""
+    match node:
+        case ast.UnaryOp(op=op, operand=ast.Constant(value=int() | float() as value)):
+            if type(op) in SIGNS:
+                return SIGNS[type(op)](value)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in SUMS:
+            return compute_sum(read_literal(left), read_literal(right), SUMS[type(op)])
+    raise NotLiteral
+
+
+def compute_sum(left: object, right: object, sum: Callable[[float, float], float]) -> object:
     """A sum of two figures, as models leave them: `height=2*3`."""
     if isinstance(left, str) and isinstance(right, str) and sum is operator.add:
         return left + right
@@ -256,23 +269,11 @@ def before(text: str, at: int) -> str:
 
 def call_end(text: str, at: int) -> int:
     """Where the bracket closes that was opened before `at`; -1 if it does not."""
-    depth, quote = 1, ""
+    depth = 1
     while at < len(text):
         character = text[at]
-        if quote:
-            if character == "\\":
-                at += 1
-            elif character == quote and after(text, at + 1) in (
-                "",
-                ",",
-                ")",
-                "]",
-                "}",
-                ":",
-            ):
-                quote = ""
-        elif character in "\"'" and before(text, at) in ("=", "(", ",", "[", "{", ":"):
-            quote = character
+        if character in "\"'" and before(text, at) in ("=", "(", ",", "[", "{", ":"):
+            at = string_end(text, at)
         elif character in "([{":
             depth += 1
         elif character in ")]}":
@@ -283,25 +284,46 @@ def call_end(text: str, at: int) -> int:
     return -1
 
 
+def string_end(text: str, at: int) -> int:
+    """Where the quotation mark there is closed by one that something fitting follows."""
+    quote = text[at]
+    at += 1
+    while at < len(text):
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == quote and after(text, at + 1) in ("", ",", ")", "]", "}", ":"):
+            break
+        at += 1
+    return at
+
+
 def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    """Arguments with their names, by hand; None where something is none of the tool's."""
     names = declared_properties(tools[name])
-    starts = [
-        match
-        for match in KEYWORD.finditer(text)
-        if (match[1] in names or not names) and (match.start() == 0 or "," in match[0] or not names)
-    ]
+    starts = [match for match in KEYWORD.finditer(text) if begins_argument(match, names)]
     if not starts:
         return {} if not text.strip() else None
     arguments: dict[str, object] = {}
-    for match, behind in zip(starts, [*starts[1:], None], strict=True):
-        written = text[match.end() : behind.start() if behind else len(text)].strip().rstrip(",")
-        if written[:1] not in QUOTES and UNREAD.search(written):
-            return None  # another argument, which the tool does not have
-        value = value_of(written.strip(), names.get(match[1]))
-        if isinstance(value, list) and written.strip()[:1] not in "[({":
-            return None  # a value without a name stands behind it
+    ends = [*(match.start() for match in starts[1:]), len(text)]
+    for match, end in zip(starts, ends, strict=True):
+        written = text[match.end() : end].strip().rstrip(",").strip()
+        value = value_of(written, names.get(match[1]))
+        if holds_another(written, value):
+            return None
         arguments[match[1]] = value
     return arguments
+
+
+def holds_another(written: str, value: object) -> bool:
+    """Tell whether an argument that the tool does not have, or a bare value, stands behind."""
+    if written[:1] not in QUOTES and UNREAD.search(written):
+        return True
+    return isinstance(value, list) and written[:1] not in "[({"
+
+
+def begins_argument(keyword: re.Match[str], names: Mapping[str, Schema]) -> bool:
+    """Tell whether an argument of the tool begins here, not a word inside a value."""
+    return not names or (keyword[1] in names and (keyword.start() == 0 or "," in keyword[0]))
 
 
 def value_of(written: str, schema: object) -> object:

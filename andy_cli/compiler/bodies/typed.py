@@ -1,7 +1,8 @@
 """Values without a type of their own, typed by the tool's schema."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
@@ -24,18 +25,26 @@ def parse_typed(
 
     `quoted`: the notation may write a text as a JSON string.
     """
-    kinds = allowed_kinds(schema or {}, root or schema or {})
+    schema = schema or {}
+    kinds = allowed_kinds(schema, root or schema)
+    if not kinds:
+        return parse_untyped(text)
     stripped = text.strip()
     if "null" in kinds and stripped in ("null", "None"):
         return None
-    if schema is None or not kinds:
-        return parse_untyped(text)
-    for kind in ("integer", "number", "boolean", "object", "array"):
-        if kind in kinds and (value := as_kind(stripped, kind)) is not None:
-            return value
-    if "string" not in kinds and (value := whole_json(stripped)) is not None:
+    value = read_as_kinds(stripped, kinds)
+    if value is not None:
         return value
     return unquote_text(text) if quoted else text
+
+
+def read_as_kinds(text: str, kinds: frozenset[str]) -> object | None:
+    """The text as the first of these types that it can be; None where it stays a text."""
+    for kind, read in KIND_READERS.items():
+        value = read(text) if kind in kinds else None
+        if value is not None:
+            return value
+    return None if "string" in kinds else whole_json(text)
 
 
 def add_value(
@@ -55,19 +64,21 @@ def add_value(
     return alone
 
 
-def as_kind(text: str, kind: str) -> object | None:
-    if kind == "integer":
-        whole = len(text) < LONGEST and WHOLE.fullmatch(text)
-        return int(text.partition(".")[0]) if whole else None
-    if kind == "number":
-        return parse_typed_number(text)
-    if kind == "boolean":
-        return {"true": True, "false": False}.get(text.lower())
-    if kind == "array" and ITEMS.fullmatch(text):
+def parse_whole_number(text: str) -> int | None:
+    whole = len(text) < LONGEST and WHOLE.fullmatch(text)
+    return int(text.partition(".")[0]) if whole else None
+
+
+def parse_array(text: str) -> object | None:
+    if ITEMS.fullmatch(text):
         return [match[2] for match in ITEM.finditer(text)]
+    return parse_structure_of(list, text)
+
+
+def parse_structure_of(wanted: type, text: str) -> object | None:
+    """A list or an object in JSON, perhaps escaped once too often."""
     if text[:1] not in "{[":
         return None
-    wanted = dict if kind == "object" else list
     for attempt in dict.fromkeys((text, json_text.unescape_once(text))):
         value = json_text.read_value(attempt)
         if isinstance(value, wanted):
@@ -82,6 +93,16 @@ def parse_typed_number(text: str) -> int | float | None:
         return int(text)
     value = float(text)
     return value if value not in (float("inf"), float("-inf")) else None
+
+
+KIND_READERS: Mapping[str, Callable[[str], object | None]] = {
+    "integer": parse_whole_number,
+    "number": parse_typed_number,
+    "boolean": lambda text: {"true": True, "false": False}.get(text.lower()),
+    "object": partial(parse_structure_of, dict),
+    "array": parse_array,
+}
+"""Tried in this order for the types that a schema allows; None where the text is none of it."""
 
 
 def parse_untyped(text: str) -> object:
@@ -114,19 +135,24 @@ def allowed_kinds(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str
     """The types a schema lets through, by `type`, `enum`, `const`, `anyOf` and `$ref`."""
     if depth > 5:
         return frozenset()
-    kinds: set[str] = set()
     kind = schema.get("type")
-    kinds |= {kind} if isinstance(kind, str) else set(kind or ())
+    kinds = {kind} if isinstance(kind, str) else set(kind or ())
+    for branch in _branches(schema, root):
+        kinds |= allowed_kinds(branch, root, depth + 1)
+    if not kinds:
+        members = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
+        kinds = {kind_of(member) for member in members}
+    return frozenset(OTHER_NAMES.get(kind, kind) for kind in kinds)
+
+
+def _branches(schema: Schema, root: Schema) -> Iterator[Schema]:
+    """The schemas that a schema is made of: what it refers to, and its alternatives."""
     if isinstance(schema.get("$ref"), str):
-        kinds |= allowed_kinds(follow_reference(schema["$ref"], root), root, depth + 1)
+        yield follow_reference(schema["$ref"], root)
     for word in ("anyOf", "oneOf", "allOf"):
         for branch in schema.get(word) or ():
             if isinstance(branch, Mapping):
-                kinds |= allowed_kinds(branch, root, depth + 1)
-    if not kinds:
-        named = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
-        kinds = {kind_of(kind) for kind in named}
-    return frozenset(OTHER_NAMES.get(kind, kind) for kind in kinds)
+                yield branch
 
 
 OTHER_NAMES = {

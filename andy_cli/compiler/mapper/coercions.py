@@ -1,7 +1,7 @@
 """Find what else a value may stand for, by the kind that the schema wants."""
 
 from collections.abc import Callable, Iterator, Mapping, Set
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
 from andy_cli.compiler.mapper.json_input import (
@@ -74,9 +74,9 @@ def convert_units(
 
 def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
     """The seconds that so many milliseconds are; None if these are none."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if node.schema.get("x-unit") != "s" or not is_number(value):
         return None
-    if node.schema.get("x-unit") != "s" or not LEAST_MILLISECONDS <= value < MOST_MILLISECONDS:
+    if not LEAST_MILLISECONDS <= value < MOST_MILLISECONDS:
         return None
     seconds = value / 1000
     if "number" in node.kinds and not seconds.is_integer():
@@ -106,16 +106,18 @@ def match_number_form(value: object, node: SchemaNode, in_list: bool = False) ->
     """The value itself, unless a number in it is written in the form of another type."""
     if isinstance(value, list):
         return _match_list_form(value, node)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    if not abs(value) < LARGEST_EXACT:
+    if not is_number(value) or not abs(value) < LARGEST_EXACT:
         return value
     if isinstance(value, float):
-        is_whole = bool(node.kinds) and node.kinds <= {"integer", "null"}
-        return int(value) if is_whole and value.is_integer() else value
+        is_whole = {"integer"} <= node.kinds <= {"integer", "null"} and value.is_integer()
+        return int(value) if is_whole else value
     # A lone whole number is a float in every language; in a list of floats it is not.
     is_float = in_list and node.floating and "integer" not in node.kinds
     return float(value) if is_float else value
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _match_list_form(value: list[object], node: SchemaNode) -> list[object]:
@@ -160,13 +162,17 @@ def coerce_text(value: object, node: SchemaNode, name: str) -> Iterator[Coercion
         yield Coercion(1, text[1:-1])
     if node.takes("number") or node.takes("integer"):
         yield from read_number(text, node, name)
+    yield from read_constant(text, node)
+    yield from read_structure(text, node, name)
+    if node.takes("string") and not node.choices:
+        yield from respell_text(text, node)
+
+
+def read_constant(text: str, node: SchemaNode) -> Iterator[Coercion]:
     if node.takes("boolean") and (truth := parse_boolean(text)) is not None:
         yield Coercion(1, truth)
     if node.takes("null") and text.strip().lower() in NULL_WORDS:
         yield Coercion(2, None)
-    yield from read_structure(text, node, name)
-    if node.takes("string") and not node.choices:
-        yield from respell_text(text, node)
 
 
 def read_number(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
@@ -195,21 +201,31 @@ def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion
     if item is None or is_bracketed(text):
         return
     numeric = bool(item.kinds) and item.kinds <= {"number", "integer"}
-    parts = [part.strip(" \t\n'\"") for part in text.split(",")]
-    if numeric and len(parts) == 1:
-        parts = text.split()
-    if len(parts) < 2 or not all(parts):
+    parts = split_parts(text, numeric)
+    if not parts:
         return
     if numeric:
         yield from read_numbers(text, parts)
     elif item.choices:
-        if all(find_exact_member(part, item.choices) is not None for part in parts):
-            yield Coercion(1, parts)
+        yield from read_choices(parts, item)
     elif is_said_to_be_split(node, item):
         yield Coercion(1, parts)
     elif len(parts) == text.count(", ") + 1:
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
         yield Coercion(2 if content_words(name) & COMMA_IN_ONE else 1, parts)
+
+
+def split_parts(text: str, numeric: bool) -> list[str]:
+    """The parts between commas, of numbers also between blanks; none where there is only one."""
+    parts = [part.strip(" \t\n'\"") for part in text.split(",")]
+    if numeric and len(parts) == 1:
+        parts = text.split()
+    return parts if len(parts) > 1 and all(parts) else []
+
+
+def read_choices(parts: list[str], item: SchemaNode) -> Iterator[Coercion]:
+    if all(find_exact_member(part, item.choices) is not None for part in parts):
+        yield Coercion(1, parts)
 
 
 def read_numbers(text: str, parts: list[str]) -> Iterator[Coercion]:
@@ -296,19 +312,21 @@ def number_bounds(node: SchemaNode) -> tuple[int | float | None, int | float | N
 
 
 def coerce_list(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not value:
         return
     if len(value) == 1:
         yield Coercion(2, value[0])
-    if not value:
-        return
     if node.takes("string") and not node.choices:
         yield from join_list(value, node)
     if node.takes("object"):
         yield from read_entries(value, node)
-    item = node.item(0) if node.takes("array") else None
-    if item is not None and item.takes("array") and len(item.kinds) == 1:
+    if node.takes("array") and is_list_alone(node.item(0)):
         yield Coercion(2, [value])
+
+
+def is_list_alone(node: SchemaNode | None) -> bool:
+    """Tell whether nothing but a list may stand there."""
+    return node is not None and node.takes("array") and len(node.kinds) == 1
 
 
 def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
@@ -323,13 +341,11 @@ def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
 def read_entries(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
     """The object that a list stands for: of pairs, of small objects, of values in order."""
     objects = [entry for entry in value if isinstance(entry, dict)]
-    pairs = dict(pair for entry in objects if (pair := read_pair(entry)))
+    pairs = dict(filter(None, map(read_pair, objects)))
     if len(pairs) == len(value):
         yield Coercion(2, pairs)
     elif len(objects) == len(value):
-        merged: dict[str, object] = {}
-        for entry in objects:
-            merged.update(entry)
+        merged = {key: item for entry in objects for key, item in entry.items()}
         if len(merged) == sum(map(len, objects)):
             yield Coercion(4, merged)
     elif len(value) == len(node.properties) and has_one_order(node):
@@ -363,12 +379,13 @@ def coerce_object(value: object, node: SchemaNode, name: str) -> Iterator[Coerci
 
 def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coercion]:
     """The list that an object is: items by number, or one list for each property of them."""
-    if all(key.isdigit() for key in value):
+    if all(map(str.isdigit, value)):
         yield Coercion(2, [value[key] for key in sorted(value, key=int)])
     item = node.item(0)
+    if item is None or not item.takes("object"):
+        return
     columns = [column for column in value.values() if isinstance(column, list)]
-    even = len(columns) == len(value) and len(set(map(len, columns))) == 1
-    if even and item is not None and item.takes("object"):
+    if len(columns) == len(value) and len(set(map(len, columns))) == 1:
         rows = zip(*columns, strict=True)
         yield Coercion(3, [dict(zip(value, row, strict=True)) for row in rows])
 
@@ -381,19 +398,26 @@ def is_value_key(key: str, name: str) -> bool:
 
 def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
     """The one value that an object holds: `{"type": "string", "value": "a"}`."""
-    names = {plain_name(key): key for key in value}
-    found = [key for key, written in names.items() if is_value_key(written, name)]
+    items = {plain_name(key): item for key, item in value.items()}
+    found = [plain for plain in items if is_value_key(plain, name)]
     if "value" in found or len(found) == 1:
-        chosen = names["value" if "value" in found else found[0]]
-        others = [key for key in names if key not in SCHEMA_KEYS and key not in found]
-        if not others:
-            yield Coercion(2, value[chosen])
-        elif set(others) <= {"unit", "units"}:
-            yield from read_with_unit(value[chosen], value[names[others[0]]], node, name)
+        yield from read_value_key(items, found, node, name)
     elif len(value) == 1 and says_nothing(next(iter(value))):
         yield Coercion(4, next(iter(value.values())))
-    elif "enum" in names and "type" in names:
-        yield Coercion(2, value[names["enum"]])
+    elif items.keys() >= {"enum", "type"}:
+        yield Coercion(2, items["enum"])
+
+
+def read_value_key(
+    items: Mapping[str, object], found: list[str], node: SchemaNode, name: str
+) -> Iterator[Coercion]:
+    """The item under one of the keys for it, where nothing or only its unit stands beside."""
+    value = items["value" if "value" in found else found[0]]
+    beside = {key: item for key, item in items.items() if key not in {*SCHEMA_KEYS, *found}}
+    if not beside:
+        yield Coercion(2, value)
+    elif beside.keys() <= {"unit", "units"}:
+        yield from read_with_unit(value, next(iter(beside.values())), node, name)
 
 
 def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:

@@ -41,23 +41,29 @@ def unwrap_object(
     value: Mapping[str, object], node: SchemaNode, scope: MappingScope
 ) -> Iterator[ObjectShape]:
     """Yield the object itself, then with what stands in each wrapper of it taken out."""
-    declared = {plain_name(name) for name in node.properties}
+    declared = frozenset(map(plain_name, node.properties))
     tool = plain_name(scope.tool)
     called = find_called_name(value, declared)
     if called is not None and not (node.is_whole and plain_name(called) == tool):
         return
     yield ObjectShape(0, value)
-    for key, wrapped in value.items():
-        name = plain_name(key)
-        if name in declared or not (name in WRAPPERS or name == tool):
-            continue
-        inner = _read_wrapped(wrapped, node)
-        if inner is None:
-            continue
-        beside = {other: kept for other, kept in value.items() if other != key}
-        others = _drop_label_keys(beside, declared)
-        if not others.keys() & inner.keys():
-            yield ObjectShape(2, {**others, **inner}, f"took what stood in {key}")
+    wrappers = {*WRAPPERS, tool} - declared
+    for key in value:
+        unwrapped = _unwrap(value, key, node, declared) if plain_name(key) in wrappers else None
+        if unwrapped is not None:
+            yield ObjectShape(2, unwrapped, f"took what stood in {key}")
+
+
+def _unwrap(
+    value: Mapping[str, object], key: str, node: SchemaNode, declared: Set[str]
+) -> dict[str, object] | None:
+    """The arguments in a wrapper with those beside it; None where one would hide another."""
+    inner = _read_wrapped(value[key], node)
+    if inner is None:
+        return None
+    beside = {other: item for other, item in value.items() if other != key}
+    others = _drop_label_keys(beside, declared)
+    return None if others.keys() & inner.keys() else {**others, **inner}
 
 
 def _read_wrapped(wrapped: object, node: SchemaNode) -> dict[str, object] | None:
@@ -171,7 +177,15 @@ def find_candidates(
             return
     if isinstance(value, list) and node.takes("array"):
         yield from fit_array(value, node, scope, depth)
-    for coercion in find_coercions(value, node, name) if again > 0 else ():
+    if again > 0:
+        yield from fit_coercions(value, node, scope, name, depth, again)
+
+
+def fit_coercions(
+    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
+) -> Iterator[FittedValue]:
+    """Fit whatever else the value may stand for, as far as the scope pays for it."""
+    for coercion in find_coercions(value, node, name):
         if not scope.allows(coercion.cost):
             continue
         fit = try_value(coercion.value, node, scope, name, depth + 1, again - 1)
@@ -205,12 +219,9 @@ def fit_array(
     items: list[object] = []
     changes: list[str] = []
     cost = 0
-    fit: FittedValue | None
     for at, item in enumerate(value):
         child = node.item(at)
-        fit = (
-            FittedValue(0, item) if child is None else fit_value(item, child, scope, "", depth + 1)
-        )
+        fit = fit_value(item, child, scope, "", depth + 1) if child else FittedValue(0, item)
         if fit is not None:
             cost += fit.cost
             changes.extend(fit.changes)
@@ -220,9 +231,14 @@ def fit_array(
             changes.append("dropped null")
         else:
             return
+    unique = items
     if node.schema.get("uniqueItems") and not node.fits(items):
-        unique = [item for at, item in enumerate(items) if item not in items[:at]]
-        if len(unique) < len(items):
-            cost, items = cost + 3, unique
-            changes.append("dropped what was there twice")
-    yield FittedValue(cost, items, tuple(dict.fromkeys(changes)))
+        unique = drop_repeats(items)
+    if len(unique) < len(items):
+        cost += 3
+        changes.append("dropped what was there twice")
+    yield FittedValue(cost, unique, tuple(dict.fromkeys(changes)))
+
+
+def drop_repeats(items: list[object]) -> list[object]:
+    return [item for at, item in enumerate(items) if item not in items[:at]]

@@ -38,6 +38,7 @@ FILLERS = frozenset(
 TRUE_MEMBERS = frozenset(["true", "yes", "on", "enabled"])
 FALSE_MEMBERS = frozenset(["false", "no", "off", "disabled"])
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
+SEPARATORS = frozenset(",;|&")
 
 
 def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int, object]]:
@@ -45,19 +46,21 @@ def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int
     if not choices or any(equal_as_json(value, choice) for choice in choices):
         return
     exact = find_exact_member(value, choices)
-    if exact is not None:
-        yield 1, exact
-    elif isinstance(value, bool):
-        said = TRUE_MEMBERS if value else FALSE_MEMBERS
-        named = [choice for choice in choices if plain_name(str(choice)) in said]
-        if len(named) == 1:
-            yield 2, named[0]
-    elif isinstance(value, str | int):
-        texts = [choice for choice in choices if isinstance(choice, str)]
-        found = find_similar_members(str(value), texts)
-        cost, hits = next(((cost, hits) for cost, hits in found if hits), (0, []))
-        if len(hits) == 1:
-            yield cost, hits[0]
+    cost, hits = (1, [exact]) if exact is not None else find_inexact_members(value, choices)
+    if len(hits) == 1:
+        yield cost, hits[0]
+
+
+def find_inexact_members(value: object, choices: Sequence[object]) -> tuple[int, Sequence[object]]:
+    """(cost, the members that are meant) by the surest way to compare that finds any."""
+    if isinstance(value, bool):
+        words = TRUE_MEMBERS if value else FALSE_MEMBERS
+        return 2, [choice for choice in choices if plain_name(str(choice)) in words]
+    if not isinstance(value, str | int):
+        return 0, []
+    texts = [choice for choice in choices if isinstance(choice, str)]
+    compared = find_similar_members(str(value), texts)
+    return next((found for found in compared if found[1]), (0, []))
 
 
 def find_exact_member(value: object, choices: Sequence[object]) -> object | None:
@@ -96,20 +99,21 @@ def find_written_member(text: str, choices: Sequence[object]) -> object | None:
 def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """From the surest way to compare to the loosest; each with all members that it finds."""
     asked = plain_name(text)
-    if not asked:
-        return
     if asked.isdigit():
         yield 4, [member for member in choices if asked in split_words(member)]
-        return
-    yield 2, find_same_spelling(text, choices)
-    if asked in YES | NO or (find_unit(text) and any(map(find_unit, choices))):
-        return
+    elif asked:
+        yield 2, find_same_spelling(text, choices)
+        is_one_of_few = asked in YES | NO or (find_unit(text) and any(map(find_unit, choices)))
+        if not is_one_of_few:
+            yield from _compare_words(text, choices)
+
+
+def _compare_words(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The same by the words of a text that may be inflected, shortened or part of a phrase."""
+    asked = plain_name(text)
     choices = [member for member in choices if not is_comparative(asked, plain_name(member))]
-    yield 3, [member for member in choices if stem_words(member) == stem_words(text)]
-    yield 3, [member for member in choices if is_member_prefix(member, text)]
-    if set(split_words(text)) & NEGATIONS or any(mark in text for mark in ",;|&"):
-        return
-    for cost, is_meant in LOOSE_COMPARISONS:
+    names_several = set(split_words(text)) & NEGATIONS or set(text) & SEPARATORS
+    for cost, is_meant in STRICT_COMPARISONS if names_several else COMPARISONS:
         yield cost, [member for member in choices if is_meant(text, member)]
 
 
@@ -117,7 +121,7 @@ def find_same_spelling(text: str, choices: Sequence[str]) -> list[str]:
     """The members that are spelled alike; for one letter all that begin with it, if several do."""
     asked, spelled = plain_name(text), normalize_spelling(text)
     if len(asked) == 1:
-        initials = [member for member in choices if is_member_prefix(member, asked)]
+        initials = [member for member in choices if is_member_prefix(asked, member)]
         if len(initials) > 1:
             return initials
     return [member for member in choices if normalize_spelling(member) == spelled]
@@ -144,7 +148,11 @@ def find_unit(text: str) -> str:
     return unit if unit in UNITS else ""
 
 
-def is_member_prefix(member: str, text: str) -> bool:
+def has_same_stems(text: str, member: str) -> bool:
+    return stem_words(member) == stem_words(text)
+
+
+def is_member_prefix(text: str, member: str) -> bool:
     """Whether a member begins with what was written, and what follows does not turn it round."""
     rest = plain_name(member).removeprefix(plain_name(text))
     further = set(split_words(member)) - set(split_words(text))
@@ -184,7 +192,9 @@ def is_one_typo_away(text: str, member: str) -> bool:
     return bool(DamerauLevenshtein.distance(asked, own, score_cutoff=1) <= 1)
 
 
-LOOSE_COMPARISONS = (
+STRICT_COMPARISONS = ((3, has_same_stems), (3, is_member_prefix))
+COMPARISONS = (
+    *STRICT_COMPARISONS,
     (3, is_inflected),
     (4, is_named_in),
     (6, is_member_abbreviation),

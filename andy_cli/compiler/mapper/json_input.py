@@ -129,18 +129,20 @@ def _are_plain_json(values: Iterable[object], depth: int) -> bool:
 def _copy_value(value: object, depth: int) -> object:
     if depth > DEEPEST_VALUE:
         raise NotJson("it is nested too deeply")
-    if isinstance(value, str):
-        return _check_text(value)
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        if not isfinite(value):
-            raise NotJson(f"{value} is no number that JSON knows")
-        return value
-    if isinstance(value, Mapping):
-        return {_check_text(str(key)): _copy_value(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_copy_value(item, depth + 1) for item in value]
+    match value:
+        case str():
+            return _check_text(value)
+        case None | bool() | int():
+            return value
+        case float():
+            if not isfinite(value):
+                raise NotJson(f"{value} is no number that JSON knows")
+            return value
+        case Mapping():
+            pairs = value.items()
+            return {_check_text(str(key)): _copy_value(item, depth + 1) for key, item in pairs}
+        case list() | tuple():
+            return [_copy_value(item, depth + 1) for item in value]
     raise NotJson(f"a {type(value).__name__} is no value that JSON knows")
 
 
@@ -203,19 +205,16 @@ def parse_boolean(value: object) -> bool | None:
 def parse_structure(text: str) -> list[object] | dict[str, object] | None:
     """The list or object the whole text is, written as JSON or as Python."""
     text = text.strip()
-    if fenced := FENCE.match(text) if text.startswith("`") else None:
-        text = fenced[1]
-    if (
-        text[:1] not in ("[", "{", "(", '"')
-        or len(text) > LARGEST_STRUCTURE
-        or json_text.is_too_deep(text)
-    ):
+    if text.startswith("`"):
+        text = FENCE.sub(r"\1", text)
+    begins = text[:1] in ("[", "{", "(", '"')
+    if not begins or len(text) > LARGEST_STRUCTURE or json_text.is_too_deep(text):
         return None
     value = _parse_all(text)
     if value is None and '\\"' in text:
         # Escaped once more than it was quoted: `[\"a\"]`.
         value = _parse_all(UNESCAPED.sub(r"\1", text))
-    if isinstance(value, str) and value != text:
+    if isinstance(value, str):
         return parse_structure(value) if len(value) < len(text) else None
     return value if isinstance(value, list | dict) else None
 

@@ -76,13 +76,17 @@ def _fit_arguments(
             unchanged = valid.calls[0].arguments is given and isinstance(written, Mapping)
             return Mapped((make_call(found.name, written),)) if unchanged else valid
     scope = MappingScope(harmless, found.name)
-    if schema.too_many(given):
-        return _report_misfit(found.name, given, written, schema, scope)
-    best = _fit_start(given, schema.node, scope)
-    corrected = _finish_arguments(found.name, best, node) if best is not None else None
-    if corrected is None and harmless and isinstance(given, dict):
-        corrected = _fan_out(found.name, given, node)
+    corrected = None if schema.too_many(given) else _correct_arguments(given, node, scope)
     return corrected or _report_misfit(found.name, given, written, schema, scope)
+
+
+def _correct_arguments(given: object, node: SchemaNode, scope: MappingScope) -> Mapped | None:
+    """The call that the arguments can be corrected to, or several where only lists do not fit."""
+    best = _fit_start(given, node, scope)
+    corrected = _finish_arguments(scope.tool, best, node) if best is not None else None
+    if corrected is None and scope.may_guess and isinstance(given, dict):
+        return _fan_out(scope.tool, given, node)
+    return corrected
 
 
 def _finish_arguments(name: str, fit: FittedValue, node: SchemaNode) -> Mapped | None:
@@ -108,14 +112,15 @@ def make_call(name: str, arguments: object) -> MappedCall:
 
 def _fit_start(given: object, node: SchemaNode, scope: MappingScope) -> FittedValue | None:
     """Fit arguments that may be no object: a text, a list of them, values in order."""
-    if isinstance(given, str) and (parsed := parse_structure(given)) is not None:
-        if isinstance(parsed, list) and not isinstance(parsed[0] if parsed else None, dict):
-            return None
-        given = parsed
-    while isinstance(given, list) and len(given) == 1 and isinstance(given[0], dict):
-        given = given[0]
-    if given is None:
-        given = {}
+    parsed = parse_structure(given) if isinstance(given, str) else None
+    if isinstance(parsed, list) and not isinstance(next(iter(parsed), None), dict):
+        return None
+    given = given if parsed is None else parsed
+    match given:
+        case [dict() as alone]:
+            given = alone
+        case None:
+            given = {}
     if scope.may_guess:
         given = _name_values(given, node)
     return fit_value(given, node, scope)
@@ -164,10 +169,9 @@ def _find_call_inside(arguments: object, tools: Tools) -> tuple[str, object] | N
 def _fan_out(name: str, given: dict[str, object], node: SchemaNode) -> Mapped | None:
     """Make one call for each row of lists of one length that stand where single values belong."""
     lists = {key: value for key, value in given.items() if isinstance(value, list)}
-    children = [node.child(key) for key in lists]
-    if not all(child and child.kinds and not child.takes("array") for child in children):
-        return None
     lengths = set(map(len, lists.values()))
+    if not all(_takes_one_value(node.child(key)) for key in lists):
+        return None
     if len(lengths) != 1 or not 1 < min(lengths) <= MOST_CALLS:
         return None
     scope = MappingScope(True, name)
@@ -181,3 +185,7 @@ def _fan_out(name: str, given: dict[str, object], node: SchemaNode) -> Mapped | 
         changes |= dict.fromkeys(fit.changes)
     fanned = f"{', '.join(lists)}: a list -> {len(calls)} calls"
     return Mapped(tuple(calls), (fanned, *changes))
+
+
+def _takes_one_value(node: SchemaNode | None) -> bool:
+    return node is not None and bool(node.kinds) and not node.takes("array")

@@ -5,7 +5,7 @@ not read. Nothing is ever left out without a word: a schema that cannot be kept 
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -20,11 +20,12 @@ from andy_cli.messages import Problem, Schema
 LONGEST_NAME = 64
 FORBIDDEN_IN_NAME = Expression(r"[^A-Za-z0-9_-]")
 OUR_KEYWORDS = frozenset(["x-aliases", "x-unit", "x-floating"])
-REFUSED_KEYWORDS = frozenset(
+UNREAD_KEYWORDS = OUR_KEYWORDS.union(
     "patternProperties propertyNames dependentSchemas dependentRequired if then else not contains "
     "unevaluatedProperties unevaluatedItems $defs definitions oneOf allOf".split()
 )
-"""What providers refuse that take neither references nor alternatives."""
+"""Our own, and what providers refuse that take neither references nor alternatives."""
+RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
 LONGEST_EXCERPT = 1500
 
 
@@ -116,11 +117,11 @@ class SchemaSimplifier(NamedTuple):
         if not self.references and "$ref" in known:
             return self._followed(known, trail)
         return {
-            key: self._said(key, value, trail)
-            for key, value in known.items()
-            if key not in OUR_KEYWORDS
-            and (key not in REFUSED_KEYWORDS or (key == "$defs" and self.references))
+            key: self._said(key, value, trail) for key, value in known.items() if self._is_read(key)
         }
+
+    def _is_read(self, keyword: str) -> bool:
+        return keyword not in UNREAD_KEYWORDS or (keyword == "$defs" and self.references)
 
     def _followed(self, schema: Mapping[str, Any], trail: tuple[str, ...]) -> dict[str, Any]:
         reference = schema["$ref"]
@@ -146,15 +147,11 @@ def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[s
     """With the first alternative that is not null in place of them all, and what all demand."""
     chosen: dict[str, Any] = {}
     for word in ("anyOf", "oneOf"):
-        branches = [branch for branch in schema.pop(word, ()) if isinstance(branch, Mapping)]
-        real = [branch for branch in branches if branch.get("type") != "null"]
-        chosen |= dict((real or branches or [{}])[0])
+        chosen |= _first_branch(schema.pop(word, ()))
     for demanded in schema.pop("allOf", ()):
-        target = (
-            resolve_reference(demanded["$ref"], root)
-            if isinstance(demanded, Mapping) and "$ref" in demanded
-            else demanded
-        )
+        target = demanded
+        if isinstance(demanded, Mapping) and "$ref" in demanded:
+            target = resolve_reference(demanded["$ref"], root)
         if isinstance(target, Mapping):
             chosen |= target
     made = {**chosen, **schema}
@@ -164,6 +161,13 @@ def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[s
     return made
 
 
+def _first_branch(branches: Iterable[object]) -> Mapping[str, Any]:
+    """The first alternative that is not null; where all are, the first."""
+    written = [branch for branch in branches if isinstance(branch, Mapping)]
+    real = [branch for branch in written if branch.get("type") != "null"]
+    return next(iter(real or written), {})
+
+
 def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     """The failing properties of the tool's own schema and what is required, as compact JSON."""
     schema = tool_parameters(tool)
@@ -171,24 +175,22 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     properties: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
     heads = {problem.path.split("/")[0] for problem in problems}
     named = {name: inner for name, inner in properties.items() if name in heads}
-    if not named or any(
-        problem.rule in ("required", "additionalProperties") for problem in problems
-    ):
+    if not named or not RULES_OF_NAMES.isdisjoint(problem.rule for problem in problems):
         # What the model has to choose from, when it used a name that does not exist.
-        others = {
-            name: _keep_types(inner) for name, inner in properties.items() if name not in named
-        }
-        named = {**named, **others}
-    part: dict[str, object] = {
-        "properties": {name: _drop_labels(inner) for name, inner in named.items()}
-    }
+        named = {**named, **_map_values(_keep_types, properties), **named}
+    part: dict[str, object] = {"properties": _map_values(_drop_labels, named)}
     if isinstance(schema.get("required"), list):
         part["required"] = schema["required"]
     text = _compact_json(part)
-    if len(text) > LONGEST_EXCERPT:
-        part["properties"] = {name: _keep_types(inner) for name, inner in named.items()}
-        text = _compact_json(part)
-    return text
+    if len(text) <= LONGEST_EXCERPT:
+        return text
+    return _compact_json({**part, "properties": _map_values(_keep_types, named)})
+
+
+def _map_values(
+    change: Callable[[object], object], properties: Mapping[str, object]
+) -> dict[str, object]:
+    return {name: change(inner) for name, inner in properties.items()}
 
 
 def _compact_json(part: object) -> str:

@@ -367,9 +367,9 @@ def lift_from_sibling(
         return
     free = assignment.missing_names if child.fits(value) else assignment.free_names
     wanted = set(free) - set(child.properties)
-    lifted = {key: inner for key, inner in value.items() if key in wanted}
-    left = {key: inner for key, inner in value.items() if key not in wanted}
-    if not lifted or not (left or takes_object) or not assignment.scope.allows(CERTAIN):
+    left = dict(value)
+    lifted = {key: left.pop(key) for key in value if key in wanted}
+    if not lifted or not (left or takes_object):
         return
     assignment.assigned.update(lifted)
     assignment.assigned[name] = left

@@ -77,7 +77,7 @@ def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
 
 def _copy_subschemas(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
     for key in SUBSCHEMA_KEYWORDS:
-        if key in schema and isinstance(schema[key], bool | Mapping):
+        if isinstance(schema.get(key), bool | Mapping):
             part[key] = _standardize_any(schema[key], depth)
     for key in SUBSCHEMA_LISTS:
         if isinstance(schema.get(key), list) and schema[key]:
@@ -126,9 +126,8 @@ def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     if part.get("multipleOf", 1) <= 0:
         del part["multipleOf"]
     for key in COUNT_LIMITS:
-        value = schema.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            part[key] = value
+        if _is_count(schema.get(key)):
+            part[key] = schema[key]
     if isinstance(schema.get("uniqueItems"), bool):
         part["uniqueItems"] = schema["uniqueItems"]
     if isinstance(schema.get("pattern"), str) and is_usable_pattern(schema["pattern"]):
@@ -142,6 +141,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
 def _lists_of_names(written: Mapping[str, object]) -> dict[str, list[str]]:
     return {
         str(name): _unique_names(others)
@@ -152,14 +155,7 @@ def _lists_of_names(written: Mapping[str, object]) -> dict[str, list[str]]:
 
 def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
     """Keywords of earlier drafts, in the words of 2020-12."""
-    if isinstance(schema.get("items"), list):
-        part["prefixItems"] = [_standardize_any(item, depth) for item in schema["items"]]
-        if isinstance(schema.get("additionalItems"), bool | Mapping):
-            part["items"] = _standardize_any(schema["additionalItems"], depth)
-        if not part["prefixItems"]:
-            del part["prefixItems"]
-    elif isinstance(schema.get("items"), str):
-        part["items"] = _standardize_any(schema["items"], depth)
+    _translate_items(schema, part, depth)
     for limit in ("Minimum", "Maximum"):
         if schema.get(f"exclusive{limit}") is True and limit.lower() in part:
             part[f"exclusive{limit}"] = part.pop(limit.lower())
@@ -171,22 +167,35 @@ def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], d
             part.setdefault("dependentSchemas", {})[str(name)] = _standardize_any(needed, depth)
 
 
+def _translate_items(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
+    """Translate `items` that are a list, a schema for each place, or the name of a type."""
+    items = schema.get("items")
+    if isinstance(items, str):
+        part["items"] = _standardize_any(items, depth)
+    if not isinstance(items, list):
+        return
+    if items:
+        part["prefixItems"] = [_standardize_any(item, depth) for item in items]
+    else:
+        part.pop("prefixItems", None)
+    if isinstance(schema.get("additionalItems"), bool | Mapping):
+        part["items"] = _standardize_any(schema["additionalItems"], depth)
+
+
 def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
     """With what stands in the wrong place: `required: true` or `optional: true` in a property."""
     written = schema.get("required")
-    names = _unique_names(written) if isinstance(written, list) else []
+    names = dict.fromkeys(_unique_names(written) if isinstance(written, list) else ())
     inner = schema.get("properties")
     for name, declared in inner.items() if isinstance(inner, Mapping) else ():
         if not isinstance(declared, Mapping):
             continue
-        if declared.get("required") is True and name not in names:
-            names.append(str(name))
-        if (
-            declared.get("optional") is True or declared.get("required") is False
-        ) and name in names:
-            names.remove(name)
+        if declared.get("required") is True:
+            names.setdefault(str(name))
+        if declared.get("optional") is True or declared.get("required") is False:
+            names.pop(name, None)
     if names:
-        part["required"] = names
+        part["required"] = list(names)
 
 
 def _unique_names(written: list[object]) -> list[str]:

@@ -332,14 +332,26 @@ def relation_cost(written: str, name: str, tool: str, about: str) -> int | None:
     if mine == theirs or join_words(written) == "".join(canonical_words(name)):
         return SAME_COST
     if not theirs:
-        known = content_words(tool) | content_words(about) | WHOSE
-        ends_alike = canonical_words(written)[-1:] == canonical_words(name)[-1:]
-        return FREE_COST if ends_alike and mine <= known - BOUNDS - ENDS - UNITS else None
+        return context_cost(written, name, tool, about)
+    return explained_cost(written, name, tool, about)
+
+
+def explained_cost(written: str, name: str, tool: str, about: str) -> int | None:
+    """A name that shares words with the declared one, where its other words are explained."""
+    mine, theirs = content_words(written), content_words(name)
     spelled, cost = spell_out(mine, theirs)
-    left = unexplained_words(written, spelled - theirs, spelled & theirs, tool, about)
-    if spelled & theirs and not left:
-        return shortened_cost(spelled, name) and max(cost, FREE_COST)
-    return described_cost(mine, tool, about)
+    shared = spelled & theirs
+    if not shared or unexplained_words(written, spelled - theirs, shared, tool, about):
+        return described_cost(mine, tool, about)
+    return shortened_cost(spelled, name) and max(cost, FREE_COST)
+
+
+def context_cost(written: str, name: str, tool: str, about: str) -> int | None:
+    """`song_name` for `name` of a tool for songs: its other words say what is known anyway."""
+    known = content_words(tool) | content_words(about) | WHOSE
+    ends_alike = canonical_words(written)[-1:] == canonical_words(name)[-1:]
+    is_known = content_words(written) <= known - BOUNDS - ENDS - UNITS
+    return FREE_COST if ends_alike and is_known else None
 
 
 def join_words(name: str) -> str:

@@ -5,7 +5,7 @@ Only what cannot be meant is refused.
 """
 
 import datetime as dates
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from andy_cli.compiler.expression import Expression
 
@@ -56,28 +56,36 @@ def _make_date(year: int, month: int, day: int) -> dates.date | None:
         return None
 
 
-def rewrite_in_format(text: str, form: str) -> Iterator[tuple[bool, str]]:
-    """(nothing is guessed, the text in the format): all that it may mean."""
+Rewritten = tuple[bool, str]
+"""(nothing is guessed, the text in the format)."""
+
+
+def rewrite_in_format(text: str, form: str) -> Iterator[Rewritten]:
+    """All that a text may mean in a format of JSON Schema."""
     text = text.strip()
-    if len(text) > LONGEST_FORMATTED:
-        return
-    if form == "date":
-        yield from ((True, day.isoformat()) for day in parse_dates(text))
-        if follows_format(text, "date-time"):
-            yield True, text[:10]
-    elif form == "date-time":
-        yield from _rewrite_date_time(text)
-    elif form == "time":
-        yield from ((True, clock) for clock in _rewrite_time(text))
-        if follows_format(text, "date-time"):
-            yield True, text[11:].strip()
-    elif form == "email" and (match := MARKED_EMAIL.fullmatch(text)):
+    rewrite = REWRITERS.get(form)
+    if rewrite is not None and len(text) <= LONGEST_FORMATTED:
+        yield from rewrite(text)
+
+
+def _rewrite_date(text: str) -> Iterator[Rewritten]:
+    yield from ((True, day.isoformat()) for day in parse_dates(text))
+    if follows_format(text, "date-time"):
+        yield True, text[:10]
+
+
+def _rewrite_time(text: str) -> Iterator[Rewritten]:
+    yield from ((True, clock) for clock in parse_times(text))
+    if follows_format(text, "date-time"):
+        yield True, text[11:].strip()
+
+
+def _rewrite_email(text: str) -> Iterator[Rewritten]:
+    if match := MARKED_EMAIL.fullmatch(text):
         yield True, match[1]
-    elif form in ("uri", "url"):
-        yield from _rewrite_uri(text)
 
 
-def _rewrite_uri(text: str) -> Iterator[tuple[bool, str]]:
+def _rewrite_uri(text: str) -> Iterator[Rewritten]:
     if "://" in text or text.startswith("mailto:"):
         yield True, text.replace(" ", "%20")
     elif BARE_HOST.fullmatch(text):
@@ -106,21 +114,24 @@ def _make_date_of_named_month(year: int, name: str, day: int) -> dates.date | No
     return _make_date(year, month, day) if month and full and full.startswith(word[:4]) else None
 
 
-def _rewrite_date_time(text: str) -> Iterator[tuple[bool, str]]:
+def _rewrite_date_time(text: str) -> Iterator[Rewritten]:
     for day in parse_dates(text):
         yield False, f"{day.isoformat()}T00:00:00"
     if follows_format(text, "date"):
         yield False, f"{text}T00:00:00"
     for cut in (" at ", ", ", "T", " "):
         first, found, rest = text.rpartition(cut) if cut != " " else _split_last_clock(text)
-        if not found:
-            continue
-        clocks = [rest] if TIME.fullmatch(rest) else list(_rewrite_time(rest))
-        for day in parse_dates(first.strip()):
-            for clock in clocks:
-                yield True, f"{day.isoformat()}T{clock if clock.count(':') > 1 else clock + ':00'}"
+        clocks = _read_clocks(rest) if found else []
         if clocks:
+            days = parse_dates(first.strip())
+            yield from ((True, f"{day.isoformat()}T{clock}") for day in days for clock in clocks)
             return
+
+
+def _read_clocks(text: str) -> list[str]:
+    """The times a text may mean, with seconds."""
+    clocks = [text] if TIME.fullmatch(text) else parse_times(text)
+    return [clock if clock.count(":") > 1 else f"{clock}:00" for clock in clocks]
 
 
 def _split_last_clock(text: str) -> tuple[str, str, str]:
@@ -130,7 +141,17 @@ def _split_last_clock(text: str) -> tuple[str, str, str]:
     return " ".join(words[:-many]), " " if len(words) > many else "", " ".join(words[-many:])
 
 
-def _rewrite_time(text: str) -> Iterator[str]:
+def parse_times(text: str) -> Iterator[str]:
     if match := TWELVE.fullmatch(text):
         hour = int(match[1]) % 12 + (12 if match[4] in "Pp" else 0)
         yield f"{hour:02}:{match[2] or '00'}:{match[3] or '00'}"
+
+
+REWRITERS: Mapping[str, Callable[[str], Iterator[Rewritten]]] = {
+    "date": _rewrite_date,
+    "date-time": _rewrite_date_time,
+    "time": _rewrite_time,
+    "email": _rewrite_email,
+    "uri": _rewrite_uri,
+    "url": _rewrite_uri,
+}

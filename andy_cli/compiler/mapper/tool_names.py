@@ -53,18 +53,23 @@ def find_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None
     bare = clean_tool_name(written.partition("(")[0], tools)
     if bare in tools:
         return ToolMatch(bare, True)
-    while (shorter := WIRE.sub("", bare, count=1) if WIRE.match(bare) else bare) != bare:
-        bare = shorter
-    for same in (has_same_letters, has_namespace, has_same_words):
-        hits = [name for name, tool in tools.items() if same(bare, name, tool)]
+    while WIRE.match(bare):
+        bare = WIRE.sub("", bare, count=1)
+    return _find_similar_tool(bare, arguments, tools)
+
+
+def _find_similar_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None:
+    """The only tool whose name differs in nothing that matters, else in one slip of the pen."""
+    for is_same in (has_same_letters, has_namespace, has_same_words):
+        hits = [name for name, tool in tools.items() if is_same(written, name, tool)]
         if hits:
             return ToolMatch(hits[0], True) if len(hits) == 1 else None
-    slips = [
-        name
-        for name, tool in tools.items()
-        if is_slip(bare, name) and takes_exactly(tool, arguments)
-    ]
+    slips = [name for name, tool in tools.items() if is_only_slip(written, name, tool, arguments)]
     return ToolMatch(slips[0], False) if len(slips) == 1 else None
+
+
+def is_only_slip(written: str, name: str, tool: Schema, arguments: object) -> bool:
+    return is_slip(written, name) and takes_exactly(tool, arguments)
 
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
@@ -126,20 +131,22 @@ def is_mistyped(one: str, other: str) -> bool:
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if len(other) < SHORTEST_SLIP:
+    if len(other) < SHORTEST_SLIP or (one[0], one[-1]) != (other[0], other[-1]):
         return False
-    pair = frozenset([one.rstrip("s"), other.rstrip("s")])
-    if one[0] != other[0] or one[-1] != other[-1] or pair in CONFUSABLE:
+    if frozenset([one.rstrip("s"), other.rstrip("s")]) in CONFUSABLE:
         return False
     if len(one) == len(other):
-        places = [at for at in range(len(one)) if one[at] != other[at]]
-        neighbours = len(places) == 2 and places[1] == places[0] + 1
-        return neighbours and sorted(one) == sorted(other)
+        return has_neighbours_swapped(one, other)
     if len(one) < len(other):
         return any(remove_letter(other, at) == one for at in range(1, len(other) - 1))
-    return any(
-        one[at] == one[at - 1] and remove_letter(one, at) == other for at in range(1, len(one))
-    )
+    doubled = (at for at in range(1, len(one)) if one[at] == one[at - 1])
+    return any(remove_letter(one, at) == other for at in doubled)
+
+
+def has_neighbours_swapped(one: str, other: str) -> bool:
+    places = [at for at in range(len(one)) if one[at] != other[at]]
+    neighbours = len(places) == 2 and places[1] == places[0] + 1
+    return neighbours and sorted(one) == sorted(other)
 
 
 def remove_letter(word: str, at: int) -> str:

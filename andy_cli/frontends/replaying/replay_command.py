@@ -16,7 +16,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.detect import by_name, describe_detection
 from andy_cli.compiler.dialect import Dialect, Tools
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.frontends.replaying.capture_reader import (

@@ -6,7 +6,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.detect import by_name
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.discover import discover
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, tools_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
-from andy_cli.compiler.open_calls import OpenCall
+from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.messages import Chunk, ToolRequest
 
 Span = tuple[int, int]

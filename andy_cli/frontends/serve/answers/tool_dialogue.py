@@ -32,7 +32,7 @@ from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import InterviewQuestion, Tools
-from andy_cli.compiler.markers import Markers
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser

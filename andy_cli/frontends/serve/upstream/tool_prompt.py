@@ -15,9 +15,9 @@ from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.ids import rename_call_ids
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.library import dialects_by_name, markers_for
 from andy_cli.compiler.mapper.provider_schema import render_provider_schema
-from andy_cli.compiler.markers import Markers
 from andy_cli.messages import Message, Wire
 
 DIALECTS: Mapping[str, Dialect] = dialects_by_name()

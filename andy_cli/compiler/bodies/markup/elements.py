@@ -1,0 +1,337 @@
+"""Calls written as elements, `<function=NAME><parameter=KEY>VALUE</parameter></function>` and kin.
+
+The value is the text between the tags, neither JSON nor escaped: its type comes from the schema.
+Not an XML reader: models drop closers, close the wrong element, and quote tags in values. So a
+value goes on until a closer that another tag of the call follows.
+"""
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from andy_cli.compiler.bodies.calls import (
+    clean_tool_name,
+    declared_properties,
+    parameters_schema,
+    unwrap_arguments,
+)
+from andy_cli.compiler.bodies.typed import add_value, parse_typed, parse_untyped
+from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Schema, ToolRequest
+
+
+class TagSyntax(NamedTuple):
+    """How a family writes a call: expressions with the groups `name`, `key` and perhaps `type`."""
+
+    call: str
+    """Opens a call."""
+    call_end: str
+    """Ends a call, or the section that holds calls."""
+    parameter: str
+    """Opens a value."""
+    parameter_end: str
+    """Ends a value; with a group `of` only that of this key."""
+    framing: bool = True
+    """Line breaks right inside the tags are no part of the value."""
+    lone: bool = False
+    """Values are framed on either side alone, not only on both."""
+    escaped: bool = False
+    """Names and keys are escaped as in XML."""
+    quoted: bool = False
+    """A text may be written as a JSON string."""
+
+
+# Blanks and names are bounded: an expression that may run to the end of the text from every `<`
+# would take the square of its length.
+S = r"\s{0,20}"
+PREFIX = r"(?:\w{1,20}:|[|\uff5c]\w{1,20}[|\uff5c]\ ?)?"
+NAME = r"[^<>\"'\n]{1,200}"
+SECTION = r"</(?:\w{1,20}[:|_])?(?:tool_calls?|function_calls?)\s{0,9}>"
+
+FUNCTION = TagSyntax(
+    call=rf"<function{S}={S}[\"']?(?P<name>[^<>\"'\s]{{1,200}})[\"']?{S}(?:>|(?=<parameter))",
+    call_end=rf"</function{S}>|{SECTION}",
+    parameter=rf"<parameter{S}={S}[\"']?(?P<key>{NAME}?)[\"']?{S}>",
+    parameter_end=rf"</parameter{S}>",
+    lone=True,
+)
+INVOKE = TagSyntax(
+    call=rf"<{PREFIX}invoke{S}\bname{S}={S}[\"']?(?P<name>{NAME}?)[\"']?(?:\s[^<>]{{0,200}})?>",
+    call_end=rf"</{PREFIX}(?:invoke|tool_calls?|function_calls?|calls){S}>",
+    parameter=rf"<{PREFIX}parameter{S}\bname{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
+    rf"(?P<rest>\s[^<>]{{0,200}})?(?<!/)>",
+    parameter_end=rf"</{PREFIX}parameter{S}>",
+)
+NAMED_FUNCTION = TagSyntax(
+    call=rf"<function[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<name>{NAME}?)[\"']?{S}>",
+    call_end=rf"</function{S}>|{SECTION}",
+    parameter=rf"<param(?:eter)?[\s\u0120]{{0,9}}name{S}={S}[\"']?(?P<key>{NAME}?)[\"']?"
+    rf"(?P<rest>\s[^<>]{{0,200}})?(?<!/)>",
+    parameter_end=rf"</param(?:eter)?{S}>",
+)
+IN_PAIR = r"(?:ifm\||longcat_|iquest_)?"
+PAIRS = TagSyntax(
+    call=rf"<{IN_PAIR}tool_call>{S}(?P<name>[\w.\-:/]{{1,200}}){S}(?:<tool_sep>{S})?"
+    rf"(?=<{IN_PAIR}arg_key>|<{IN_PAIR}/tool_call>|</{IN_PAIR}tool_call>|{S}\Z)",
+    call_end=rf"</{IN_PAIR}tool_calls?>|<ifm\|/tool_calls?>",
+    parameter=rf"<{IN_PAIR}arg_key>{S}(?P<key>{NAME}?){S}(?:</{IN_PAIR}|<ifm\|/)arg_key>{S}"
+    rf"(?:<{IN_PAIR}arg_type>[^<>]{{0,40}}(?:</{IN_PAIR}|<ifm\|/)arg_type>{S})?"
+    rf"(?:<{IN_PAIR}arg_value>)",
+    parameter_end=rf"</{IN_PAIR}arg_value>|<ifm\|/arg_value>",
+    framing=False,
+    quoted=True,
+)
+CHILDREN = TagSyntax(
+    call=rf"<tool_name>{S}(?P<name>{NAME}?){S}</tool_name>{S}(?:<parameters>)?",
+    call_end=rf"</parameters>|</{PREFIX}(?:invoke|function_calls?)>",
+    parameter=r"<(?P<key>[A-Za-z_][\w.\-]{0,100})>",
+    parameter_end=r"</(?P<of>[A-Za-z_][\w.\-]{0,100})>",
+)
+SECTIONED = TagSyntax(
+    call=r"<\|open\|>call\s{1,9}tool=\"(?P<name>[^<>\"]{1,300})\"[^<>]{0,99}<\|sep\|>",
+    call_end=r"<\|close\|>(?:call|tools)<\|sep\|>",
+    parameter=r"<\|open\|>argument\s{1,9}key=\"(?P<key>[^<>\"]{1,300})\""
+    r"(?:\s{1,9}type=\"(?P<type>\w{1,30})\")?[^<>]{0,99}<\|sep\|>",
+    parameter_end=r"<\|close\|>argument<\|sep\|>",
+    framing=False,
+    escaped=True,
+)
+FAMILIES = (FUNCTION, INVOKE, NAMED_FUNCTION)
+
+
+WRAPPERS = Expression(r"</?(?:parameters|arguments|args|params)\s{0,9}>")
+"""What may stand around the values of a call and says nothing."""
+
+
+@cache
+def compile_tags(tags: TagSyntax) -> re.Pattern[str]:
+    return re.compile(
+        f"(?P<call>{tags.call})|(?P<end>{tags.call_end})"
+        f"|(?P<value>{tags.parameter})|(?P<value_end>{tags.parameter_end})"
+    )
+
+
+class FoundCalls(NamedTuple):
+    """The calls of a text."""
+
+    requests: tuple[ToolRequest, ...]
+    incomplete: bool = False
+    """There is one more that was cut off."""
+    rest: str = ""
+    """What stands behind the last call."""
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class OpenElementCall:
+    name: str
+    tool: Schema | None
+    arguments: dict[str, object] = field(default_factory=dict)
+    closed: bool = False
+
+
+class ElementReader:
+    """Takes the tags of a text in order; what lies in an open value is data."""
+
+    def __init__(self, text: str, tools: Tools, tags: TagSyntax) -> None:
+        self._text, self._tools, self._tags = text, tools, tags
+        self._calls: list[OpenElementCall] = []
+        self._value: re.Match[str] | None = None
+        self._ended: re.Match[str] | None = None  # the closer that may be the value's
+        self._at = 0
+        self._repairs: list[str] = []
+        self._torn = False  # there is text in a call that belongs to no value
+
+    def take(self, tag: re.Match[str]) -> None:
+        kind = tag.lastgroup
+        if self._value is not None and not self._leaves_value(tag, str(kind)):
+            return
+        open_call = self._calls[-1] if self._calls and not self._calls[-1].closed else None
+        if open_call is not None:
+            between = self._text[self._at : tag.start()]
+            self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
+        if kind == "call":
+            name = clean_tool_name(self._written(tag["name"]), self._tools)
+            self._calls.append(OpenElementCall(name, self._tools.get(name)))
+        elif open_call is not None:
+            if kind == "value":
+                self._value, self._ended = tag, None
+            open_call.closed = kind == "end"
+        self._at = tag.end()
+
+    def _leaves_value(self, tag: re.Match[str], kind: str) -> bool:
+        """Tell whether the tag stands outside the open value, which then is complete."""
+        ended = self._ended
+        if kind == "value_end":
+            if tag.groupdict().get("of") in (None, self._key()):
+                self._ended = tag
+            return False
+        if ended is not None and blanks_between(self._text, ended.end(), tag.start()):
+            self._keep_ended(ended)
+            return True
+        if kind == "value":
+            return ended is None and self._closes_unclosed(tag)
+        if kind == "end" and (ended is None or ended.lastgroup == "end"):
+            self._ended = tag  # the closer of a wrong element, if no better one follows
+        return False
+
+    def _closes_unclosed(self, tag: re.Match[str]) -> bool:
+        """End the open value before the next parameter, if it was never closed."""
+        if not self._lacks_closer(tag):
+            return False
+        self._keep(tag.start())
+        return True
+
+    def _keep_ended(self, ended: re.Match[str]) -> None:
+        """Keep the open value up to its closer, which may be that of the call too."""
+        call = self._calls[-1]
+        self._keep(ended.start())
+        call.closed = call.closed or ended.lastgroup == "end"
+
+    def _lacks_closer(self, tag: re.Match[str]) -> bool:
+        """The next parameter begins though the value before it was never closed."""
+        assert self._value is not None
+        start, call = self._value.end(), self._calls[-1]
+        key = self._written(tag["key"])
+        if key not in parameter_names(call.tool) or key in call.arguments or key == self._key():
+            return False
+        if blanks_between(self._text, start, tag.start()):
+            return False
+        if self._tags.quoted:  # no value holds a tag for a key that the tool has
+            return True
+        line = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
+        if line >= 0 and blanks_between(self._text, line, tag.start()):
+            return True
+        short = self._text[start : min(tag.start(), start + SHORT)]
+        return tag.start() - start < SHORT and short.split() == [short]
+
+    def _keep(self, end: int) -> None:
+        assert self._value is not None
+        call = self._calls[-1]
+        text = strip_value_framing(self._text[self._value.end() : end], self._tags)
+        self._torn |= self._holds_another(text)
+        key = self._key()
+        schema, root = parameter_names(call.tool).get(key), parameters_schema(call.tool)
+        value = parse_tagged_value(self._value, text, schema, root, quoted=self._tags.quoted)
+        self._torn |= not add_value(call.arguments, key, value, schema, root)
+        self._at = self._ended.end() if self._ended else end
+        if self._ended is None or self._ended.lastgroup == "end":
+            self._repairs.append(f"closed the value of {key}")
+        self._value = self._ended = None
+
+    def _holds_another(self, text: str) -> bool:
+        """Whether a value goes on beyond its closer to another argument of the tool."""
+        names, closed = parameter_names(self._calls[-1].tool), False
+        for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
+            key = self._written(tag["key"]) if tag.lastgroup == "value" else ""
+            given = key == self._key() or key in self._calls[-1].arguments
+            if closed and key in names and not given:
+                return True
+            closed = closed or tag.lastgroup == "value_end"
+        return False
+
+    def _key(self) -> str:
+        assert self._value is not None
+        return self._written(self._value["key"])
+
+    def _written(self, name: str) -> str:
+        return html.unescape(name) if self._tags.escaped else name.strip()
+
+    def finish(self) -> FoundCalls | None:
+        if not self._calls or self._torn:
+            return None
+        ended = self._ended
+        if ended is not None and not self._text[ended.end() :].strip():
+            self._keep_ended(ended)
+            self._at = len(self._text)
+        rest = self._text[self._at :]
+        is_cut = self._value is not None or not self._is_whole(self._calls[-1], rest)
+        requests = [
+            ToolRequest(name=call.name, arguments=unwrap_arguments(call.arguments, call.tool))
+            for call in (self._calls[:-1] if is_cut else self._calls)
+        ]
+        return FoundCalls(tuple(requests), is_cut, "" if is_cut else rest, tuple(self._repairs))
+
+    def _is_whole(self, call: OpenElementCall, rest: str) -> bool:
+        return call.closed or (not rest.strip() and has_all_parameters(call))
+
+
+SHORT = 60
+"""Characters in which a value without a closer may be one word."""
+
+
+def blanks_between(text: str, start: int, end: int) -> bool:
+    found = BLANKS.compiled.match(text, start)
+    return found is not None and found.end() >= end
+
+
+BLANKS = Expression(r"\s*")
+
+
+def has_all_parameters(call: OpenElementCall) -> bool:
+    """Whether a call that nothing closes may be taken: no parameter that it needs is missing."""
+    needed = set(parameters_schema(call.tool).get("required") or ())
+    if not call.arguments:
+        return call.tool is not None and not parameter_names(call.tool)
+    return needed <= set(call.arguments)
+
+
+def parameter_names(tool: Schema | None) -> Mapping[str, Schema]:
+    return declared_properties(tool) if tool else {}
+
+
+def read_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None:
+    """The calls in the text, in order; None if none begins."""
+    reader = ElementReader(text, tools, tags)
+    for tag in compile_tags(tags).finditer(text):
+        reader.take(tag)
+    return reader.finish()
+
+
+def read_element_requests(
+    text: str, tools: Tools, tags: TagSyntax | None = None
+) -> list[ToolRequest] | None:
+    """The complete calls in the text; None if there is none in any of the families."""
+    for family in (tags,) if tags else FAMILIES:
+        found = read_elements(text, tools, family)
+        if found and found.requests:
+            return list(found.requests)
+    return None
+
+
+TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
+
+
+def parse_tagged_value(
+    tag: re.Match[str], text: str, schema: Schema | None, root: Schema, quoted: bool = False
+) -> object:
+    """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
+    told = TOLD.search(tag[0])
+    kind = tag.groupdict().get("type") or (
+        "" if not told else "string" if told[1] == "true" else "json"
+    )
+    if kind == "string":
+        return text
+    if kind == "json":
+        return parse_untyped(text)
+    return parse_typed(text, {"type": kind} if kind else schema, root, quoted)
+
+
+def strip_value_framing(value: str, tags: TagSyntax) -> str:
+    """Without the one line break behind the tag and the one before its closer."""
+    if tags.framing:
+        value = strip_line_breaks(value, tags.lone)
+        if value.startswith("<![CDATA[") and value.endswith("]]>"):
+            return value[9:-3]
+    return value
+
+
+def strip_line_breaks(value: str, lone: bool) -> str:
+    end = "\r\n" if value.startswith("\r\n") else "\n"
+    if not lone and not (value.startswith(end) and value.endswith("\n") and len(value) > 1):
+        return value
+    return value.removeprefix(end).removesuffix(end)

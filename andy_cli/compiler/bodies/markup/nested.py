@@ -1,0 +1,135 @@
+"""Arguments as elements in elements, with a marker before every tag (MiniMax M3).
+
+The marker never stands in a value, so every tag behind it is one.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from andy_cli.compiler.bodies.calls import clean_tool_name, declared_properties, parameters_schema
+from andy_cli.compiler.bodies.markup.elements import SECTIONED
+from andy_cli.compiler.bodies.markup.tagged import write_value
+from andy_cli.compiler.bodies.typed import allowed_kinds, parse_typed
+from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Schema, ToolRequest
+
+MARK = "]<]minimax[>["
+TAG = Expression(
+    r"<(?P<close>/)?(?P<name>[^<>\s]{1,200})(?:\s+name=[\"'](?P<of>[^<>\"']{1,200})[\"'])?\s*>"
+)
+ITEM = "item"
+DEEPEST = 100
+
+
+class NestedElement:
+    """An element: what stands in it, text or further elements."""
+
+    __slots__ = ("children", "closed", "name", "text")
+
+    def __init__(self, name: str, text: str = "") -> None:
+        self.name, self.text = name, text
+        self.children: list[NestedElement] = []
+        self.closed = False
+
+
+def parse_nested(text: str, tools: Tools) -> Parsed | None:
+    if MARK + "<invoke" not in text:
+        return None
+    requests: list[ToolRequest] = []
+    for name, node in find_invocations(text):
+        if not node.closed:
+            return Parsed(tuple(requests), incomplete=True)
+        name = clean_tool_name(name, tools)
+        tool = tools.get(name)
+        schemas, root = (declared_properties(tool) if tool else {}), parameters_schema(tool)
+        arguments = read_members(node.children, schemas, root)
+        requests.append(ToolRequest(name, arguments))
+    return Parsed(tuple(requests)) if requests else None
+
+
+def find_invocations(text: str) -> Iterator[tuple[str, NestedElement]]:
+    """The calls with what stands in them; one that is cut off is not closed."""
+    stack: list[NestedElement] = []
+    name = ""
+    for piece in text.split(MARK)[1:]:
+        tag = TAG.match(piece)
+        if tag is None:
+            continue
+        if not stack:
+            if tag["of"]:
+                stack, name = [NestedElement("")], tag["of"]
+        elif tag["close"]:
+            node = stack.pop()
+            node.closed = True
+            if not stack:
+                yield name, node
+        elif len(stack) < DEEPEST:
+            node = NestedElement(tag["name"], piece[tag.end() :])
+            stack[-1].children.append(node)
+            stack.append(node)
+    if stack:
+        yield name, stack[0]
+
+
+def nested_value(node: NestedElement, schema: Schema | None, root: Schema) -> object:
+    """The value of an element: a list or an object of its children, or its text by the schema."""
+    schema = schema or {}
+    kinds = allowed_kinds(schema, root)
+    if not node.children:
+        return _leaf_value(node.text, kinds, schema, root)
+    if "array" in kinds or all(child.name == ITEM for child in node.children):
+        items = _mapping_or_none(schema.get("items"))
+        return [nested_value(child, items, root) for child in node.children]
+    return read_members(node.children, _mapping_or_none(schema.get("properties")) or {}, root)
+
+
+def _leaf_value(text: str, kinds: frozenset[str], schema: Schema, root: Schema) -> object:
+    """The value of an element without children: an empty list or object where one is wanted."""
+    if not text.strip() and "string" not in kinds:
+        if "array" in kinds:
+            return []
+        if "object" in kinds:
+            return {}
+    return parse_typed(text, schema, root)
+
+
+def _mapping_or_none(value: object) -> Schema | None:
+    return value if isinstance(value, Mapping) else None
+
+
+def read_members(
+    nodes: list[NestedElement], schemas: Mapping[str, Schema], root: Schema
+) -> dict[str, object]:
+    """The values of elements by their names; a repeated one makes a list where one is wanted."""
+    found: dict[str, object] = {}
+    times = Counter(node.name for node in nodes)
+    for node in nodes:
+        schema = schemas.get(node.name)
+        listed = times[node.name] > 1 and "array" in allowed_kinds(schema or {}, root)
+        items = (schema or {}).get("items") if listed else schema
+        made = nested_value(node, _mapping_or_none(items), root)
+        if listed:
+            before = found.setdefault(node.name, [])
+            assert isinstance(before, list)
+            before.append(made)
+        else:
+            found[node.name] = made
+    return found
+
+
+def write_nested(request: ToolRequest) -> str:
+    values = [write_element(key, value) for key, value in (request.arguments or {}).items()]
+    head = f'{MARK}<tool_call>{MARK}<invoke name="{request.name}">'
+    return "".join([head, *values, f"{MARK}</invoke>{MARK}</tool_call>"])
+
+
+def write_element(key: str, value: object) -> str:
+    if isinstance(value, Mapping) and value:
+        inner = "".join(write_element(str(name), item) for name, item in value.items())
+    elif isinstance(value, list) and value:
+        inner = "".join(write_element(ITEM, item) for item in value)
+    else:
+        inner = write_value(value, SECTIONED) if isinstance(value, str) else json.dumps(value)
+    return f"{MARK}<{key}>{inner}{MARK}</{key}>"

@@ -1,0 +1,320 @@
+"""Where a section of calls ends: tags around raw values, or markers, a name and JSON.
+
+Raw values may quote any marker. A closer counts if a tag that belongs to a call stands right
+before it, or if no value has begun; in JSON, if it stands outside strings.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from andy_cli.compiler.bodies.end_detectors import LARGEST, LONGEST_LEAD, JsonScan, MarkerEnd
+from andy_cli.compiler.bodies.lookahead import may_begin_request
+from andy_cli.compiler.dialect import EndDetector, Tools
+from andy_cli.compiler.expression import Expression
+
+TAG = r"(?:\w{1,20}[:|_])?(?:[|\uff5c]\w{1,20}[|\uff5c] ?)?"
+VALUE = rf"<{TAG}(?:(?:parameter|param)(?:name)?|arg_value)[\s=>\u0120]|<\|open\|>argument\s"
+"""Begins a raw value."""
+SETTLED = Expression(
+    rf"(?:</{TAG}(?:parameters?|param|arg_value|invoke|function|tool_call|call)\s{{0,9}}>"
+    rf"|<ifm\|/(?:arg_value|tool_call)>|<\|close\|>(?:argument|call)<\|sep\|>"
+    rf"|<{TAG}(?:invoke|function)\b[^<>]{{0,200}}>)\s*\Z"
+)
+"""What stands before a closer that means it."""
+WINDOW = 240
+"""Characters before a closer that are looked at."""
+
+
+@cache
+def any_of(*literals: str, extra: str = "") -> re.Pattern[str]:
+    longest = sorted(literals, key=len, reverse=True)
+    return re.compile("|".join([*map(re.escape, longest), *([extra] if extra else [])]))
+
+
+class RawSectionEnd:
+    """Tags around raw values, up to the first closer that is not part of one."""
+
+    def __init__(self, *end_markers: str) -> None:
+        self._end_markers = frozenset(end_markers)
+        self._expression = any_of(*end_markers, extra=VALUE)
+        self._reach = max(map(len, end_markers)) + 60
+        self._begins = frozenset({"<", *(closer[0] for closer in end_markers)})
+        self._far = 0  # characters since one that a tag may begin with
+        self._passed: list[str] = []  # what came since, behind the tail
+        self._value = False
+        self._tail = ""
+        self._size = 0
+
+    def feed(self, text: str) -> int | None:
+        self._size += len(text)
+        if self._size > LARGEST:
+            return len(text)
+        if self._begins.isdisjoint(text):
+            self._far += len(text)
+            if self._far > self._reach + len(text):
+                self._passed.append(text)
+                return None
+        else:
+            self._far = 0
+        if self._passed:
+            self._tail += "".join(self._passed)
+            self._passed = []
+        known, held = len(self._tail), self._tail + text
+        for match in self._expression.finditer(held, max(0, known - self._reach)):
+            if match.end() <= known:
+                continue
+            if match[0] not in self._end_markers:
+                self._value = True
+            elif not self._value or SETTLED.search(
+                held[max(0, match.start() - WINDOW) : match.start()]
+            ):
+                return match.end() - known
+        self._tail = held[-WINDOW - self._reach :]
+        return None
+
+
+class JsonSectionEnd:
+    """One JSON value, ended by itself or by a closer outside strings.
+
+    A value in a code fence takes the closing fence along.
+    """
+
+    def __init__(self, *end_markers: str, fenced: bool = False) -> None:
+        self._end_markers = any_of(*end_markers) if end_markers else None
+        self._reach = max(map(len, end_markers), default=1) - 1
+        self._scan = JsonScan()
+        self._fenced = fenced
+        self._ended = False
+        self._ticks = False
+        self._tail = ""
+        self._size = 0
+
+    def feed(self, text: str) -> int | None:
+        self._size += len(text)
+        if self._size > LARGEST:
+            return len(text)
+        if self._ended:
+            return self._fence(text, 0) if self._fenced else self._next_value(text)
+        return self._scan_value(text)
+
+    def _scan_value(self, text: str) -> int | None:
+        known, held, at = len(self._tail), self._tail + text, 0
+        for match in self._end_markers.finditer(held) if self._end_markers else ():
+            if match.end() <= known:
+                continue
+            begins = max(0, match.start() - known)
+            ended = self._scan.feed(text[at:begins])
+            if ended is not None:
+                return self._end(text, at + ended)
+            at = begins
+            if not self._scan.in_string:
+                return match.end() - known
+        ended = self._scan.feed(text[at:])
+        self._tail = held[-self._reach :] if self._reach else ""
+        return None if ended is None else self._end(text, at + ended)
+
+    def _end(self, text: str, at: int) -> int | None:
+        self._ended = True
+        if self._fenced or not self._end_markers:
+            return self._fence(text, at) if self._fenced else at
+        end = self._next_value(text[at:])
+        return None if end is None else at + end
+
+    def _next_value(self, text: str) -> int | None:
+        """Go on with a value that follows; else the end is behind the white space."""
+        start = len(text) - len(text.lstrip())
+        if start == len(text):
+            return None
+        if text[start] not in "{[":
+            return start
+        self._ended, self._scan, self._tail = False, JsonScan(), ""
+        end = self.feed(text[start:])
+        return None if end is None else end + start
+
+    def _fence(self, text: str, at: int) -> int | None:
+        """Past the closing fence, but not past the white space behind it."""
+        while at < len(text):
+            ticks = text[at] == "`"
+            if not ticks and (self._ticks or not text[at].isspace()):
+                return at
+            self._ticks = self._ticks or ticks
+            at += 1
+        return None
+
+
+LEAD_TAG = Expression(
+    rf"<{TAG}(?:function|invoke|arg_key)(?![a-z_])|<atem:function_calls>|<tool_name>|<\|open\|>call\b"
+    rf"|(?:<tool_call>\s{{0,20}})?[\w.\-:/]{{1,100}}\s{{0,20}}(?:<tool_sep>|</?{TAG}(?:arg_key|tool_call)>)"
+    r"|<ifm\|/tool_call>"
+)
+UNDECIDED = Expression(
+    r"(?:<tool_call>\s{0,20})?(?:[\w.\-:/]{0,100}\s{0,20})?(?:<(?:\|open\|>)?[^<>=]{0,40})?\Z"
+)
+LINE = Expression(r"[\w.\-/]{1,100}\(")
+
+
+def begins_call(text: str, tools: Tools, lines: bool) -> bool:
+    """Whether the first characters of a section may be those of a call; they may be few."""
+    text = text.lstrip()
+    if text[:1] in ("{", "["):
+        return may_begin_request(text, tools)
+    decided = LEAD_TAG.match(text) or UNDECIDED.match(text)
+    return bool(decided or (lines and LINE.match(text)))
+
+
+class SectionEnd:
+    """What stands in a section says how it ends: JSON, tags, or (with `lines`) lines of calls."""
+
+    def __init__(self, *end_markers: str, tools: Tools, lines: bool = False) -> None:
+        self._end_markers = end_markers
+        self._tools = tools
+        self._lines = lines
+        self._body: EndDetector | None = None
+        self._held = ""
+        self._start = ""
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < LONGEST_LEAD:
+            self._start += text[: LONGEST_LEAD - len(self._start)]
+            if not begins_call(self._start, self._tools, self._lines):
+                return -1
+        if self._body is not None:
+            return self._body.feed(text)
+        known = len(self._held)
+        self._held += text
+        first = self._held.lstrip()[:1]
+        if not first:
+            return None
+        self._body = self._reader(first)
+        end = self._body.feed(self._held)
+        return end if end is None or end < 0 else end - known
+
+    def _reader(self, first: str) -> EndDetector:
+        if first in "{[":
+            return JsonSectionEnd(*self._end_markers)
+        if self._lines and first != "<":
+            return MarkerEnd(*self._end_markers, strings=True)
+        return RawSectionEnd(*self._end_markers)
+
+
+class TagEnd:
+    """A tag that holds a name, which the opener began; then raw values or JSON."""
+
+    def __init__(self, *end_markers: str, end: str = ">") -> None:
+        self._end_markers = end_markers
+        self._end = end
+        self._body: EndDetector | None = None
+        self._held = ""
+
+    def feed(self, text: str) -> int | None:
+        if self._body is not None:
+            return self._body.feed(text)
+        known = len(self._held)
+        self._held += text
+        head, _, inner = self._held.partition(self._end)
+        if len(head) > LONGEST_HEAD or (self._end == ">" and "<" in head):
+            return -1
+        first = inner.lstrip()[:1]
+        if not first:
+            return None
+        self._body = (
+            JsonSectionEnd(*self._end_markers)
+            if first in "{["
+            else RawSectionEnd(*self._end_markers)
+        )
+        end = self._body.feed(inner)
+        return end if end is None or end < 0 else end + len(head) + len(self._end) - known
+
+
+NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
+LONGEST_HEAD = 300
+
+
+class HeadedEnd:
+    """Markers and a name, then a JSON value: ends with the value or at a closer.
+
+    `heads` are what may stand before the value, the opener included; `other` is what may stand
+    instead of a value, and what finds its end.
+    """
+
+    def __init__(
+        self,
+        opener: str,
+        *end_markers: str,
+        heads: Sequence[Expression],
+        other: tuple[str, Callable[[], EndDetector]] | None = None,
+    ) -> None:
+        self._opener = opener
+        self._end_markers = end_markers
+        self._heads = heads
+        self._other = other
+        self._held = ""
+        self._body: EndDetector | None = None
+        self._begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
+
+    def feed(self, text: str) -> int | None:
+        if self._body is not None:
+            return self._body.feed(text)
+        known = len(self._held)
+        self._held += text
+        match = self._begins.search(self._held)
+        head = self._held[: match.start()] if match else self._held
+        if len(head) > LONGEST_HEAD or NO_HEAD.search(head):
+            return -1
+        if match is None:
+            return None
+        if match[0] in self._end_markers:
+            return match.end() - known
+        self._body = self._choose_body(head, match[0])
+        if self._body is None:
+            return -1
+        end = self._body.feed(self._held[match.start() :])
+        return end if end is None or end < 0 else end + match.start() - known
+
+    def _choose_body(self, head: str, begun: str) -> EndDetector | None:
+        """Choose what finds the end of a value that `begun` begins; None behind a wrong head."""
+        if self._other and begun == self._other[0]:
+            return self._other[1]()
+        if any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
+            return JsonSectionEnd(*self._end_markers, fenced="```" in head)
+        return None
+
+
+class BegunEnd:
+    """A JSON value whose first bracket is part of the opener; `first` are what may follow it."""
+
+    def __init__(self, opener: str, first: str = "\"'}") -> None:
+        self._first = first
+        self._scan = JsonScan()
+        self._scan.feed(opener[-1])
+
+    def feed(self, text: str) -> int | None:
+        if self._first and (start := text.lstrip()):
+            if start[0] not in self._first:
+                return -1
+            self._first = ""
+        return self._scan.feed(text)
+
+
+class MarkedEnd(RawSectionEnd):
+    """Raw values in tags that have a marker before each; `tag` has to come first."""
+
+    def __init__(self, tag: str, *end_markers: str) -> None:
+        super().__init__(*end_markers)
+        self._tag = tag
+        self._start = ""
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < len(self._tag):
+            self._start = (self._start + text[: LONGEST_LEAD - len(self._start)]).lstrip()
+            if not (self._tag.startswith(self._start) or self._start.startswith(self._tag)):
+                return -1
+        return super().feed(text)
+
+
+class NothingEnd:
+    """The opener is all there is."""
+
+    def feed(self, text: str) -> int | None:
+        return 0

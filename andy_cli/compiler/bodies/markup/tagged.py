@@ -1,0 +1,137 @@
+"""The shape of dialects whose calls are elements: their tags, and how they spell a call."""
+
+from collections.abc import Callable, Sequence
+from json import dumps
+
+from andy_cli.compiler.bodies import builders, json_text
+from andy_cli.compiler.bodies.markup import elements
+from andy_cli.compiler.bodies.markup.elements import TagSyntax, strip_line_breaks
+from andy_cli.compiler.bodies.markup.sections import SectionEnd, TagEnd
+from andy_cli.compiler.bodies.typed import parse_untyped, unquote_text
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+BEGUN = Expression(
+    r"<[^<>\s]{0,60}\s?[^<>\s=]{0,60}(?:\s?[a-z]{1,20}=[\"']?[^<>\"'\s]{0,100}[\"']?){0,4}\Z"
+)
+"""A tag that was cut off."""
+
+
+def make_tagged_dialect(
+    name: str,
+    start_markers: tuple[str, ...],
+    end_markers: tuple[str, ...],
+    tags: TagSyntax,
+    write: Callable[[ToolRequest], str],
+    bare: tuple[str, ...] = (),
+    lines: bool = False,
+    tag_end: str = ">",
+    json: bool = False,
+) -> Dialect:
+    """`end_markers` end a call or a section; with `json` calls as JSON inside it are read too.
+
+    `bare` markers are the beginning of a call's own tag, up to its name.
+    """
+
+    def body(opener: str, tools: Tools) -> EndDetector:
+        if opener in bare:
+            return TagEnd(*end_markers, end=tag_end)
+        return SectionEnd(*end_markers, tools=tools, lines=lines and "function_calls" in opener)
+
+    read = make_tagged_parser(tags, start_markers, end_markers, json)
+    return builders.make_taught_dialect(
+        name, (*start_markers, *bare), body, read, write, end_markers
+    )
+
+
+def make_tagged_parser(
+    tags: TagSyntax, start_markers: Sequence[str], end_markers: Sequence[str], json: bool = False
+) -> Callable[[str, Tools], Parsed | None]:
+    def parse(text: str, tools: Tools) -> Parsed | None:
+        inner = builders.text_between(text, start_markers, ())
+        if inner[:1] in ("{", "["):
+            return json_section(inner, end_markers, tools) if json else None
+        found = (
+            elements.read_elements(text, tools, tags)
+            if begins_element(text, tags, start_markers)
+            else None
+        )
+        if found is None:
+            return Parsed(incomplete=True) if has_begun(text, inner, end_markers) else None
+        return Parsed(
+            found.requests, found.repairs, incomplete=found.incomplete, text=found.rest.rstrip()
+        )
+
+    return parse
+
+
+def begins_element(text: str, tags: TagSyntax, start_markers: Sequence[str]) -> bool:
+    """Whether a call comes first: in the values of another notation one may be quoted."""
+    at = len(text) - len(text.lstrip())
+    while True:
+        first = elements.compile_tags(tags).match(text, at)
+        if first is not None and first.lastgroup == "call":
+            return True
+        opener = next((opener for opener in start_markers if text.startswith(opener, at)), "")
+        if not opener:
+            return False
+        at += len(opener)
+        at = len(text) - len(text[at:].lstrip())
+
+
+def has_begun(text: str, inner: str, end_markers: Sequence[str]) -> bool:
+    """Whether the text breaks off inside a tag, or before it in a section."""
+    if ends_with(text, end_markers) or text.endswith("="):
+        return False
+    return bool(inner and BEGUN.search(inner[-300:]))
+
+
+def json_section(text: str, end_markers: Sequence[str], tools: Tools) -> Parsed | None:
+    """Calls as JSON; brackets that are missing at the closer are closed."""
+    inner = builders.text_between(text, (), end_markers)
+    if not json_text.is_balanced(inner):
+        if not ends_with(text, end_markers):
+            return Parsed(incomplete=True) if builders.begins_call(inner) else None
+        inner = json_text.close_brackets(inner)
+    requests = builders.read_json_calls(inner, tools)
+    return Parsed(tuple(requests), settled=True) if requests else None
+
+
+def ends_with(text: str, end_markers: Sequence[str]) -> bool:
+    return text.rstrip().endswith(tuple(end_markers))
+
+
+def write_value(value: object, tags: TagSyntax) -> str:
+    """A value between tags so that it is read as it was: texts that look typed are quoted."""
+    if not isinstance(value, str):
+        return dumps(value, ensure_ascii=False)
+    marked = tags.framing and value.startswith("<![CDATA[")
+    if tags.quoted and (marked or looks_typed(value)):
+        return dumps(value, ensure_ascii=False)
+    if marked:
+        return f"<![CDATA[{value}]]>"
+    if tags.framing and not tags.lone and strip_line_breaks(value, tags.lone) != value:
+        return f"\n{value}\n"
+    return value
+
+
+def looks_typed(text: str) -> bool:
+    return parse_untyped(text) != text or unquote_text(text) != text
+
+
+def make_element_writer(
+    opened: str, closed: str, parameter: tuple[str, str], tags: TagSyntax
+) -> Callable[[ToolRequest], str]:
+    """A `write`: NAME and KEY stand for the name and the key; a value between two texts."""
+    if parameter[0].endswith("\n"):  # the line breaks around a value are there already
+        tags = tags._replace(lone=True)
+
+    def write(request: ToolRequest) -> str:
+        values = [
+            parameter[0].replace("KEY", key) + write_value(value, tags) + parameter[1]
+            for key, value in (request.arguments or {}).items()
+        ]
+        return "".join([opened.replace("NAME", request.name), *values, closed])
+
+    return write

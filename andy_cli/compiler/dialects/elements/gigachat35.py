@@ -1,0 +1,14 @@
+"""GigaChat 3.5: DeepSeek's markup with a word of its own (the bars are full-width).
+
+<|GCML|function_calls>
+<|GCML|invoke name="seek">
+<|GCML|parameter name="seconds" string="false">90</|GCML|parameter>
+</|GCML|invoke>
+</|GCML|function_calls>
+"""
+
+from andy_cli.compiler.bodies.markup import dsml
+
+DIALECT = dsml.make_dsml_dialect("gigachat35", "GCML", "function_calls")._replace(
+    models=("gigachat-3.5*",)
+)

@@ -1,0 +1,26 @@
+"""MiniMax M2: <invoke> elements with raw values in a section.
+
+<minimax:tool_call>
+<invoke name="play">
+<parameter name="track">Blue</parameter>
+</invoke>
+</minimax:tool_call>
+"""
+
+from andy_cli.compiler.bodies.markup import tagged
+from andy_cli.compiler.bodies.markup.elements import INVOKE
+
+DIALECT = tagged.make_tagged_dialect(
+    name="minimax_m2",
+    start_markers=("<minimax:tool_call>",),
+    end_markers=("</minimax:tool_call>", "</invoke>"),
+    tags=INVOKE,
+    write=tagged.make_element_writer(
+        '<minimax:tool_call>\n<invoke name="NAME">\n',
+        "</invoke>\n</minimax:tool_call>",
+        ('<parameter name="KEY">', "</parameter>\n"),
+        INVOKE,
+    ),
+    bare=("<invoke name=",),
+    json=True,
+)._replace(models=("minimax-m2*",))

@@ -1,0 +1,32 @@
+"""MiniMax M3: a marker before every tag, and parameters as elements named after their keys.
+
+    ]<]minimax[>[<tool_call>]<]minimax[>[<invoke name="play">
+    ]<]minimax[>[<track>Blue]<]minimax[>[</track>
+    ]<]minimax[>[</invoke>]<]minimax[>[</tool_call>
+
+Arrays and objects are elements in elements; the items of an array are <item>.
+"""
+
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.markup import nested
+from andy_cli.compiler.bodies.markup.nested import MARK
+from andy_cli.compiler.bodies.markup.sections import MarkedEnd
+from andy_cli.compiler.dialect import EndDetector, Tools
+
+BARE = f"{MARK}<invoke name="
+OPENERS = (f"{MARK}<tool_call>", BARE)
+CLOSERS = (f"{MARK}</invoke>", f"{MARK}</tool_call>")
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return MarkedEnd('"' if opener == BARE else BARE, *CLOSERS)
+
+
+DIALECT = builders.make_taught_dialect(
+    name="minimax_m3",
+    start_markers=OPENERS,
+    body=body,
+    parse=nested.parse_nested,
+    write=nested.write_nested,
+    end_markers=CLOSERS,
+)._replace(models=("minimax-m3*",))

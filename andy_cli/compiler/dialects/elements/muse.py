@@ -1,0 +1,51 @@
+"""Muse: a channel header with the recipient, then <invoke> elements with a prefix.
+
+     to=play<|message|><atem:function_calls><atem:invoke name="play">
+    <atem:parameter name="track">Blue</atem:parameter></atem:invoke></atem:function_calls>
+
+Words to itself, ` to=self<|message|>...<|eom|>`, are reasoning.
+"""
+
+from andy_cli.compiler.bodies.markup import tagged
+from andy_cli.compiler.bodies.markup.elements import INVOKE
+from andy_cli.compiler.bodies.markup.sections import NothingEnd
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+
+SELF, USER = "to=self<|message|>", "to=user<|message|>"
+OPEN, CLOSE = "<atem:function_calls>", "</atem:function_calls>"
+NAMED = "to=NAME<|message|>"
+
+ELEMENTS = tagged.make_tagged_dialect(
+    name="muse",
+    start_markers=(OPEN,),
+    end_markers=(CLOSE, "</atem:invoke>"),
+    tags=INVOKE,
+    write=tagged.make_element_writer(
+        f'{OPEN}<atem:invoke name="NAME">',
+        f"</atem:invoke>{CLOSE}",
+        ('<atem:parameter name="KEY">', "</atem:parameter>"),
+        INVOKE,
+    ),
+    bare=("<atem:invoke name=",),
+)
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return NothingEnd() if opener in (SELF, USER) else ELEMENTS.body(opener, tools)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    if text in (SELF, USER):
+        return Parsed(thinks_until=("<|eom|>",) if text == SELF else ())
+    head, _, inner = text.partition("<|message|>")
+    return ELEMENTS.parse(inner if inner and "<" not in head else text, tools)
+
+
+DIALECT = ELEMENTS._replace(
+    start_markers=(*ELEMENTS.start_markers, SELF, USER),
+    body=body,
+    parse=parse,
+    named_start_markers=(NAMED, f" {NAMED}"),
+    end_markers=(*ELEMENTS.end_markers, "<|eom|>"),
+    models=("muse*",),
+)

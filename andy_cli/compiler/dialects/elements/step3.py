@@ -1,0 +1,38 @@
+"""Step 3: DeepSeek's markers (full-width bars, plain low lines) around prefixed elements.
+
+<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|><steptml:invoke name="play">
+<steptml:parameter name="track">Blue</steptml:parameter></steptml:invoke><|tool_call_end|>
+<|tool_calls_end|>
+"""
+
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, STEP, find_body, write_marker
+from andy_cli.compiler.bodies.markup import tagged
+from andy_cli.compiler.bodies.markup.elements import INVOKE
+from andy_cli.compiler.bodies.markup.sections import LONGEST_HEAD
+from andy_cli.compiler.dialect import Parsed, Tools
+
+INVOKED = "</steptml:invoke>"
+READ = tagged.make_tagged_parser(INVOKE, OPENERS, (*CLOSERS, INVOKED))
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    start = text.find(STEP, 0, LONGEST_HEAD)
+    return READ(text[start:], tools) if start >= 0 else None
+
+
+DIALECT = builders.make_taught_dialect(
+    name="step3",
+    start_markers=OPENERS,
+    body=find_body,
+    parse=parse,
+    write=tagged.make_element_writer(
+        write_marker("tool_calls_begin", "_")
+        + f"{write_marker('tool_call_begin', '_')}function{write_marker('tool_sep', '_')}"
+        + '<steptml:invoke name="NAME">',
+        INVOKED + write_marker("tool_call_end", "_") + write_marker("tool_calls_end", "_"),
+        ('<steptml:parameter name="KEY">', "</steptml:parameter>"),
+        INVOKE,
+    ),
+    end_markers=(*CLOSERS, INVOKED),
+)._replace(models=("step3*",))

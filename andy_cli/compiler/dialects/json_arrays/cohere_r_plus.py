@@ -1,0 +1,56 @@
+"""Cohere Command R and R+: a fenced array behind `Action:`, with `tool_name` and `parameters`.
+
+    Action: ```json
+    [
+        {"tool_name": "play", "parameters": {"track": "Blue"}}
+    ]
+    ```
+
+The tool `directly-answer` means that none is called.
+"""
+
+from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.markup.sections import JsonSectionEnd
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+
+OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
+NOTHING = ("directly-answer", "directly_answer")
+READ = builders.make_json_parser(OPENERS, ("```",))
+
+
+class FencedListEnd(JsonSectionEnd):
+    """Given up unless a bracket comes first."""
+
+    def __init__(self) -> None:
+        super().__init__(fenced=True)
+        self._began = False
+
+    def feed(self, text: str) -> int | None:
+        if not self._began and (start := text.lstrip()):
+            self._began = True
+            if start[0] not in "{[":
+                return -1
+        return super().feed(text)
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return FencedListEnd()
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    parsed = READ(text, tools)
+    if parsed is None:
+        return None
+    requests = tuple(request for request in parsed.requests if request.name not in NOTHING)
+    return parsed._replace(requests=requests, settled=True)
+
+
+DIALECT = builders.make_taught_dialect(
+    name="cohere_r_plus",
+    start_markers=(),
+    body=body,
+    parse=parse,
+    write=lambda request: (
+        f"Action: ```json\n[{builders.write_json_call(request, 'tool_name', 'parameters')}]\n```"
+    ),
+)._replace(line_start_markers=OPENERS, models=("command-r", "command-r-plus*"))

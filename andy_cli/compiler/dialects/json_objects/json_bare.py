@@ -1,0 +1,99 @@
+"""Plain JSON: an object or a list of calls, alone on its lines or in a fence of its own.
+
+    {"name": "play", "arguments": {"track": "Blue"}}
+
+    ```json
+    [{"name": "play", "parameters": {"track": "Blue"}}]
+    ```
+
+No marker announces it, so every name must be that of a tool. A fence between prose may as well be
+an example: such a request is marked as quoted.
+"""
+
+import json
+
+from andy_cli.compiler.bodies import builders, calls, json_text, python_calls
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, _ = strip_fence(text)
+    body = body.lstrip(";, \n")
+    if not body.startswith(("{", "[")):
+        return None
+    body = json_text.close_last(body)
+    values = list(json_text.iterate_values(body))
+    value: object = values if len(values) > 1 else json_text.read_value(body)
+    parsed = read_known(value, tools) or read_lines(body, tools)
+    if parsed is not None:
+        return parsed
+    if not json_text.is_balanced(body) and builders.begins_call(body) and names_a_tool(body, tools):
+        return Parsed(incomplete=True)
+    return None
+
+
+def read_known(value: object, tools: Tools) -> Parsed | None:
+    """Read a value that is nothing but calls of known tools, else those of its parts that are."""
+    requests = calls.read_requests(value, tools, known=True) or python_calls.read_texts(
+        value, tools
+    )
+    if requests:
+        return Parsed(tuple(requests), explicit=calls.names_arguments(value))
+    if calls.names_arguments(value):
+        # In a list one bad neighbour silences nobody.
+        found = calls.read_requests(value, tools) or ()
+        if parsed := calls.split_known(found, tools):
+            return parsed._replace(explicit=True)
+    return read_entries(value, tools) if isinstance(value, list) else None
+
+
+def read_entries(values: list[object], tools: Tools) -> Parsed | None:
+    """Read those entries of a list that are calls with arguments; the others are reported."""
+    unread: list[str] = []
+    requests: list[ToolRequest] = []
+    for value in values:
+        found = calls.read_requests(value, tools) if calls.names_arguments(value) else None
+        requests += found or ()
+        if not found:
+            unread.append(f"This is no request: {json.dumps(value)[:80]}.")
+    parsed = calls.split_known(requests, tools)
+    if parsed is None or not parsed.requests:
+        return None
+    return parsed._replace(fault=" ".join(filter(None, [parsed.fault, *unread])))
+
+
+NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
+
+
+def read_lines(body: str, tools: Tools) -> Parsed | None:
+    """Read those of several objects, one a line, that can be read; the others are reported."""
+    lines = NEXT_OBJECT.split(body)
+    if len(lines) == 1:
+        return None
+    values = [(line, json_text.read_value(line)) for line in lines]
+    return read_entries([line if value is None else value for line, value in values], tools)
+
+
+def names_a_tool(body: str, tools: Tools) -> bool:
+    head = body[:400]
+    return any(f'"{name}"' in head or f"'{name}'" in head for name in tools)
+
+
+DIALECT = Dialect(
+    name="json_bare",
+    start_markers=("{", "["),
+    continuation_markers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
+    body=BareCallEnd,
+    parse=parse,
+    write=builders.write_json_call,
+    render=builders.make_renderer(builders.write_json_call, builders.result_between("Result:", "")),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
+    fenced=True,
+    atomic=True,
+    models=("xlam*",),
+)

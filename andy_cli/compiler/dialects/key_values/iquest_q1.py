@@ -1,0 +1,21 @@
+"""IQuest Q1: GLM's pairs in an outer tag of its own.
+
+<iquest_tool_call>play<arg_key>track</arg_key><arg_value>Blue</arg_value></iquest_tool_call>
+"""
+
+from andy_cli.compiler.bodies.markup import tagged
+from andy_cli.compiler.bodies.markup.elements import PAIRS
+
+DIALECT = tagged.make_tagged_dialect(
+    name="iquest_q1",
+    start_markers=("<iquest_tool_call>",),
+    end_markers=("</iquest_tool_call>",),
+    tags=PAIRS,
+    write=tagged.make_element_writer(
+        "<iquest_tool_call>NAME",
+        "</iquest_tool_call>",
+        ("<arg_key>KEY</arg_key><arg_value>", "</arg_value>"),
+        PAIRS,
+    ),
+    json=True,
+)._replace(models=("iquest-q1*",))

@@ -1,0 +1,56 @@
+"""DeepSeek 3.1: a name, a separator and the arguments as JSON (the bars are full-width).
+
+    <|tool_calls_begin|><|tool_call_begin|>play<|tool_sep|>{"track": "Blue"}<|tool_call_end|>
+    <|tool_calls_end|>
+
+The low lines are U+2581; quantized models write both as ASCII, as here. Where a server strips
+special tokens, `play{"track": "Blue"}` is left.
+"""
+
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, V31, make_reader, write_marker
+from andy_cli.compiler.bodies.deepseek import find_body as section
+from andy_cli.compiler.bodies.markup.sections import BegunEnd
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.messages import ToolRequest
+
+READ = make_reader(V31)
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return BegunEnd(opener) if opener[-1] == "{" else section(opener, tools)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    return READ(text, tools) if text[:1] == "<" else strip_fences(text, tools)
+
+
+def strip_fences(text: str, tools: Tools) -> Parsed | None:
+    """A name and an object: nothing but the name says that this is a call."""
+    name, bracket, rest = text.partition("{")
+    value = json_text.parse_strict(bracket + rest)
+    if isinstance(value, dict):
+        name = calls.clean_tool_name(name, tools)
+        return Parsed((ToolRequest(name, value),), settled=True)
+    cut = rest.lstrip()[:1] == '"' and not json_text.is_balanced(bracket + rest)
+    return Parsed(incomplete=True) if cut else None
+
+
+def write(request: ToolRequest) -> str:
+    return (
+        write_marker("tool_calls_begin")
+        + write_marker("tool_call_begin")
+        + f"{request.name}{write_marker('tool_sep')}{builders.dump_arguments(request)}"
+        + write_marker("tool_call_end")
+        + write_marker("tool_calls_end")
+    )
+
+
+DIALECT = builders.make_taught_dialect(
+    name="deepseek_v31",
+    start_markers=OPENERS,
+    body=body,
+    parse=parse,
+    write=write,
+    end_markers=CLOSERS,
+)._replace(named_start_markers=("NAME{", "NAME {"), models=("deepseek-v3.1*",))

@@ -1,0 +1,53 @@
+"""Functionary 3.1: an element named after the function, with the arguments as JSON in it.
+
+<function=play>{"track": "Blue"}</function>
+
+The tool `python` takes its code raw.
+"""
+
+from andy_cli.compiler.bodies import builders, calls, name_then_json
+from andy_cli.compiler.bodies.markup.sections import TagEnd
+from andy_cli.compiler.bodies.typed import allowed_kinds
+from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+OPEN, CLOSE = "<function=", "</function>"
+HEAD = Expression(r"\s*<function=\s*[\"']?(?P<name>[^<>\"'\s]{1,200})[\"']?\s*>\s*")
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    head = HEAD.match(text)
+    if not head:
+        return None
+    name = calls.clean_tool_name(head["name"], tools)
+    body = text[head.end() :]
+    if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
+        return name_then_json.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
+    keys = list(calls.declared_properties(tools[name])) if name in tools else []
+    if len(keys) != 1 or not takes_text(name, keys[0], tools) or body.startswith(ELEMENTS):
+        return None
+    code, closer, _ = body.rpartition(CLOSE)
+    if not closer:
+        return Parsed(incomplete=True)
+    return Parsed((ToolRequest(name, {keys[0]: code.strip("\n")}),))
+
+
+ELEMENTS = ("<parameter", "<param")
+
+
+def takes_text(name: str, key: str, tools: Tools) -> bool:
+    """Tell whether an argument may be any text."""
+    schema = calls.declared_properties(tools[name])[key]
+    kinds = allowed_kinds(schema, calls.parameters_schema(tools[name]))
+    return not kinds or "string" in kinds
+
+
+DIALECT = builders.make_taught_dialect(
+    name="functionary_v31",
+    start_markers=(OPEN,),
+    body=lambda opener, tools: TagEnd("</tool_call>", CLOSE),
+    parse=parse,
+    write=lambda request: f"{OPEN}{request.name}>{builders.dump_arguments(request)}{CLOSE}",
+    end_markers=(CLOSE,),
+)._replace(models=("functionary-*v3.1*",))

@@ -1,0 +1,90 @@
+"""Functionary 3.2: a recipient a line, then its text: JSON for a tool, words for `all`.
+
+    >>>all
+    I'll play it.
+    >>>play
+    {"track": "Blue"}
+
+The first `>>>` stands in the prompt. A tool with one parameter, such as `python`, may get it raw.
+"""
+
+from andy_cli.compiler.bodies import builders, calls, name_then_json
+from andy_cli.compiler.bodies.markup.sections import BegunEnd, HeadedEnd, NothingEnd
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+HEAD = Expression(r"\s*(?:>>>)?\s*(?P<name>[\w.\-/]{1,200})\s*")
+WORDS = (">>>all\n", "all\n")
+READ = name_then_json.make_headed_parser((), (), HEAD)
+
+
+class RecipientEnd:
+    """JSON; or raw text, which only the end of the reply ends for sure."""
+
+    def __init__(self, opener: str) -> None:
+        self._json = HeadedEnd(opener, heads=(HEAD,))
+        self._raw: bool | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._raw is None and (start := text.lstrip()):
+            self._raw = start[0] not in "{["
+        return None if self._raw else self._json.feed(text)
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    if opener in WORDS:
+        return NothingEnd()
+    if opener[-1] == "{":
+        return BegunEnd(opener)
+    return RecipientEnd(opener) if only_key(opener, tools) else HeadedEnd(opener, heads=(HEAD,))
+
+
+def only_key(opener: str, tools: Tools) -> str:
+    """The tool's one parameter; empty if it has more, or none."""
+    name = calls.clean_tool_name(opener.removeprefix(">>>").strip(), tools)
+    keys = list(calls.declared_properties(tools[name])) if name in tools else []
+    return keys[0] if len(keys) == 1 else ""
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    if text in WORDS:
+        return Parsed()
+    head, _, rest = text.partition("\n")
+    if only_key(head, tools) and rest.strip() and rest.lstrip()[0] not in "{[":
+        return sections(text, tools)
+    parsed = READ(text, tools)
+    return None if parsed is None or parsed.fault else parsed
+
+
+def sections(text: str, tools: Tools) -> Parsed:
+    """Recipients one after another, from one with raw text to the end of the reply."""
+    requests: list[ToolRequest] = []
+    words: list[str] = []
+    for section in text.removeprefix(">>>").split("\n>>>"):
+        head, _, rest = section.partition("\n")
+        key = only_key(head, tools)
+        parsed = READ(f">>>{section}", tools) if rest.lstrip()[:1] in ("{", "[") else None
+        if parsed is not None:
+            requests += parsed.requests
+        elif key:
+            requests.append(
+                ToolRequest(calls.clean_tool_name(head, tools), {key: rest.strip("\n")})
+            )
+        else:
+            words.append(rest if head.strip() == "all" else section)
+    return Parsed(tuple(requests), text="\n".join(words))
+
+
+DIALECT = builders.make_taught_dialect(
+    name="functionary_v32",
+    start_markers=(),
+    body=body,
+    parse=parse,
+    write=lambda request: f">>>{request.name}\n{builders.dump_arguments(request)}",
+)._replace(
+    line_start_markers=WORDS[:1],
+    reply_start_markers=WORDS[1:],
+    named_start_markers=(">>>NAME\n", "NAME\n{"),
+    models=("functionary-*v3.2*",),
+)

@@ -1,0 +1,97 @@
+"""Harmony (gpt-oss): channels for thinking, for calls and for what the user reads.
+
+    <|channel|>analysis<|message|>They want music.<|end|>
+    <|start|>assistant<|channel|>commentary to=functions.play <|constrain|>json<|message|>
+    {"track": "Blue"}<|call|>
+    <|channel|>final<|message|>Playing.<|return|>
+
+The recipient may stand in the role header instead, with or without `functions.`, on any channel.
+The servers' own tools `python` and `browser` are no functions of ours.
+"""
+
+from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies.end_detectors import JsonScan
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+START, CHANNEL, MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
+RECIPIENT = Expression(r"to=(?:functions[.:])?([\w.\-/]+)")
+SPEAKER = Expression(r"\s*<\|start\|>\s*(?P<role>[\w.]+)")
+NAME = Expression(r"<\|channel\|>\s*(\w+)")
+THINKING = ("analysis",)
+HEAD = 400
+"""Characters of a header at most."""
+
+
+class ChannelEnd:
+    """A header ends with its message marker; with a recipient, where the arguments end."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._head = opener
+        self._scan: JsonScan | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._scan is not None:
+            return self._scan.feed(text)
+        known = len(self._head)
+        self._head += text
+        end = self._head.find(MESSAGE)
+        if end < 0 or end + len(MESSAGE) > HEAD:
+            return -1 if len(self._head) > HEAD else None
+        end += len(MESSAGE)
+        if not RECIPIENT.search(self._head[:end]):
+            return end - known
+        self._scan = JsonScan()
+        ended = self._scan.feed(self._head, end)
+        return None if ended is None else ended - known
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    head, marker, body = text.partition(MESSAGE)
+    speaker = SPEAKER.match(head)
+    if speaker and not "assistant".startswith(speaker["role"]):
+        return Parsed(ends_reply=True)
+    if not marker:
+        return None if len(head) > HEAD else Parsed()
+    if recipient := RECIPIENT.search(head):
+        return read_call(calls.clean_tool_name(recipient[1], tools), body, tools)
+    channel = NAME.search(head)
+    thinking = channel is not None and channel[1] in THINKING
+    return Parsed(thinks_until=("<|end|>", START, CHANNEL, "<|return|>") if thinking else ())
+
+
+BUILT_IN = ("python", "browser", "browser.search", "browser.open")
+"""Tools of the model's maker; what is written to them is thought where they do not exist."""
+
+
+def read_call(name: str, body: str, tools: Tools) -> Parsed | None:
+    if name in BUILT_IN and name not in tools:
+        return Parsed(reasoning=body)
+    if not body.strip() and calls.parameters_schema(tools.get(name)).get("required"):
+        return Parsed(incomplete=True)
+    value = json_text.read_value(body) if body.strip() else {}
+    arguments = calls.read_argument_object(value, tools.get(name))
+    if arguments is None:
+        return Parsed(incomplete=True) if not json_text.is_balanced(body) else None
+    return Parsed((ToolRequest(name=name, arguments=arguments),))
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return ChannelEnd(opener, tools)
+
+
+def write(request: ToolRequest) -> str:
+    return (
+        f"{CHANNEL}commentary to=functions.{request.name} <|constrain|>json{MESSAGE}"
+        f"{builders.dump_arguments(request)}<|call|>"
+    )
+
+
+DIALECT = builders.make_taught_dialect(
+    name="harmony",
+    start_markers=(START, CHANNEL),
+    body=body,
+    parse=parse,
+    write=write,
+)._replace(models=("gpt-oss*",))

@@ -1,0 +1,38 @@
+"""Qwen 1 and Qwen-Agent: name and arguments behind words between flowers.
+
+    \u273fFUNCTION\u273f: play
+    \u273fARGS\u273f: {"track": "Blue"}
+    \u273fRESULT\u273f: ...
+
+Models go on to invent the result: from its word on nothing is read or shown.
+"""
+
+from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies.markup.sections import HeadedEnd
+from andy_cli.compiler.dialect import EndDetector, Tools
+from andy_cli.compiler.expression import Expression
+
+CALL, ARGUMENTS, RESULT, RETURN = (
+    f"\u273f{word}\u273f" for word in ("FUNCTION", "ARGS", "RESULT", "RETURN")
+)
+HEAD = Expression(rf"\s*{CALL}\s*:?\s*(?P<name>[\w.\-/]{{1,200}})\s*(?:{ARGUMENTS})\s*:?\s*")
+READ = name_then_json.make_headed_parser((CALL,), (), HEAD)
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return HeadedEnd(opener, heads=(HEAD,))
+
+
+DIALECT = builders.make_taught_dialect(
+    name="qwen_fn",
+    start_markers=(CALL,),
+    body=body,
+    parse=READ,
+    write=lambda request: (
+        f"{CALL}: {request.name}\n{ARGUMENTS}: {builders.dump_arguments(request)}"
+    ),
+    result=(f"{RESULT}:", ""),
+)._replace(
+    stop=(RESULT, RETURN),
+    models=("qwen-1.5*", "qwen-7b*", "qwen-14b*", "qwen-72b*"),
+)

@@ -1,0 +1,387 @@
+"""Andybot: the model writes a letter, then answers one question for each parameter.
+
+    model: DEAR ANDYBOT, LIST_MP3S
+    andy:  ANDYBOT ASKS: folder to look in?
+    model: ~/mp3
+    andy:  ANDYBOT RESPONDS: song1.mp3, song2.mp3
+
+For models that cannot keep a JSON object together. Small models go on writing the other side's
+lines, results included; what follows the first command is therefore neither read nor shown.
+In the history a letter stands with the values that were given, one a line (R3); models copy
+that form, so it is read as well.
+"""
+
+import json
+import re
+from collections.abc import Generator, Mapping, Sequence
+
+from andy_cli.compiler.alternation import alternate_roles
+from andy_cli.compiler.bodies import constraint_schemas
+from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import (
+    Arguments,
+    Choice,
+    Constraint,
+    Message,
+    Schema,
+    ToolCall,
+    ToolRequest,
+    Wire,
+)
+
+OPENERS = ("dear andybot", "**dear andybot", "deear andybot")
+LETTER = Expression(
+    r"\W*\w+ \w+(?P<comma>\s*[,:]?)[\s*_`\"']*(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
+)
+VALUE = Expression(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
+BLANK = frozenset(" \t\r\n*_`\"'")
+
+
+class LetterEnd:
+    """A letter runs to the end of the reply; it is none if no word follows the address."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        self._named = False
+        self._comma = False
+
+    def feed(self, text: str) -> int | None:
+        if self._named:
+            return None
+        for character in text:
+            if character.isalnum():
+                self._named = True
+                return None
+            if character in ",:" and not self._comma:
+                self._comma = True
+            elif character not in BLANK:
+                return -1
+        return None
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    letter = LETTER.match(text)
+    if not letter:
+        return None
+    name = find_known_tool(letter["name"], tools)
+    if name is None and not letter["comma"].strip():
+        return None  # "Dear Andybot fans": nobody is asked for anything
+    request = ToolRequest(
+        name=name or letter["name"].rstrip(".-_"),
+        arguments=read_values(letter["rest"], tools[name]) if name else None,
+    )
+    return Parsed((request,), settled="\n" in letter["rest"])
+
+
+def find_known_tool(written: str, tools: Tools) -> str | None:
+    """The tool that is meant, whatever the case and the separators (A15)."""
+    wanted = letters_only(written)
+    return next((name for name in tools if letters_only(name) == wanted), None)
+
+
+def letters_only(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+def read_values(rest: str, tool: Schema) -> Arguments | None:
+    """Values that the letter brings itself, one `parameter: value` a line right under it."""
+    parameters = parameters_of(tool)
+    found: dict[str, object] = {}
+    for line in rest.split("\n")[1:]:
+        value = VALUE.fullmatch(line.rstrip())
+        if not value or value[1] not in parameters:
+            break
+        found[value[1]] = strip_answer_quotes(value[2])
+    return found or None
+
+
+def parameters_of(tool: Schema) -> Mapping[str, Schema]:
+    function = tool.get("function", tool)
+    properties: Mapping[str, Schema] = (function.get("parameters") or {}).get("properties") or {}
+    return properties
+
+
+def write(request: ToolRequest) -> str:
+    return "\n".join(
+        [
+            f"DEAR ANDYBOT, {request.name.upper()}",
+            *(f"{name}: {write_plain(value)}" for name, value in (request.arguments or {}).items()),
+        ]
+    )
+
+
+def write_plain(value: object) -> str:
+    """A value on one line, as one would say it."""
+    if isinstance(value, str):
+        return " ".join(value.splitlines())
+    return json.dumps(value, ensure_ascii=False)
+
+
+# The interview: A16 to A20, R4, R5.
+
+SKIPPED = frozenset({"", "skip", "skipped", "not required", "n/a", "none", "not needed"})
+REPEATS = 2
+"""How often a question is asked when the answer does not fit."""
+
+
+def interview(
+    name: str, schema: Schema, given: Arguments
+) -> Generator[InterviewQuestion, str, Arguments | InterviewRefusal]:
+    """Ask for each parameter that is not known yet; refused without one that is required."""
+    required = set(schema.get("required") or ())
+    arguments: dict[str, object] = {}
+    for parameter, declared in (schema.get("properties") or {}).items():
+        if parameter in given:
+            arguments[parameter] = convert_answer(str(given[parameter]), declared)
+            continue
+        needed = parameter in required
+        value = yield from ask_for_value(parameter, declared, needed)
+        if value is not None:
+            arguments[parameter] = value
+        elif needed:
+            return InterviewRefusal(f"cannot {name.upper()} without {parameter}")
+    return arguments
+
+
+def ask_for_value(
+    parameter: str, schema: Schema, required: bool
+) -> Generator[InterviewQuestion, str, object | None]:
+    """Ask until an answer fits, or one that need not be is left out; None: there is no value."""
+    text = ask_parameter(parameter, schema)
+    question = InterviewQuestion(text, parameter, schema, required, answers(schema, required))
+    for attempt in range(REPEATS):
+        answer = clean_answer(parameter, (yield question))
+        if is_skipped(answer, schema):
+            if not required:
+                break
+        elif (value := convert_answer(answer, schema)) is not None:
+            return value
+        question = again(question, attempt)
+    return None
+
+
+SKIP = "skip"
+"""The answer that leaves a parameter out."""
+
+
+def answers(schema: Schema, required: bool) -> Constraint | None:
+    """What the schema lets the answer be: for servers that can hold a model to it.
+
+    Nothing for a text, which may be any.
+    """
+    allowed = schema.get("enum") or (["yes", "no"] if schema.get("type") == "boolean" else [])
+    if allowed:
+        texts = [*map(str, allowed), *([] if required else [SKIP])]
+        return Constraint(choices=tuple(map(Choice, texts)))
+    if schema.get("type") not in ("integer", "number", "array", "object"):
+        return None
+    value = constraint_schemas.simplify_schema(schema)
+    return Constraint(schema=value if required else {"anyOf": [value, {"const": SKIP}]})
+
+
+def ask_parameter(parameter: str, schema: Schema) -> str:
+    about = " ".join(str(schema.get("description") or parameter).split()).rstrip("?. ")
+    hints = describe_choices(schema)
+    return f"ANDYBOT ASKS: {about}?" + (f"\n({hints})" if hints else "")
+
+
+def describe_choices(schema: Schema) -> str:
+    """What the schema allows, in a few words; empty for any text."""
+    if allowed := schema.get("enum"):
+        return "one of: " + ", ".join(map(str, allowed))
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if low is not None and high is not None:
+            return f"a number from {low} to {high}"
+        return "a number"
+    return "yes or no" if kind == "boolean" else ""
+
+
+def again(question: InterviewQuestion, attempt: int) -> InterviewQuestion:
+    if attempt:
+        return question
+    needed = describe_choices(question.schema) or "this is needed"
+    text = question.text.partition("\n")[0] + f"\n({needed}; answer with the value alone)"
+    return question._replace(text=text)
+
+
+def is_skipped(answer: str, schema: Schema) -> bool:
+    if answer in map(str, schema.get("enum") or ()):
+        return False
+    return answer.lower().rstrip(".!") in SKIPPED
+
+
+def clean_answer(parameter: str, answer: str) -> str:
+    """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`."""
+    text = strip_answer_quotes(answer.strip().partition("\n")[0].strip())
+    named = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
+    if named:
+        text = named[1].strip()
+        text = text if "=" in answer or ":" in answer else text.removesuffix(".")
+    if re.match(r"\W*dear andybot", text, re.I):
+        return ""  # another letter is no answer
+    return strip_answer_quotes(text)
+
+
+def strip_answer_quotes(text: str) -> str:
+    text = text.strip()
+    while len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`":
+        text = text[1:-1].strip()
+    return text
+
+
+def convert_answer(answer: str, schema: Schema) -> object | None:
+    """The answer in the type the schema asks for; None if it cannot be."""
+    kind = schema.get("type", "string")
+    if kind == "boolean":
+        return {"yes": True, "true": True, "no": False, "false": False}.get(
+            answer.lower().rstrip(".!")
+        )
+    if kind in ("integer", "number"):
+        return parse_answer_number(answer, kind == "integer")
+    if kind in ("array", "object"):
+        return parse_answer_structure(answer, kind)
+    allowed = schema.get("enum")
+    if allowed and answer not in allowed:
+        return next((kind for kind in allowed if str(kind).lower() == answer.lower()), None)
+    return answer
+
+
+def parse_answer_number(answer: str, whole: bool) -> int | float | None:
+    text = answer.strip().rstrip(".%").strip()
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if re.fullmatch(r"-?\d*\.\d+", text):
+        value = float(text)
+        return int(value) if value.is_integer() else None if whole else value
+    return None
+
+
+def parse_answer_structure(answer: str, kind: str) -> object | None:
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        value = None
+    if kind == "array":
+        return value if isinstance(value, list) else [answer]
+    return value if isinstance(value, dict) else None
+
+
+# The history as the model knows it: A1, A5 to A11, R1, R3, R11.
+
+
+def render(history: Sequence[Message]) -> list[Wire]:
+    wires: list[Wire] = []
+    results: list[Message] = []
+    several = False
+    for message in history:
+        if message.role == "tool":
+            results.append(message)
+            continue
+        wires += render_results(results, several)
+        results = []
+        if message.role == "assistant":
+            several = len(message.calls) > 1
+            wires.append({"role": "assistant", "content": write_spoken(message)})
+        else:
+            wires.append({"role": message.role, "content": message.content})
+    return alternate_roles([*wires, *render_results(results, several)])
+
+
+def write_spoken(message: Message) -> str:
+    """What the model said: its words, else the letter its call came from."""
+    return message.content or "\n".join(map(write_letter, message.calls))
+
+
+def write_letter(call: ToolCall) -> str:
+    return write(ToolRequest(name=call.name, arguments=call.arguments))
+
+
+def render_results(results: Sequence[Message], several: bool) -> list[Wire]:
+    """All results of one reply in one message, a line each (R1)."""
+    if not results:
+        return []
+    lines: list[str] = []
+    for result in results:
+        name = f"{result.name.upper()}: " if several else ""
+        lines.append(f"ANDYBOT RESPONDS: {name}{format_result(result.content)}")
+    return [{"role": "user", "content": "\n".join(lines)}]
+
+
+def format_result(content: str) -> str:
+    """A6 to A9: nothing is OK, a list its items, an object JSON, anything else as it is."""
+    if not content.strip():
+        return "OK"
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return content
+    if value is None:
+        return "OK"
+    if isinstance(value, list):
+        return ", ".join(map(format_item, value)) or "OK"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else content
+
+
+def format_item(value: object) -> str:
+    """One item of a list: a text as it is, a part of a message its text, else JSON.
+
+    A record that starts with a text is named by it, `song.mp3 (title: Song, seconds: 61)`: small
+    models lose a name inside a JSON object.
+    """
+    match value:
+        case str():
+            return value
+        case {"type": "text", "text": str(text)}:
+            return text
+        case dict() if len(value) > 1:
+            (_, first), *rest = value.items()
+            if isinstance(first, str):
+                known = [(name, detail) for name, detail in rest if detail is not None]
+                details = ", ".join(f"{name}: {write_plain(detail)}" for name, detail in known)
+                return f"{first} ({details})" if details else first
+    return json.dumps(value, ensure_ascii=False)
+
+
+# The lesson: A3.
+
+
+def describe_tool(tool: Schema) -> str:
+    function = tool.get("function", tool)
+    return " ".join(str(function.get("description") or "").split())
+
+
+def describe_tools(tools: Tools) -> str:
+    return "\n".join(
+        f"- {name.upper()}: {describe_tool(tool)}".rstrip(": ") for name, tool in tools.items()
+    )
+
+
+def constraint(tools: Tools, demanded: bool = False) -> Constraint:
+    """One of the commands, or plain talk."""
+    letters = [
+        Choice(
+            write(ToolRequest(name=name)),
+            describe_tool(tool),
+            parameters=tool.get("function", tool).get("parameters"),
+        )
+        for name, tool in tools.items()
+    ]
+    return Constraint(choices=tuple(letters), free_text=not demanded)
+
+
+DIALECT = Dialect(
+    name="andybot",
+    start_markers=OPENERS,
+    body=LetterEnd,
+    parse=parse,
+    write=write,
+    render=render,
+    render_tools=describe_tools,
+    prompt_template="andybot",
+    interview=interview,
+    constraint=constraint,
+    case_insensitive=True,
+    stop=("ANDYBOT RESPONDS:", "ANDYBOT ASKS:"),
+)

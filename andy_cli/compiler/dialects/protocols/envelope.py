@@ -1,0 +1,229 @@
+"""Envelope: one JSON object with everything the reply does (B1 to B35).
+
+    {"toolCalls": [
+      {"type": "gmail_list", "id": "1", "operation": "list", "parameters": {"maxResults": 3}},
+      {"type": "send_chat", "id": "2", "operation": "send", "parameters": {"content": "Here:"}},
+      {"type": "end_turn", "id": "3", "operation": "end", "parameters": {}}]}
+
+Each item is judged on its own: the good ones are kept, for each bad one a fault says why (B32).
+`send_chat` is what the user reads, `end_turn` that the turn is over.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from andy_cli.compiler.alternation import alternate_roles
+from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.messages import Constraint, Message, Schema, ToolRequest, Wire
+
+ALIASES = {
+    "write": "send_chat",
+    "get": "file_get",
+    "put": "file_put",
+    "terminal": "terminal_execute",
+}
+SPOKEN, ENDED = "send_chat", "end_turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """`toolCalls` in the order written, and `parseErrors` in words (B30)."""
+
+    calls: tuple[ToolRequest, ...] = ()
+    errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What had to be put right in good items."""
+    found: bool = False
+    """There was an object with the key `toolCalls`."""
+
+
+class ParsedEnvelope(TypedDict):
+    toolCalls: list[dict[str, object]]
+    parseErrors: list[str]
+
+
+def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
+    """`{toolCalls, parseErrors}` (B30): valid items with all their keys, and why others are not.
+
+    Never raises. With `tools` a type that is none of them is an error of that item.
+    """
+    read = read_envelope(text, tools)
+    return {
+        "toolCalls": [{**item(call), "priority": call.priority} for call in read.calls],
+        "parseErrors": list(read.errors),
+    }
+
+
+def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
+    """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8)."""
+    body, _ = strip_fence(text.strip().lstrip("\ufeff").strip())
+    start = body.find("{")
+    value = json_text.read_value(body[start:]) if start >= 0 else None
+    if value is None:
+        return Envelope(errors=("failed to parse JSON: there is no object in the reply",))
+    items = value.get("toolCalls") if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        return Envelope(errors=("the object has no list toolCalls",))
+    good: list[ToolRequest] = []
+    errors: list[str] = []
+    notes: list[str] = []
+    seen: set[str] = set()
+    for at, item in enumerate(items):
+        if fault := find_fault(item, at, tools):
+            errors.append(fault)
+            continue
+        read = read_call(item, at, tools, seen)
+        good.append(read)
+        if item.get("id") in seen:
+            notes.append(f"the id {item['id']!r} was given twice: it became {read.id!r}")
+        seen.add(read.id)
+    return Envelope(tuple(good), tuple(errors), tuple(notes), found=True)
+
+
+def find_fault(item: object, at: int, tools: Tools | None) -> str:
+    """Why an item is no call; empty where it is one."""
+    if not isinstance(item, Mapping):
+        return f"toolCalls[{at}] is not an object"
+    kind, priority = item.get("type"), item.get("priority", 0)
+    if not isinstance(kind, str):
+        return f"toolCalls[{at}] has no type"
+    if not isinstance(item.get("parameters", {}), Mapping):
+        return f"toolCalls[{at}] ({kind}): parameters is not an object"
+    if tools and find_name(kind, tools) not in (*tools, SPOKEN, ENDED):
+        return f"toolCalls[{at}]: there is no type {kind!r}"
+    if isinstance(priority, bool) or not isinstance(priority, int | float):
+        return f"toolCalls[{at}] ({kind}): priority is not a number"
+    return ""
+
+
+def find_name(kind: str, tools: Tools | None) -> str:
+    """The name of the tool that a type means."""
+    return kind if tools and kind in tools else ALIASES.get(kind, kind)
+
+
+def read_call(
+    item: Mapping[str, Any], at: int, tools: Tools | None, seen: Collection[str]
+) -> ToolRequest:
+    """Read an item without a fault; an id that was given before is not given again."""
+    name, written, operation = find_name(item["type"], tools), item.get("id"), item.get("operation")
+    return ToolRequest(
+        name=name,
+        arguments=item.get("parameters", {}),
+        id=written if isinstance(written, str) and written not in seen else f"call{at}",
+        operation=operation if isinstance(operation, str) else name,
+        priority=item.get("priority", 0),
+    )
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    body, _ = strip_fence(text)
+    if '"toolCalls"' not in body and "'toolCalls'" not in body:
+        return None
+    if not json_text.is_balanced(body) and json_text.parse_strict(body) is None:
+        return Parsed(incomplete=True)
+    envelope = read_envelope(body, tools)
+    if not envelope.found:
+        return None
+    requests = tuple(call for call in envelope.calls if call.name in tools or not is_spoken(call))
+    return Parsed(
+        requests,
+        repairs=envelope.notes,
+        text=spoken_text(envelope.calls, tools),
+        fault="; ".join(envelope.errors),
+        settled=True,
+    )
+
+
+def spoken_text(requests: Sequence[ToolRequest], tools: Tools) -> str:
+    """The words for the user in calls, unless a tool is there to say them."""
+    if SPOKEN in tools and any(request.name == SPOKEN for request in requests):
+        return ""
+    spoken = [request.arguments or {} for request in requests if is_spoken(request)]
+    return "\n\n".join(filter(None, (str(said.get("content", "")) for said in spoken)))
+
+
+def is_spoken(request: ToolRequest) -> bool:
+    """It is carried out by saying or ending, not by a tool."""
+    return request.name in (SPOKEN, ENDED)
+
+
+def item(request: ToolRequest) -> dict[str, object]:
+    return {
+        "type": request.name,
+        "id": request.id or "1",
+        "operation": request.operation or request.name,
+        "parameters": dict(request.arguments or {}),
+    }
+
+
+def write_envelope(*requests: ToolRequest) -> str:
+    return json.dumps({"toolCalls": list(map(item, requests))}, ensure_ascii=False)
+
+
+def write(request: ToolRequest) -> str:
+    return write_envelope(request)
+
+
+def render(history: Sequence[Message]) -> list[Wire]:
+    """What was said and asked for in one object; without a request it was the end of the turn."""
+    return alternate_roles(
+        {"role": role(message), "content": content(message)} for message in history
+    )
+
+
+def role(message: Message) -> str:
+    return "user" if message.role == "tool" else message.role
+
+
+def content(message: Message) -> str:
+    if message.role == "tool":
+        return f"Result of {message.name} ({message.call_id}):\n{message.content}"
+    if message.role != "assistant":
+        return message.content
+    said = [ToolRequest(SPOKEN, {"content": message.content}, "said")] if message.content else []
+    asked = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
+    return write_envelope(*said, *asked, *([] if asked else [ToolRequest(ENDED, {}, "end")]))
+
+
+TEXT: Schema = {"type": "string"}
+
+
+def constraint(tools: Tools, demanded: bool = False) -> Constraint:
+    """One object with items whose parameters fit; what is said stands in an item of its own."""
+    kinds = constraint_schemas.arguments_schemas(tools)
+    if not demanded:
+        kinds = {
+            SPOKEN: constraint_schemas.make_object({"content": TEXT}),
+            ENDED: {"type": "object"},
+            **kinds,
+        }
+    items = [
+        constraint_schemas.make_object(
+            {"type": {"const": name}, "id": TEXT, "operation": TEXT, "parameters": schema}
+        )
+        for name, schema in kinds.items()
+    ]
+    listed = {"type": "array", "minItems": 1, "items": constraint_schemas.one_of(items)}
+    return Constraint(schema=constraint_schemas.make_object({"toolCalls": listed}))
+
+
+DIALECT = Dialect(
+    name="envelope",
+    start_markers=(),
+    line_start_markers=("{",),
+    body=BareCallEnd,
+    parse=parse,
+    write=write,
+    render=render,
+    render_tools=builders.render_schemas,
+    prompt_template="envelope",
+    fenced=True,
+    atomic=True,
+    calls_only=True,
+    constraint=constraint,
+)

@@ -1,0 +1,143 @@
+"""ReAct: thought, action and its input on lines of their own.
+
+    Thought: play it
+    Action: play
+    Action Input: {"track": "Blue"}
+    Observation: (models go on and invent the result: nothing behind it is believed)
+
+    Thought: I know now.
+    Final Answer: It is playing.
+
+ToolLLaMA's `Finish` is an end, not a tool.
+"""
+
+import re
+from collections.abc import Sequence
+
+from andy_cli.compiler.bodies import builders, calls, json_text, python_calls, typed
+from andy_cli.compiler.bodies.contents import read_arguments
+from andy_cli.compiler.bodies.end_detectors import ReplyEnd
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
+
+ACTION = Expression(
+    r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[^\n]+?)[ \t*]*\n+"
+    r"[ \t*]*Action[ _]Input[ \t*]*:[ \t*]*(?P<input>.*)",
+    re.M | re.S | re.I,
+)
+CALLED = Expression(
+    r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\s*\((?P<input>.*)\)\s*$", re.M
+)
+ALONE = Expression(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
+INVENTED = Expression(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
+FINAL = Expression(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
+KEYED = Expression(r"[\"']?\w+[\"']?\s*[=:]")
+THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
+
+
+def parse(text: str, tools: Tools) -> Parsed | None:
+    before, *invented = INVENTED.split(text, maxsplit=1)
+    action = ACTION.search(before) or CALLED.search(before) or ALONE.search(before)
+    final = FINAL.search(before)
+    if final and (not action or final.start() < action.start()):
+        thought = find_thought(before[: final.start()])
+        return Parsed(text=before[final.end() :].strip(), reasoning=thought)
+    return read_action(before, action, invented, tools) if action else None
+
+
+def read_action(
+    before: str, action: re.Match[str], invented: Sequence[str], tools: Tools
+) -> Parsed | None:
+    """Read an action, or an end that is written as one; `invented` is what stands behind it."""
+    thought = find_thought(before[: action.start()])
+    name = calls.clean_tool_name(action["name"], tools)
+    if name.lower() == "finish" and name not in tools:
+        return Parsed(text=find_answer(action["input"]), reasoning=thought)
+    if name not in tools:
+        return None
+    arguments = read_action_input(action, name, tools)
+    if arguments is None:
+        return Parsed(incomplete=True)
+    rest = invented[0] if invented else find_input(action) or before[action.end() :]
+    return Parsed(
+        (ToolRequest(name=name, arguments=arguments),),
+        reasoning=thought,
+        settled=bool(invented),
+        behind=words_behind(rest),
+    )
+
+
+def find_input(action: re.Match[str]) -> str:
+    """The input of an action as written; empty where there is none."""
+    return action.groupdict().get("input") or ""
+
+
+def read_action_input(action: re.Match[str], name: str, tools: Tools) -> dict[str, object] | None:
+    """The arguments of an action; None where they are cut off, or cannot be read."""
+    if action.re.groups > 1 and action.string[action.end("name")] == "(":
+        return called_with(action[0], tools)
+    written = find_input(action)
+    if not written and calls.parameters_schema(tools[name]).get("required"):
+        return None
+    return read_inputs(written.strip(), name, tools)
+
+
+def words_behind(text: str) -> str:
+    """What follows the value, or the line, that begins the text."""
+    found, rest = json_text.values_and_rest(text)
+    return (rest if found else text.partition("\n")[2]).strip()
+
+
+def called_with(line: str, tools: Tools) -> dict[str, object] | None:
+    """`Action: play(track="Blue")`: called on the spot."""
+    requests = python_calls.read_python_calls(line.partition(":")[2].strip(" \t*"), tools)
+    return dict(requests[0].arguments or {}) if requests else None
+
+
+def find_thought(text: str) -> str:
+    return THOUGHT.sub("", text).strip()
+
+
+def read_inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
+    """The input as an object; a plain text is the value of the only (or first) parameter."""
+    text = re.sub(r"^```\w*\s*|\s*```\s*$", "", text).strip()
+    if text.startswith("{"):
+        value = next(iter(json_text.iterate_values(text)), None) or json_text.read_value(text)
+        return calls.read_argument_object(value, tools[name]) if value is not None else None
+    if text in ("", "None", "null", "none", "N/A"):
+        return {}
+    names = calls.declared_properties(tools[name])
+    if not names:
+        return {}
+    first = next(iter(calls.parameters_schema(tools[name]).get("required") or names))
+    if KEYED.match(text) and (arguments := read_arguments(text, name, tools)) is not None:
+        return arguments
+    line = text.partition("\n")[0].strip()
+    return {first: typed.parse_typed(typed.unquote_text(line), names.get(first))}
+
+
+def find_answer(text: str) -> str:
+    value = json_text.read_value(text)
+    found = value.get("final_answer", "") if isinstance(value, dict) else text
+    return str(found)
+
+
+def write(request: ToolRequest) -> str:
+    return f"Action: {request.name}\nAction Input: {builders.dump_arguments(request)}"
+
+
+DIALECT = Dialect(
+    name="react",
+    start_markers=(),
+    line_start_markers=("Action:", "**Action:", "Final Answer:", "**Final Answer:"),
+    reply_start_markers=("Thought:",),
+    body=ReplyEnd,
+    parse=parse,
+    write=write,
+    render=builders.make_renderer(write, lambda message: f"Observation: {message.content}"),
+    render_tools=builders.render_schemas,
+    prompt_template="calls",
+    stop=("Observation:",),
+    models=("toolllama*",),
+)

@@ -1,0 +1,227 @@
+"""Hold one open frame: what began it, who may read it, and what stands in it so far.
+
+A frame is read by one of the dialects that its opener belongs to; where none of them can, by what
+stands in it. What is evidently a call and cannot be read is a fault, and what is none is text.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from andy_cli.compiler.bodies.contents import read_contents
+from andy_cli.compiler.bodies.end_detectors import FrameEnd
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.lexing.framing import FRAMING
+from andy_cli.compiler.lexing.open_calls import OpenCall, read_open_call
+from andy_cli.messages import ToolRequest
+
+WEAK = "{[\\"
+"""Openers that begin with one of these, and no marker, may as well be text."""
+FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
+"""What may stand between a call in a sentence and the words that go on with it."""
+CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+BEHIND_CALL = Expression(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*+")
+"""Framing that may stand between a call and the quotation mark behind it."""
+HALF_CLOSER = Expression(r"(?:<[/|]?[^<>\s]{0,40}|\[/?[A-Z_]{0,40})?")
+UNREADABLE = "This request could not be read: {}"
+
+
+class FrameReading(NamedTuple):
+    """Who could read a frame, and what it says."""
+
+    dialect: Dialect
+    parsed: Parsed
+
+
+class Frame:
+    def __init__(
+        self,
+        opener: str,
+        readers: tuple[Dialect, ...],
+        body: EndDetector,
+        tools: Tools,
+        mid_line: bool,
+        quote: str,
+    ) -> None:
+        """`mid_line`: words stand before the opener on its line. `quote`: right before it."""
+        self.opener, self.readers = opener, readers
+        self.body, self._tools = body, tools  # the body finds the end
+        self._mid_line, self._quote = mid_line, quote
+        self._collected: list[str] = []
+        self._size = 0
+        self.ended = False
+        """Its end was found, and what follows on its line is perhaps not known yet."""
+
+    @property
+    def written(self) -> str:
+        """All of it so far, opener included."""
+        return self.opener + "".join(self._collected)
+
+    @property
+    def size(self) -> int:
+        """Characters of it so far."""
+        return len(self.opener) + self._size
+
+    @property
+    def fence(self) -> bool:
+        """It is a code fence, or inline code."""
+        return self.opener[0] in "`~"
+
+    @property
+    def is_cut_off(self) -> bool:
+        """The reply ended right behind a marker that begins nothing else."""
+        alone = self.written.strip() == self.opener.strip()
+        return alone and not self.ended and self._strong
+
+    @property
+    def is_atomic(self) -> bool:
+        """It ended, and if it is no request, nothing inside it is one either."""
+        return self.ended and all(dialect.atomic for dialect in self.readers)
+
+    def feed(self, text: str) -> int | None:
+        """Take the next text; returns how much of it belongs to the frame.
+
+        None for all of it while the end is not seen, and -1 where this cannot be a frame at all.
+        """
+        end = self.body.feed(text) if text else None
+        if end is None or end >= 0:
+            self._collected.append(text[:end])
+            self._size += len(self._collected[-1])
+            self.ended = end is not None
+        return end
+
+    def read_again(self, text: str) -> str | None:
+        """Look for whatever else may stand in it, once; returns the text that is to be fed then.
+
+        None where it cannot be more than text.
+        """
+        if not self._strong or not self._asks or isinstance(self.body, FrameEnd):
+            return None
+        text, self._collected, self._size = "".join(self._collected) + text, [], 0
+        end_markers = {
+            closer for dialect in self.readers for closer in dialect.end_markers if len(closer) > 1
+        }
+        self.body = FrameEnd(end_markers, self.opener, self._tools)
+        return text
+
+    def words_follow(self, rest: str, final: bool) -> bool | None:
+        """Whether words follow on the line of a call in a sentence; None if that is not known."""
+        if not (self._mid_line and self.ended and self.opener[0] in WEAK):
+            return False
+        behind = FOLLOWS.compiled.match(rest)
+        rest = rest[behind.end() :] if behind else rest
+        return rest[:1].isalnum() if rest or final else None
+
+    def in_quotation_marks(self, rest: str, final: bool) -> bool | None:
+        """Whether it stands between quotation marks, and so is a quotation; None: not known yet."""
+        closing = CLOSING_MARKS.get(self._quote)
+        if not (closing and self.ended and (self._strong or self.opener[0] in WEAK)):
+            return False
+        behind = BEHIND_CALL.compiled.match(rest)
+        rest = rest[behind.end() :] if behind and self._strong else rest
+        if not final and HALF_CLOSER.fullmatch(rest):
+            return None
+        return rest.startswith(closing)
+
+    def read(self, at_end: bool, in_prose: bool) -> FrameReading | None:
+        """Read it: by one of its dialects, else by what stands in it; None where it is text."""
+        doubtful: FrameReading | None = None
+        for read in self._readings(at_end, in_prose):
+            if not (read.parsed.fault or read.parsed.incomplete):
+                return read
+            doubtful = doubtful or read
+        if self._strong and self._asks:
+            return self._read_contents(at_end) or doubtful
+        return doubtful
+
+    def _readings(self, at_end: bool, in_prose: bool) -> Iterator[FrameReading]:
+        """Each dialect's reading that is more than a mention."""
+        for dialect in self.readers:
+            parsed = dialect.parse(self.written, self._tools)
+            if parsed is None or (parsed.incomplete and not at_end):
+                continue
+            if not self._is_mention(dialect, parsed, in_prose):
+                settled = parsed.settled or not at_end
+                yield FrameReading(dialect, parsed._replace(settled=settled))
+
+    def _is_mention(self, dialect: Dialect, parsed: Parsed, in_prose: bool) -> bool:
+        """Whether prose shows a form here and calls nothing."""
+        label = self._mid_line and self.opener[0] == "[" and dialect in FRAMING
+        if (in_prose or label) and not parsed.explicit:
+            return True
+        faulty = bool(parsed.fault) and not parsed.requests
+        return self._mentions(parsed) or (self._mid_line and self._strong and faulty)
+
+    def read_open(self, protocol: str) -> OpenCall | None:
+        """Read a call whose end has not come, as far as it is sure.
+
+        None in a sentence, and where a bare bracket began it that is not of the `protocol`.
+        """
+        if self.ended or self.fence or self._mid_line or self._quote in CLOSING_MARKS:
+            return None
+        for reader in self.readers:
+            if self._strong or reader.name == protocol:
+                call = read_open_call(reader, self.written, self._tools)
+                if call is not None:
+                    return call
+        return None
+
+    @property
+    def _strong(self) -> bool:
+        """A marker began it, nothing that text may begin with as well."""
+        return self.is_strong(self.opener)
+
+    @staticmethod
+    def is_strong(opener: str) -> bool:
+        return len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
+
+    @property
+    def _asks(self) -> bool:
+        """A dialect may read it: it is no mere framing."""
+        return any(reader not in FRAMING for reader in self.readers)
+
+    def _mentions(self, parsed: Parsed) -> bool:
+        """`<tool_call> and </tool_call>`: a word of prose, and no arguments, is no call."""
+        return any(map(self._is_word, parsed.requests))
+
+    def _is_word(self, request: ToolRequest) -> bool:
+        """Tell whether the name of a request is a word of the sentence around it, or no name."""
+        if not any(map(str.isalnum, request.name)):
+            return True
+        in_words = self._mid_line and self._strong and not request.arguments
+        return in_words and request.name.isalpha() and request.name not in self._tools
+
+    def _read_contents(self, at_end: bool) -> FrameReading | None:
+        """Read it by what stands in it; a call that cannot be read whole is a fault."""
+        contents = read_contents(self.written, self._tools, closed=at_end and self._is_endless)
+        requests, unread = contents.requests, contents.unread
+        if not (requests or unread):
+            return None if at_end else FrameReading(self.readers[0], Parsed())
+        if self._mentions(Parsed(requests)) or (not requests and self._is_text(at_end)):
+            return None
+        repairs = ("read by its content",) if requests else ()
+        parsed = Parsed(requests, repairs, text=contents.text)
+        return FrameReading(self.readers[0], _report_unread(parsed, unread, at_end))
+
+    @property
+    def _is_endless(self) -> bool:
+        """No marker ends it: it goes to the end of the reply."""
+        return not any(reader.end_markers for reader in self.readers)
+
+    def _is_text(self, at_end: bool) -> bool:
+        """Tell whether contents of which nothing could be read were not meant as a call."""
+        return not self._likely or (self._mid_line and not at_end)
+
+    @property
+    def _likely(self) -> bool:
+        """A tool is named, or a call is written as JSON: not a mention of its marker."""
+        content = self.written.removeprefix(self.opener)
+        return any(name in content for name in self._tools) or "{" in content
+
+
+def _report_unread(parsed: Parsed, unread: Sequence[str], at_end: bool) -> Parsed:
+    """Say of what could not be read that it was cut off, or that it is a fault."""
+    if not unread:
+        return parsed
+    fault = "" if at_end else UNREADABLE.format(unread[0][:200])
+    return parsed._replace(incomplete=at_end, fault=fault)

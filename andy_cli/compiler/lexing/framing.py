@@ -1,0 +1,206 @@
+"""Describe protocol that is no request: labels, told-back results, half elements, lone objects.
+
+Written as dialects, so that the lexer finds all of it; what they read is framing. A lone object
+`{"tool": "x"}` of no tool that exists is told apart, for a user may have asked for it.
+"""
+
+import re
+from collections.abc import Callable
+
+from andy_cli.compiler.bodies import calls, json_text
+from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan, LineEnd
+from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+
+LONGEST = 100_000
+"""Characters of one piece of protocol that nothing but its end announces."""
+LONGEST_LABEL = 200
+LONE_OBJECT, LETTER = "lone object", "letter"
+LABELLED = Expression(r"[*_]*:?[ \t]*(?P<name>[\w.\-/]*)[ \t]*:?(?P<gap>\s*)(?P<value>[{\[]?)")
+CALLED = Expression(r"\s*(?:[{\[<]|[.\-:/]*\w[\w.\-:/]*\s*[({\n=<]|\Z)")
+
+
+class CloserEnd:
+    """Ends behind a closer; given up when it takes too long or words begin it."""
+
+    def __init__(self, closer: str, begins: Callable[[str], bool] = lambda text: True) -> None:
+        self._closer = re.compile(re.escape(closer), re.IGNORECASE)
+        self._keep = len(closer) - 1
+        self._begins = begins
+        self._start = ""
+        self._tail = ""
+        self._size = 0
+
+    def feed(self, text: str) -> int | None:
+        self._size += len(text)
+        self._start += text[: max(0, 8 - len(self._start))]
+        known, tail = len(self._tail), self._tail + text
+        match = self._closer.search(tail)
+        if match and self._begins(self._start):
+            return match.end() - known
+        if self._size > LONGEST or not self._begins(self._start):
+            return -1
+        self._tail = tail[-self._keep :]
+        return None
+
+
+class BlankRestEnd:
+    """Goes to the end of the text if nothing but white space follows."""
+
+    def feed(self, text: str) -> int | None:
+        return -1 if text.strip() else None
+
+
+class EmptyEnd:
+    """Ends where it begins."""
+
+    def feed(self, text: str) -> int | None:
+        return 0
+
+
+class LabelEnd:
+    """A label: a name, if there is one, and the JSON behind it, over any lines."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._held = ""
+        self._scan: JsonScan | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._scan is not None:
+            return self._scan.feed(text)
+        if not self._held and text[:1] == "(":
+            return -1  # a link
+        known = len(self._held)
+        self._held += text
+        match = LABELLED.match(self._held)
+        if match is None:
+            return 0
+        if match["value"] and _may_be_named(match["name"], self._tools):
+            self._scan = JsonScan()
+            end = self._scan.feed(self._held, match.start("value"))
+            return None if end is None else end - known
+        if not match["value"] and match.end() == len(self._held) < LONGEST_LABEL:
+            return None
+        return max(0, self._end_of_name(match) - known)
+
+    def _end_of_name(self, label: re.Match[str]) -> int:
+        """The name of a tool belongs to the label, any other word to the answer."""
+        return label.end("name") if label["name"] in self._tools else label.start("name")
+
+
+def _may_be_named(name: str, tools: Tools) -> bool:
+    """Whether a label's value may have that name: a tool, or what could be one, or nothing."""
+    return not name or name in tools or not name.isalpha()
+
+
+class TildeFenceEnd:
+    """A fence of tildes, if the word behind them is one of a protocol."""
+
+    def __init__(self, opener: str) -> None:
+        self._run = opener
+        self._held = ""
+
+    def feed(self, text: str) -> int | None:
+        known = len(self._held)
+        self._held += text
+        info, line_break, rest = self._held.partition("\n")
+        if not line_break:
+            return -1 if len(info) > 40 else None
+        if info.strip().lower() not in FENCES:
+            return -1
+        closing = re.search(rf"^[ \t]*{self._run}~*[ \t]*(?=\n)", rest, re.M)
+        return len(info) + 1 + closing.end() - known if closing else None
+
+
+def _take_framing(text: str, tools: Tools) -> Parsed | None:
+    return Parsed()
+
+
+def _read_label(text: str, tools: Tools) -> Parsed | None:
+    """In the middle of a line a label alone is a mention; with an object or a tool it is none."""
+    behind = text.partition("]")[2]
+    named = LABELLED.match(behind)
+    if named is None or (named["value"] and _may_be_named(named["name"], tools)):
+        return Parsed(explicit=named is not None and named["value"] == "{")
+    return Parsed(explicit=named["name"] in tools, text="" if named["name"] in tools else behind)
+
+
+def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
+    """`{"tool": "x"}`, alone or with arguments: no tool of that name need exist."""
+    value = json_text.read_value(text) if len(text) < LONGEST else None
+    if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
+        return None
+    rest = set(value) - {"tool", "id", "call_id", "thought"}
+    fits = len(rest) <= 1 and rest <= set(calls.ARGUMENTS)
+    given = [value[key] for key in rest]
+    return Parsed() if fits and all(isinstance(key, dict | list | str) for key in given) else None
+
+
+def _read_element(text: str, tools: Tools) -> Parsed | None:
+    """Read an element of a protocol that holds what may be a call, a result, or nothing."""
+    if text.endswith(">") and text.count(">") == 1:
+        return None
+    inside = re.sub(r"\A<[^>]*>|</[^<>]*>\Z", "", text)
+    alone = inside.strip()
+    if text.startswith(tuple(f"<{tag}" for tag in RESULTS)) or not alone:
+        return Parsed()
+    named = alone in tools or ("_" in alone and alone.replace("_", "").isalnum())
+    if not (named or CALLED.match(inside)):
+        return None
+    return Parsed(fault=f"This request could not be read: {alone[:200]}")
+
+
+MENTIONED = Expression(
+    r"[ \t]*(?:[.,;:!?)\"'`\u2026|]|[ ]\w|(?:and|or|to|is|are|in|with|\.{3}|\u2026)\b)"
+)
+
+
+def _element_body(opener: str, tools: Tools) -> EndDetector:
+    return CloserEnd(f"</{opener[1:].rstrip('> ')}>", lambda start: not MENTIONED.match(start))
+
+
+def _framing_form(
+    name: str,
+    body: Callable[[str, Tools], EndDetector],
+    parse: Callable[[str, Tools], Parsed | None] = _take_framing,
+    start_markers: tuple[str, ...] = (),
+    line_start_markers: tuple[str, ...] = (),
+    case_insensitive: bool = False,
+) -> Dialect:
+    return Dialect(
+        name=name,
+        start_markers=start_markers,
+        body=body,
+        parse=parse,
+        write=lambda request: "",
+        render=lambda history: [],
+        line_start_markers=line_start_markers,
+        case_insensitive=case_insensitive,
+    )
+
+
+NEXT_TURN = _framing_form("next turn", lambda opener, tools: BlankRestEnd())
+
+FRAMING = (
+    _framing_form(LONE_OBJECT, BareCallEnd, _read_lone_object, line_start_markers=("{",)),
+    _framing_form(
+        "label", lambda opener, tools: LabelEnd(tools), _read_label, LABELS, case_insensitive=True
+    ),
+    _framing_form(
+        "element",
+        _element_body,
+        _read_element,
+        start_markers=tuple(f"<{tag}>" for tag in (*CALLS, *RESULTS)),
+    ),
+    _framing_form(
+        "tilde fence", lambda opener, tools: TildeFenceEnd(opener), line_start_markers=("~~~",)
+    ),
+    _framing_form(
+        LETTER,
+        LineEnd,
+        line_start_markers=("andybot asks:", "andybot responds:", "**andybot responds:"),
+        case_insensitive=True,
+    ),
+)

@@ -1,0 +1,694 @@
+"""Cut a reply into segments: prose, code, quotes, reasoning, calls and framing.
+
+The one reader of replies. It knows where a marker may count; what may be run of a segment and
+what is shown of it is said elsewhere. Text may arrive in any pieces: a character is looked at
+once, and given out as soon as it cannot be part of a marker. The texts of the segments joined are
+the reply.
+
+                  backticks                    opener                  end found
+       +--------+ <--------> +-------------+ --------> +------------+ ----------> a call, or
+       |  CODE  |            |    PROSE    |           |   FRAME    |   no call: text again
+       +--------+            +-------------+ <-------- +------------+
+                                |   |    ^                   | thinks_until
+       a foreign turn begins    |   |    | closer            v
+              v-----------------+   +----|-----------> +------------+
+       +--------+                opener  +------------ | REASONING  |
+       |  OVER  |                                      +------------+
+       +--------+
+
+PROSE and CODE are one state here (`_in_text`): code is prose in which no marker counts.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Literal, NamedTuple
+
+from andy_cli.compiler.bodies.end_detectors import LONGEST_LEAD, FenceEnd, InlineCodeEnd
+from andy_cli.compiler.bodies.fences import info_word, strip_fence
+from andy_cli.compiler.bodies.lookahead import may_begin_request
+from andy_cli.compiler.control_tokens import (
+    CLOSERS,
+    FENCES,
+    HARMONY,
+    REASONING,
+    WORDY,
+    Header,
+    names_call,
+    read_header,
+)
+from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.lexing.frame import WEAK, Frame
+from andy_cli.compiler.lexing.markers import Marker, Markers
+from andy_cli.compiler.lexing.named import BLANKS
+from andy_cli.compiler.prose import REACH, introduces_example
+
+Kind = Literal[
+    "prose",
+    "code",
+    "quote",
+    "row",
+    "reasoning",
+    "call",
+    "framing",
+    "frame end",
+    "closer",
+    "invented",
+]
+"""`quote` is a line of a block quote, `row` one of a table. `frame end` is framing right behind a
+call. `closer` ends reasoning that nobody opened."""
+
+
+LINES: Mapping[str, Kind] = {">": "quote", "|": "row"}
+"""By the first character of a line."""
+SHOWN: Collection[Kind] = ("prose", "code", "quote", "row")
+
+
+class Segment(NamedTuple):
+    kind: Kind
+    start: int
+    """Where in the reply it stands."""
+    text: str
+    parsed: Parsed = Parsed()
+    """What a call says, if it is one."""
+    dialect: str = ""
+    fence: str = ""
+    """The call stands in a code fence of its own: the info word of that, or `code`."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.start + len(self.text)
+
+
+FENCE = 3
+PIECE = 4096
+"""Characters that are read at once: what is copied and searched at each marker stays small."""
+PATIENCE, ALARMS = 500_000, 5_000
+"""Characters that may be read again in vain, and how often; openers are text from then on. A reply
+of nothing but openers would take the square of its length otherwise."""
+INFO, INFO_LINE = Expression(r"[\w-]{0,20}[ \t]*"), Expression(r"[\w-]{0,20}[ \t]*\r?\n")
+LINE = Expression(r"\n[ \t]*(?P<lead>[^\n])?")
+MENTION = Expression(r"[<\[]/?.*(?:tool|function_call|invoke|TOOL|[|\uff5c])")
+
+
+class FoundMarker(NamedTuple):
+    """A marker in what is held, and what stands around it."""
+
+    text: str
+    held: str
+    start: int
+    lead: str
+    """The first character of its line that is not blank; empty where it begins the line."""
+    final: bool
+    """Nothing follows what is held."""
+
+    @property
+    def before(self) -> str:
+        return self.held[: self.start]
+
+    @property
+    def behind(self) -> str:
+        return self.held[self.start + len(self.text) :]
+
+
+class Lexer:
+    """Reads one reply. Build a new one for each; they are cheap."""
+
+    def __init__(
+        self,
+        markers: Markers,
+        tools: Tools,
+        reasoning_open: bool = False,
+        runs: bool = True,
+        inner: bool = False,
+        plain: Collection[tuple[int, int]] = (),
+    ) -> None:
+        """`runs`: calls in it are meant to be run; else it is an answer that shows some.
+
+        `inner`: this reads a part of a reply once more, and no part of that again.
+        `plain`: what earlier was read as requests there, and is text.
+        """
+        self._markers, self._tools = markers, tools
+        self._runs, self._inner, self._plain = runs, inner, plain
+        self._held = ""
+        self._at = 0  # where in the reply `_held` starts
+        self._code = ""  # the run of backticks that opened the code we are in
+        self._in_code = False  # what is given out next is code
+        self._code_turns: list[int] = []  # where in `_held` that changes
+        self._lead = ""  # the first character of the line that is not blank
+        self._end_markers: tuple[str, ...] = (*CLOSERS, *HARMONY) if reasoning_open else ()
+        self._prompted = reasoning_open  # its opener may be written once more
+        self._frame: Frame | None = None
+        self._behind_call = False  # nothing but white space stands since
+        self._behind_plain = False  # ... which is text
+        self._began = False  # something was said
+        self._called = False  # something was asked for
+        self._thought = False  # reasoning has ended before
+        self._mentioned: set[str] = set()  # markers that opened nothing
+        self._near = ""  # the last characters of prose
+        self._answer = ""  # what ends the element that holds the answer
+        self._given_back = 0  # characters that were read as a request and were none
+        self._alarms = 0  # how often something looked like a request and was none
+        self._out: list[Segment] = []
+        self.opened = ""
+        """The opener of the reasoning that is, or was, going on."""
+        self.over = False
+        """Somebody else's turn began: nothing behind it is the model's."""
+
+    def leave_reasoning(self) -> None:
+        """What was taken for reasoning that the prompt opened is none."""
+        self._end_markers, self._prompted = (), False
+
+    @property
+    def reasoning(self) -> bool:
+        """It is in a stretch of reasoning."""
+        return bool(self._end_markers)
+
+    @property
+    def size(self) -> int:
+        """Characters that were given out."""
+        return self._at
+
+    @property
+    def open_frame(self) -> Frame | None:
+        """What may become a request, where its end has not come."""
+        return self._frame
+
+    @property
+    def holding(self) -> bool:
+        """More than white space is held back."""
+        return bool(self._held or self._frame)
+
+    def feed(self, text: str) -> list[Segment]:
+        """Take the next piece; returns the segments, or parts of them, that are sure."""
+        frame = self._frame
+        if frame is not None and not (self._held or frame.ended) and 0 < len(text) <= PIECE:
+            end = frame.feed(text)
+            if end is None:  # most of what stands in a call: nothing else need be looked at
+                return []
+            self._held, text = text, ""
+            self._go_on_behind(frame, end)
+            if end >= 0:
+                self._in_frame(final=False)
+            self._read("", final=False)
+        for at in range(0, len(text), PIECE):
+            self._read(text[at : at + PIECE], final=False)
+        return self._pop_segments()
+
+    def finish(self) -> list[Segment]:
+        """The reply is complete: what is left of it."""
+        half = self._frame is None and self._markers.begins_closer(self._held.strip())
+        if self._behind_call and half:
+            self._emit("frame end", len(self._held))  # half of it, cut off
+        self._read("", final=True)
+        return self._pop_segments()
+
+    def _pop_segments(self) -> list[Segment]:
+        out, self._out = self._out, []
+        return out
+
+    # Each state consumes what it can and hands on; one that needs more text to decide leaves it
+    # in `_held`.
+
+    def _read(self, text: str, final: bool) -> None:
+        self._held += text
+        while self._held or final:
+            before = self._read_position()
+            if self.over:
+                self._emit("invented", len(self._held))
+            elif self._frame is not None:
+                self._in_frame(final)
+            elif self._end_markers:
+                self._in_reasoning(final)
+            else:
+                self._in_text(final)
+            if self._read_position() == before:
+                return
+
+    def _read_position(self) -> tuple[object, ...]:
+        """What changes with every step."""
+        frame = self._frame
+        opened = (frame.body, frame.ended) if frame else ()
+        return len(self._held), opened, self._end_markers, self.over
+
+    def _emit(self, kind: Kind, size: int) -> None:
+        if size:
+            self._out.append(Segment(kind, self._at, self._held[:size]))
+            self._drop(size)
+
+    def _drop(self, size: int) -> None:
+        self._at += size
+        self._held = self._held[size:]
+
+    def _in_frame(self, final: bool) -> None:
+        frame = self._frame
+        assert frame is not None
+        if not frame.ended:
+            end = frame.feed(self._held)
+            if end is None:
+                self._held = ""
+                if not final:
+                    return
+            else:
+                self._go_on_behind(frame, end)
+                if end < 0:
+                    return
+        quoted = frame.in_quotation_marks(self._held, final)
+        in_prose = frame.words_follow(self._held, final)
+        if quoted is not None and in_prose is not None:
+            self._close_frame(frame, in_prose, quoted)
+
+    def _go_on_behind(self, frame: Frame, end: int) -> None:
+        """So much of what is held belongs to the frame, or -1: it is none."""
+        if end < 0:
+            self._read_again(frame)
+        else:
+            self._held = self._held[end:]
+
+    def _read_again(self, frame: Frame) -> None:
+        """No dialect writes so: whatever else stands in the frame is looked at, once."""
+        text = frame.read_again(self._held)
+        if text is None:
+            self._give_back(frame)
+        else:
+            self._given_back += len(text)
+            self._held = text
+
+    def _close_frame(self, frame: Frame, in_prose: bool, quoted: bool) -> None:
+        """The end of a frame is known: whoever can read it does."""
+        if frame.is_cut_off and not self._began:  # a reply of nothing but an opener
+            self._consume(frame, None, Parsed(incomplete=True))
+            return
+        read = None if quoted else frame.read(not frame.ended, in_prose)
+        if read:
+            self._consume(frame, read.dialect, read.parsed)
+        elif quoted or in_prose:
+            self._text_again(frame)
+        elif frame.opener[0] == "`":
+            self._close_fence(frame)
+        elif frame.is_atomic:
+            self._text_again(frame)
+        else:
+            self._give_back(frame)
+
+    def _close_fence(self, frame: Frame) -> None:
+        """A fence around nothing but calls with markers of their own is framing."""
+        if info_word(frame.written) in FENCES and not self._inner:
+            self._consume(frame, None, Parsed(incomplete=not frame.ended))
+            return
+        calls = self._calls_inside(strip_fence(frame.written)[0])
+        if calls:
+            names = {dialect.name: dialect for dialect in self._markers.all}
+            requests = tuple(request for call in calls for request in call.parsed.requests)
+            self._consume(frame, names.get(calls[0].dialect), Parsed(requests))
+        else:
+            self._give_back(frame)
+
+    def _calls_inside(self, content: str) -> list[Segment]:
+        """The calls in a fence, if nothing else stands there."""
+        if not self._runs or self._inner or content[:1] not in ("<", "[", "|"):
+            return []
+        again = Lexer(self._markers, self._tools, inner=True)
+        found = [*again.feed(content), *again.finish()]
+        if any(segment.kind in SHOWN and segment.text.strip() for segment in found):
+            return []
+        return [segment for segment in found if segment.kind == "call" and segment.parsed.requests]
+
+    def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
+        """Give out a frame that was read, and go on behind it."""
+        written, self._frame = frame.written, None
+        self._held = written + self._held
+        if (self._at, self._at + len(written)) in self._plain:
+            self._show(len(written))
+            self._behind_call = self._behind_plain = True  # a list of requests goes on
+            return
+        name = dialect.name if dialect else ""
+        says = parsed.asks or bool(parsed.text)
+        kind: Kind = "call" if says or parsed.reasoning else "framing"
+        fence = self._own_fence(frame, name)
+        self._out.append(Segment(kind, self._at, written, parsed, name, fence))
+        self._drop(len(written))
+        self.over = parsed.ends_reply and (self._runs or self._began)
+        self._end_markers = parsed.thinks_until
+        self._behind_plain = False
+        self._behind_call |= says
+        self._called |= parsed.asks
+        self._began |= bool(parsed.text)
+        self._lead = ""  # what stood between is not on the line any more
+
+    def _own_fence(self, frame: Frame, dialect: str) -> str:
+        """The info word of the fence that a call stands in, or `code`."""
+        # In a protocol of ours that was taught, the keys are markers and the fence is framing.
+        is_framing = self._runs and dialect != "" and dialect == self._markers.protocol
+        if frame.opener[0] != "`" or is_framing:
+            return ""
+        return info_word(frame.written) or "code"
+
+    def _text_again(self, frame: Frame) -> None:
+        """It was text, all of it."""
+        self._mentioned.add(frame.opener)
+        self._frame, self._held = None, frame.written + self._held
+        self._show(len(frame.written))
+
+    def _give_back(self, frame: Frame) -> None:
+        """It was text: show the marker, or its first character, and look again behind it."""
+        self._alarms += len(frame.written) > LONGEST_LEAD or frame.opener not in WEAK
+        self._given_back += 0 if frame.fence else len(frame.written)
+        self._mentioned.add(frame.opener)
+        self._frame, self._held = None, frame.written + self._held
+        if frame.fence:
+            self._turn_code(frame.opener, 0)
+        self._show(len(frame.opener) if frame.fence or Frame.is_strong(frame.opener) else 1)
+
+    def _in_reasoning(self, final: bool) -> None:
+        if self._prompted and not self._repeated_opener(final):
+            return
+        found = min(
+            ((at, closer) for closer in self._end_markers if (at := self._held.find(closer)) >= 0),
+            default=None,
+        )
+        if found:
+            at, closer = found
+            self._emit("reasoning", at)
+            # What also begins something is left for those who read it.
+            self._emit("framing", 0 if closer in self._markers.heads else len(closer))
+            self._end_markers, self._thought, self._lead = (), True, ""
+            return
+        keep = 0 if final else max(_overlap(self._held, closer) for closer in self._end_markers)
+        self._emit("reasoning", len(self._held) - keep)
+
+    def _repeated_opener(self, final: bool) -> bool:
+        """Take out an opener that the prompt had written already; False if it may yet be one."""
+        start = self._held.lstrip()
+        opener = next((tag for tag in REASONING if start.startswith(tag)), "")
+        if not (opener or final) and any(tag.startswith(start) for tag in REASONING):
+            return False
+        self._prompted = False
+        if opener:
+            self._emit("framing", len(self._held) - len(start) + len(opener))
+        return True
+
+    def _in_text(self, final: bool) -> None:
+        held = self._held
+        sure = len(held) if final else self._markers.unsure(held, not self._lead, self._behind_call)
+        line = 0  # where the line begins in `held`; 0: before it, behind `self._lead`
+        for found, start, end in self._markers.find(held, not self._lead, self._behind_call):
+            if end > sure:
+                sure = min(sure, start)  # its end may yet belong to another one
+                break
+            taken = self._take_found(found, held, line, start, final)
+            if taken:
+                return
+            if taken is None:
+                sure = start
+                break
+            if "\n" in found:
+                line = start + found.rindex("\n") + 1
+        self._show(sure)
+
+    def _take_found(self, found: str, held: str, line: int, start: int, final: bool) -> bool | None:
+        """Act on a line break, a run of backticks or a marker.
+
+        True where the state changes with it, False where it is text, and None while it is too
+        early to say; so do all functions that take a part of the text.
+        """
+        if found == "\n":
+            if self._code and len(self._code) < FENCE:
+                self._turn_code("", start)
+            return False
+        fences = found[0] == "`" or found == "~~~"
+        if self._code and not fences:
+            return False
+        before = "" if line else self._lead
+        lead = before or held[line:start].lstrip(BLANKS)[:1]
+        place = FoundMarker(found, held, start, lead, final)
+        return self._follow_backticks(place) if fences else self._take_marker(place)
+
+    def _follow_backticks(self, place: FoundMarker) -> bool | None:
+        """Keep track of inline code and fences; True if a fence may be a request's own.
+
+        A fence closes at the start of a line, and opens there or at the end of one.
+        """
+        run, starts_line = place.text, not place.lead
+        if self._code:
+            if self._closes_code(run, starts_line):
+                self._turn_code("", place.start + len(run))
+            return False
+        if run == "~~~":
+            if starts_line:
+                self._open_frame(place._replace(lead=""), self._markers[run])
+            return starts_line
+        if len(run) < FENCE:
+            return self._open_code(place, not self._has_begun(place))
+        if not starts_line and not INFO_LINE.match(place.behind):
+            return None if not place.final and INFO.fullmatch(place.behind) else False
+        return self._open_code(place, not introduces_example(self._near + place.before))
+
+    def _closes_code(self, run: str, starts_line: bool) -> bool:
+        if len(self._code) < FENCE:
+            return run == self._code
+        return run.startswith(self._code) and starts_line
+
+    def _open_code(self, place: FoundMarker, may_ask: bool) -> bool:
+        """Open code; as a frame where it may hold a request."""
+        runs = self._runs or len(place.text) >= FENCE
+        asks = may_ask and bool(self._markers.fenced) and runs
+        if asks:
+            marker = Marker("opener", dialects=self._markers.fenced)
+            self._open_frame(place._replace(lead=""), marker)
+        else:
+            self._turn_code(place.text, place.start)
+        return asks
+
+    def _turn_code(self, run: str, at: int) -> None:
+        """Code opens with this run of backticks, or with none ends, there in what is held."""
+        self._code = run
+        self._code_turns.append(at)
+
+    def _take_marker(self, place: FoundMarker) -> bool | None:
+        if place.lead in LINES:
+            return False
+        marker = self._markers[place.text]
+        match marker.kind:
+            case "opener":
+                return self._take_opener(place, marker)
+            case "result":
+                return self._take_result(place, marker)
+            case "token":
+                return self._take_token(place, marker)
+            case "foreign":
+                return self._take_foreign_turn(place, marker)
+            case "reasoning":
+                return self._open_reasoning(place)
+            case "reasoned":
+                return self._close_reasoning(place)
+            case _:
+                return self._is_stray(place) and self._take_out(place, framed=self._behind_call)
+
+    def _take_opener(self, place: FoundMarker, marker: Marker) -> bool:
+        """Open a frame where its opener may stand, and what follows may be a request."""
+        ahead = place.held[place.start : place.start + LONGEST_LEAD]
+        if place.text in ("{", "[") and not may_begin_request(ahead, self._tools):
+            return False
+        if not self._may_open(place, marker):
+            return False
+        self._open_frame(place, marker)
+        return True
+
+    def _take_result(self, place: FoundMarker, marker: Marker) -> bool:
+        """A result: behind a call invented, else told once more."""
+        if self._called and self._runs:
+            return self._end_turn(place)
+        if marker.dialects:
+            self._open_frame(place, marker)
+        return bool(marker.dialects)
+
+    def _end_turn(self, place: FoundMarker) -> bool:
+        """Somebody else's turn begins here."""
+        self._show(place.start)
+        self.over = True
+        return True
+
+    def _take_out(self, place: FoundMarker, further: int = 0, framed: bool = False) -> bool:
+        """Give out what stands before as text, and the marker and `further` text as framing."""
+        framed = framed and not place.before.strip()
+        self._show(place.start)
+        self._emit("frame end" if framed else "framing", len(place.text) + further)
+        self._lead = ""
+        return True
+
+    def _take_token(self, place: FoundMarker, marker: Marker) -> bool | None:
+        """A control token: framing, and perhaps the head of somebody else's turn."""
+        if marker.where == "reply" and (self._called or self._has_begun(place)):
+            return False
+        if place.text == "</s>" and not (place.final or place.behind.strip()):
+            return None
+        if not self._is_token(place):
+            return False
+        header = read_header(place.text, place.behind, place.final)
+        if header is None:
+            return None
+        if self._begins_foreign_turn(header, place):
+            return self._end_turn(place)
+        return self._take_out(place, header.size, framed=self._behind_call)
+
+    def _begins_foreign_turn(self, header: Header, place: FoundMarker) -> bool:
+        if header.turn == "result":
+            return self._called
+        began = self._called or self._has_begun(place)
+        return header.turn == "foreign" and (began or place.text[0] != "[")
+
+    def _has_begun(self, place: FoundMarker) -> bool:
+        """Something was said before this place."""
+        return self._began or bool(place.before.strip())
+
+    def _is_token(self, place: FoundMarker) -> bool:
+        """Tell whether what has the form of a control token is one where it stands."""
+        found = place.text
+        if found in ANSWERS or found == "<s>":
+            if self._has_begun(place):
+                return False
+            self._answer = f"</{found[1:]}"
+        elif found in ANSWER_ENDS:
+            return found == self._answer
+        elif found == "</s>":  # else the end of what is crossed out
+            return place.behind.lstrip()[:1] in ("", "<", "[")
+        return not names_call(found) or self._is_stray(place)
+
+    def _take_foreign_turn(self, place: FoundMarker, marker: Marker) -> bool:
+        """A line that begins somebody else's turn: behind a call, or alone at the end."""
+        if place.lead:
+            return False
+        began = self._called or self._has_begun(place)
+        if (self._called and self._runs) or (marker.where == "anywhere" and began):
+            return self._end_turn(place)
+        if marker.dialects:
+            self._open_frame(place, marker)
+        return bool(marker.dialects)
+
+    def _open_reasoning(self, place: FoundMarker) -> bool | None:
+        """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
+        found, behind = place.text, place.behind
+        if not self._has_begun(place):
+            return self._begin_reasoning(place)
+        if found in WORDY:
+            return False
+        if self._follows_directly(place):
+            return self._begin_reasoning(place)
+        if place.lead:
+            return self._mention(found)
+        if not (behind or place.final):
+            return None
+        if behind[:1] in ("", "\r", "\n") or found.startswith("<|"):
+            return self._begin_reasoning(place)
+        return self._mention(found)
+
+    def _follows_directly(self, place: FoundMarker) -> bool:
+        """Right behind a call, or stuck to a text behind earlier reasoning."""
+        if self._behind_call and not place.before.strip():
+            return True
+        return self._thought and bool(self._last_before(place).strip())
+
+    def _mention(self, marker: str) -> bool:
+        """Note a marker that is text, for the one that would end what it opens."""
+        self._mentioned.add(marker)
+        return False
+
+    def _last_before(self, place: FoundMarker) -> str:
+        """The character right before it, if there is one."""
+        return (place.before or self._near)[-1:]
+
+    def _begin_reasoning(self, place: FoundMarker) -> bool:
+        self._take_out(place)
+        self._end_markers, self.opened = REASONING[place.text], place.text
+        return True
+
+    def _close_reasoning(self, place: FoundMarker) -> bool:
+        """The closer of reasoning that nobody opened: what came before it was thought."""
+        opener = next(tag for tag, ends in REASONING.items() if place.text in ends)
+        if opener in self._mentioned:
+            return False
+        if self._thought or self._called or not self._runs:
+            return self._take_out(place)
+        self._show(place.start)
+        self._emit("closer", len(place.text))
+        self._thought, self._began, self._lead = True, False, ""
+        return True
+
+    def _is_stray(self, place: FoundMarker) -> bool:
+        """Framing behind a call, or without its opener: on a line of its own, or stuck to text."""
+        if self._behind_plain:
+            return False
+        if self._behind_call and not place.before.strip():
+            return True
+        name = place.text.strip("</[]>|")
+        if MENTION.match(place.text) is None or any(name in opener for opener in self._mentioned):
+            return False
+        last = self._last_before(place)
+        return not place.lead or last.isalnum() or last in ".!?}])"
+
+    def _may_open(self, place: FoundMarker, marker: Marker) -> bool:
+        """Tell whether an opener may open where it stands."""
+        if self._given_back > PATIENCE or self._alarms > ALARMS:
+            return False
+        if marker.where == "behind":
+            return self._behind_call and not place.before.strip()
+        if marker.where == "reply":
+            return not self._has_begun(place)
+        if marker.where == "line" and place.lead:
+            return False
+        # Without a marker of its own, what prose announces as an example is one.
+        plain = all(dialect.fenced for dialect in marker.dialects)
+        return not (plain and introduces_example(self._near + place.before))
+
+    def _open_frame(self, place: FoundMarker, marker: Marker) -> None:
+        opener, quote = place.text, self._last_before(place)
+        self._show(place.start)
+        self._held = self._held[len(opener) :]  # `_at` stays where the request begins
+        readers = marker.dialects
+        if place.lead and opener in WEAK:  # the others want it at the start of a line
+            readers = tuple(reader for reader in readers if opener in reader.start_markers)
+        inline = opener[0] == "`" and len(opener) < FENCE
+        body = InlineCodeEnd if inline else FenceEnd if opener[0] == "`" else marker.body
+        assert body is not None, "every opener has one"
+        made = body(opener, self._tools)
+        self._frame = Frame(opener, readers, made, self._tools, bool(place.lead), quote)
+
+    def _show(self, size: int) -> None:
+        """Give out text, by what it stands in."""
+        if not size:
+            return
+        text = self._held[:size]
+        if text.strip():
+            self._began, self._behind_call, self._behind_plain = True, False, False
+        self._near = (self._near + text)[-REACH:]
+        at = 0
+        for turn in [*self._code_turns, size]:
+            self._emit_lines(turn - at)
+            at = turn
+            self._in_code = not self._in_code
+        self._in_code = not self._in_code
+        self._code_turns = []
+
+    def _emit_lines(self, size: int) -> None:
+        """Give out text of which all is code, or none: lines of quotes and tables apart."""
+        text, sent = self._held[:size], 0
+        kind: Kind = LINES.get(self._lead or text.lstrip(BLANKS)[:1], "prose")
+        for match in [] if self._in_code else LINE.finditer(text):
+            new = LINES.get(match["lead"], "prose")
+            if match["lead"] and new != kind:
+                self._emit(kind, match.start("lead") - sent)
+                sent, kind = match.start("lead"), new
+        self._emit("code" if self._in_code else kind, size - sent)
+        line = text.rpartition("\n")
+        self._lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
+
+
+ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")
+
+
+def _overlap(text: str, marker: str) -> int:
+    """How many characters at the end of the text may be the beginning of the marker."""
+    for size in range(min(len(marker) - 1, len(text)), 0, -1):
+        if text.endswith(marker[:size]):
+            return size
+    return 0
