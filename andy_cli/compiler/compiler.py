@@ -23,7 +23,7 @@ __all__ = ["CompiledReply", "Compiler", "Visible", "tools_by_name"]
 
 
 class Visible(NamedTuple):
-    """What a piece of the reply adds to what may be shown."""
+    """The part of a piece of the reply that may be shown."""
 
     text: str = ""
     reasoning: str = ""
@@ -46,21 +46,21 @@ class CompiledReply(NamedTuple):
     dialect: str = ""
     """The dialect of the requests; empty when there are none."""
     spans: tuple[tuple[int, int], ...] = ()
-    """Where requests stand, those included that could not be read."""
+    """The places of requests, those included that could not be read."""
     repairs: tuple[str, ...] = ()
     fault: str = ""
-    """What was wrong with a request, in words the model can act on."""
+    """The fault of a request, in words the model can act on."""
     incomplete: bool = False
     """A request was cut off; it is not among the requests."""
     hidden: tuple[Hidden, ...] = ()
-    """What is neither shown nor run: framing, and what the model said in somebody else's name."""
+    """Neither shown nor run: framing, and what the model said in somebody else's name."""
     thought_first: bool = False
     """It began inside reasoning that the prompt had opened."""
 
 
 NOTHING = Visible()
 Opened = Literal["", "likely", "known"]
-"""Whether the prompt has opened the reasoning: if it only is `likely`, a reply without the closer
+"""If the prompt has opened the reasoning. Where that is only `likely`, a reply without the closer
 is an answer."""
 
 
@@ -72,7 +72,7 @@ class ProseFilter(Protocol):
         ...
 
     def pass_by(self, text: str) -> list[str]:
-        """What stands next is no prose, or with "" nothing that is shown; returns what was held."""
+        """Pass by what is no prose, or with "" nothing that is shown; returns what was held."""
         ...
 
 
@@ -118,7 +118,7 @@ class Compiler:
         self._unsettled = False  # the last request ran to the end of the reply
         self._retracted = False
         self.relabelled = False
-        """What was shown has turned out to be reasoning."""
+        """Text that was shown has turned out to be reasoning."""
 
     @property
     def over(self) -> bool:
@@ -183,7 +183,7 @@ class Compiler:
 
     @property
     def _open_frame(self) -> Frame | None:
-        """Where the first call of the reply is being written."""
+        """The frame in which the first call of the reply is being written."""
         first = self._runs and not (self._parsed or self._waiting)
         return self._lexer.open_frame if first else None
 
@@ -411,7 +411,7 @@ class Compiler:
         return True
 
     def _take_as_text(self, text: str) -> None:
-        """What was taken for reasoning, since the prompt seemed to open it, was none."""
+        """Take for text what was taken for reasoning since the prompt seemed to open it."""
         self._reasoning = []
         self._lexer = Lexer(self._markers, self._tools, runs=self._runs, plain=self._plain)
         for segment in [*self._lexer.feed(text), *self._lexer.finish()]:

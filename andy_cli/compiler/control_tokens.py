@@ -26,12 +26,12 @@ REASONING = {
     "Here is my thought process:": ("Here is my response:",),
     "Here are my reasoning steps:": ("[BEGIN FINAL RESPONSE]",),
 }
-"""What opens a stretch of reasoning -> what ends it."""
+"""Openers of reasoning -> its closers."""
 
 CLOSERS = tuple(
     dict.fromkeys(closer for end_markers in REASONING.values() for closer in end_markers)
 )
-"""What ends reasoning that the prompt has opened, whatever the family."""
+"""Closers of reasoning that the prompt has opened, whatever the family."""
 
 _SHARED = ("<|end_message|>", "<channel|>", "Here is my response:")
 SPLITTING = tuple(closer for closer in CLOSERS if closer not in _SHARED)
@@ -42,7 +42,7 @@ WORDY = tuple(opener for opener in REASONING if opener[0].isalpha())
 PROMPTED = (*WORDY, "<thinking>", "<reasoning>", "<scratchpad>", "<reflection>")
 """Openers that no template writes: without their closer they are an answer that begins so."""
 HARMONY = ("<|end|>", "<|start|>", "<|channel|>")
-"""What else ends reasoning that the prompt has opened."""
+"""Further closers of reasoning that the prompt has opened."""
 
 LABELS = tuple(
     f"[{word}{joint}{what}{many}]"
@@ -116,11 +116,11 @@ ROLE_AHEAD = re.compile(r"[ \t]*(?P<role>[A-Za-z]{2,20})(?:\.[\w.]{1,80})?(?=[ \
 ROLE_BEGUN = re.compile(r"[ \t]*[A-Za-z]{0,20}[ \t]*\Z")
 
 Turn = Literal["own", "foreign", "result", ""]
-"""Who speaks behind a token: the model, somebody else, a tool; empty where it does not say."""
+"""The speaker behind a token: the model, somebody else, a tool; empty where it does not say."""
 
 
 class Header(NamedTuple):
-    """What a token begins, and how many characters behind it belong to it."""
+    """The turn that a token begins, and how many characters behind it belong to it."""
 
     turn: Turn
     size: int = 0

@@ -32,10 +32,10 @@ from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest
 NATIVE = "native"
 
 DIALOGUE = "andybot"
-"""What any model can do that can follow a conversation."""
+"""The dialect for any model that can follow a conversation."""
 
 OBJECT = "action"
-"""What a model can do that can write JSON: all of a request in one reply."""
+"""The dialect for a model that can write JSON: all of a request in one reply."""
 
 SMALL = 4.5
 """Billions of parameters up to which a model is asked for one value at a time."""
@@ -52,7 +52,7 @@ SUFFIX = Expression(
     )\Z""",
     re.VERBOSE,
 )
-"""How the weights are packed: says nothing about what they write."""
+"""Words for how the weights are packed: they say nothing about what they write."""
 
 SIGN = Expression(r"<[^<>\s\"']*[>=]?|\]<\]\w+\[>\[|\[/?[A-Z_]{3,}\]|`{3}\w+|\u273f\w+\u273f")
 """A marker inside a written call."""
@@ -63,7 +63,7 @@ SENTINEL_TOOL = "sentinel_tool"
 SENTINEL_ARGUMENTS = {"sentinel_key": "sentinel value"}
 SENTINEL_SCHEMA = {"type": "object", "properties": {"sentinel_key": {"type": "string"}}}
 QUESTION, RESULT = "sentinel question", "sentinel result"
-"""What models/server/renderer.py has a template write."""
+"""Texts that models/server/renderer.py has a template write."""
 
 
 class Template(NamedTuple):
@@ -90,7 +90,7 @@ def choose_dialect(
     dialects: Iterable[Dialect],
     learned: Learned = NOTHING_LEARNED,
 ) -> Detected:
-    """What is known best counts first; `capabilities` are those a server told, e.g. `tools`.
+    """Choose by what is known best; `capabilities` are those a server told, e.g. `tools`.
 
     `learned` is what models/memory.py recalls. It takes native calls away, never gives them.
     """
@@ -262,7 +262,7 @@ def _by_template(
 
 
 def _shown(text: str, dialect: Dialect) -> int | None:
-    """How well the text shows the dialect, to be compared; None if it does not.
+    """Rate how well the text shows the dialect; None if it does not.
 
     What counts is the length of its markers that are there, less that of those that are missing;
     end markers may be missing.
@@ -276,7 +276,7 @@ def _shown(text: str, dialect: Dialect) -> int | None:
 
 
 def template_marks(dialect: Dialect) -> set[str]:
-    """What a template that teaches the dialect may hold: markers that begin something."""
+    """List the markers that a template which teaches the dialect may hold."""
     return _begun(_signs(dialect)) | _start_markers(dialect)
 
 

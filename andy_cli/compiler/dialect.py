@@ -24,17 +24,17 @@ Tools = Mapping[str, Schema]
 
 
 class Parsed(NamedTuple):
-    """What stood in the text from a start marker to the end of the body."""
+    """The text from a start marker to the end of the body, as read by a dialect."""
 
     requests: tuple[ToolRequest, ...] = ()
     repairs: tuple[str, ...] = ()
-    """What had to be mended to read it, in words."""
+    """Repairs without which it could not be read, in words."""
     fault: str = ""
     """Why it cannot be read, in words the model can act on."""
     incomplete: bool = False
     """It was cut off: whatever it says must not be run."""
     text: str = ""
-    """What the request itself says to the user, e.g. a final answer inside a protocol."""
+    """Words of the request itself for the user, e.g. a final answer inside a protocol."""
     behind: str = ""
     """Words behind it that count only in an answer in which nothing is run."""
     reasoning: str = ""
@@ -73,7 +73,7 @@ class InterviewQuestion(NamedTuple):
     schema: Schema
     required: bool
     constraint: Constraint | None = None
-    """What the answer may be, as far as the schema says."""
+    """The form of the answer, as far as the schema says."""
 
 
 class InterviewRefusal(NamedTuple):
@@ -117,7 +117,7 @@ class Dialect(NamedTuple):
     """(reply, strictly) -> what breaks the form of the protocol; empty if nothing does."""
     interview: Interview | None = None
     constraint: Constrain | None = None
-    """What a reply may be, for clients that can hold a model to it."""
+    """The form of a reply, for clients that can hold a model to it."""
     calls_only: bool = False
     """Everything is a call: `send_chat` shows a text, `end_turn` ends the turn."""
     case_insensitive: bool = False
@@ -139,8 +139,8 @@ class Dialect(NamedTuple):
     atomic: bool = False
     """If what a start marker began is no request, nothing inside it is one either."""
     models: tuple[str, ...] = ()
-    """Who writes it: patterns of model names (`qwen2.5*`), without vendor, tag and quantisation."""
+    """Names of models that write it (`qwen2.5*`), without vendor, tag and quantisation."""
     id_form: IdForm | None = None
-    """How ids look in the history; None where any will do."""
+    """The form of ids in the history; None where any will do."""
     stop: tuple[str, ...] = ()
-    """What the model must not write itself: sent as stop sequences."""
+    """Texts that the model must not write itself: sent as stop sequences."""

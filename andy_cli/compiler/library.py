@@ -71,7 +71,7 @@ def find_dialect(name: str) -> Dialect:
 
 @lru_cache(maxsize=64)
 def markers_for(tools: tuple[str, ...], dialect: str = "") -> Markers:
-    """What finds calls of these tools; the last ones are kept, since building one takes 5 ms."""
+    """Build the markers of these tools; the last ones are kept, since building one takes 5 ms."""
     if dialect:
         find_dialect(dialect)
     return Markers([*dialects_by_name().values()], tools, dialect)

@@ -112,7 +112,7 @@ class _Call:
     backslash: bool = False
 
     def ended_by(self, delta: CallDelta) -> bool:
-        """Whether the piece begins a call of its own, although its place says it belongs here."""
+        """Tell whether the piece begins a call of its own, though its place says otherwise."""
         another = bool(self.id) and delta.id not in ("", self.id)
         if self.closed:
             said = delta.arguments.strip()

@@ -1,4 +1,4 @@
-"""What prose says about the code that stands behind it."""
+"""Words of prose about the code that stands behind it."""
 
 import re
 
@@ -19,5 +19,5 @@ EXAMPLE = Expression(
 
 
 def introduces_example(text: str) -> bool:
-    """Whether the end of a text says that what follows shows how something is written."""
+    """Tell whether the end of a text says that what follows shows how something is written."""
     return EXAMPLE.search(text[-REACH:]) is not None

@@ -1,4 +1,4 @@
-"""How large a model is, as far as its name says.
+"""The size of a model, as far as its name says.
 
 qwen2.5:7b   SmolLM2-135M-Instruct   Mixtral-8x7B   gemma3n:e4b   Name-30B-A3B   stable-1_6b
 """

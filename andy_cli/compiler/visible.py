@@ -81,7 +81,7 @@ class Gaps:
         return before or after
 
     def passed(self) -> str:
-        """What can be passed on since the last time."""
+        """Pass on what can be since the last time."""
         text, self._new = "".join(self._new), []
         return text
 

@@ -29,7 +29,7 @@ def dump_arguments(request: ToolRequest) -> str:
 
 
 def text_between(text: str, start_markers: Sequence[str], end_markers: Sequence[str]) -> str:
-    """What stands between the markers; an end marker may be missing."""
+    """The text between the markers; an end marker may be missing."""
     stripped = text.strip()
     for opener in start_markers:
         if stripped.lower().startswith(opener.lower()):

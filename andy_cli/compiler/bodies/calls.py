@@ -301,7 +301,7 @@ def fits_tool(request: ToolRequest, tools: Tools) -> bool:
 
 
 def has_declared_type(value: object, schema: object, root: Schema) -> bool:
-    """Whether a value has a type that its schema lets through; of lists the items too."""
+    """Tell whether a value has a type that its schema lets through; of lists the items too."""
     if not isinstance(schema, Mapping):
         return True
     kinds, kind = allowed_kinds(schema, root), kind_of(value)

@@ -12,7 +12,7 @@ from andy_cli.compiler.mapper.provider_schema import render_provider_schema
 from andy_cli.messages import Constraint, Schema
 
 WORDS = frozenset("type enum const properties required items anyOf minItems".split())
-"""What llama.cpp, xgrammar (vLLM) and hosted services all keep to; others they pass over, or
+"""Words that llama.cpp, xgrammar (vLLM) and hosted services keep to; others they pass over, or
 refuse the whole schema for: `pattern`, `format`, `uniqueItems`, ..."""
 BOUNDS = ("minimum", "maximum")
 """Of whole numbers alone: no grammar counts fractions."""

@@ -30,7 +30,7 @@ FRAME = Expression(
     r"|\[/?[A-Z]{2,12}_?[A-Z]{0,12}\]|<ifm\|/?\w{1,20}>|```\w{0,20}|[,;])+",
     0,
 )
-"""What may stand around calls and says nothing about them."""
+"""Framing that may stand around calls and says nothing about them."""
 NAME = r"[^<>\"'=\s/]{1,200}"
 SECTION = Expression(
     r"<\|open\|>(?P<tag>call)\s{1,9}tool=\"(?P<name>[^<>\"]{1,300})\"(?P<rest>[^<>]{0,99})<\|sep\|>"
@@ -365,7 +365,7 @@ def _read_argument_element(text: str, opened: re.Match[str]) -> tuple[str, str, 
 
 
 def _holds_another(value: str, given: set[str], tool: Schema | None) -> bool:
-    """Whether a value goes on beyond its closer to another argument of the tool."""
+    """Tell whether a value goes on beyond its closer to another argument of the tool."""
     _, closer, rest = value.partition("</")
     names = set(declared_properties(tool)) - given if tool and closer else set()
     return any(tag["key"] in names for form in (PARAMETER, PAIR) for tag in form.finditer(rest))
@@ -379,7 +379,7 @@ LAST_CLOSED = Expression(r"(?:</[^<>]{0,200}|/)>\s*\Z")
 
 
 def _may_be_key(tag: str, tool: Schema | None) -> bool:
-    """Whether an element may be named after an argument: not where the tool has none of it."""
+    """Tell whether an element may be named after an argument: not where the tool has none of it."""
     return (
         tool is None
         or not declared_properties(tool)

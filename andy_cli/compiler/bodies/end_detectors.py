@@ -1,4 +1,4 @@
-"""Where a request ends: readers that take text in pieces and keep their place.
+"""Find where a request ends: readers that take text in pieces and keep their place.
 
 They never look back, so a request of any size is read once.
 """
@@ -246,7 +246,7 @@ class ElementEnd:
 
 
 def begins_with_name(text: str) -> bool:
-    """Whether a name or a tag stands first, as it does in every element that holds a call."""
+    """Tell whether a name or a tag stands first, as it does in every element that holds a call."""
     return NAME_OR_TAG.match(text) is not None
 
 

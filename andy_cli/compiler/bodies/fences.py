@@ -9,7 +9,7 @@ FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`
 
 
 def strip_fence(text: str) -> tuple[str, bool]:
-    """What stands inside the fence, and whether there was one; other text as it is, stripped."""
+    """The text inside the fence, and whether there was one; other text as it is, stripped."""
     text = text.strip()
     if INLINE.fullmatch(text):
         return text.strip("`").strip(), True

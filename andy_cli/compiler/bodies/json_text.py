@@ -62,7 +62,7 @@ def read_value(text: str) -> object | None:
 
 
 def possible_values(text: str) -> Iterator[object]:
-    """What the text may mean, the reading that mends least first."""
+    """Read all that the text may mean, the reading that mends least first."""
     text = text.strip().lstrip("\ufeff")
     if not text or is_too_deep(text):
         return
@@ -161,7 +161,7 @@ def _may_end_string(text: str, at: int) -> bool:
 
 
 def escape_windows_paths(text: str) -> object | None:
-    """Where a text begins like a path of Windows, its single backslashes are no escapes."""
+    """Take the single backslashes of what begins like a path of Windows for no escapes."""
     if not WINDOWS.search(text):
         return None
     doubled = WINDOWS.sub(lambda match: match[0].replace("\\", "\\\\"), text)
@@ -169,7 +169,7 @@ def escape_windows_paths(text: str) -> object | None:
 
 
 def repair_json(text: str) -> object | None:
-    """What a library for that makes of it: the last resort, for what has to fit a schema."""
+    """Mend it with a library for that: the last resort, for what has to fit a schema."""
     if len(text) > LARGEST_REPAIRED:
         return None
     from json_repair import repair_json  # 50 ms, and hardly any reply needs it
@@ -218,7 +218,7 @@ READINGS: tuple[Callable[[str], object | None], ...] = (
 
 
 def is_too_deep(text: str) -> bool:
-    """Whether brackets nest deeper than any request does; cheap, and never too shy to say yes."""
+    """Tell whether brackets nest deeper than in any request; cheap, and sure where it says yes."""
     if text.count("{") + text.count("[") <= DEEPEST:
         return False
     depth = deepest = 0
@@ -259,7 +259,7 @@ def close_last(text: str) -> str:
 
 
 def is_balanced(text: str) -> bool:
-    """Whether every bracket and string that was opened is closed: the text was not cut off."""
+    """Tell whether every bracket and string that was opened is closed: the text was not cut off."""
     depth = 0
     quote = ""
     escaped = False

@@ -47,7 +47,7 @@ UNFINISHED = Expression(r"[ \t]*(?:(?:\#|import\s|from\s)[^\n]*|[A-Za-z_]\w{0,60
 
 
 def may_begin_request(text: str, tools: Tools) -> bool:
-    """Whether an object, a list or a call may have begun here."""
+    """Tell whether an object, a list or a call may have begun here."""
     text = text.lstrip()
     if not text or text[0] == "<":
         return True
@@ -95,7 +95,7 @@ def may_be_call(text: str, tools: Tools) -> bool:
 
 
 def may_be_fence(text: str, tools: Tools) -> bool:
-    """What stands behind the backticks: an info word, a line break, and what may be a request.
+    """Tell whether an info word, a line break and what may be a request stand behind backticks.
 
     The request may also stand on the line of the backticks.
     """

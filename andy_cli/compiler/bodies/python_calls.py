@@ -78,7 +78,7 @@ def read_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
 
 
 def is_cut_off(text: str, tools: Tools) -> bool:
-    """Whether a call of a known tool begins here and does not end."""
+    """Tell whether a call of a known tool begins here and does not end."""
     match = re.match(r"\s*\[?\s*([A-Za-z_](?:[\w.\-/]|\\[_.])*)\s*\(", text)
     if not match or clean_tool_name(match[1], tools) not in tools:
         return False
@@ -268,7 +268,7 @@ def before(text: str, at: int) -> str:
 
 
 def call_end(text: str, at: int) -> int:
-    """Where the bracket closes that was opened before `at`; -1 if it does not."""
+    """Find where the bracket closes that was opened before `at`; -1 if it does not."""
     depth = 1
     while at < len(text):
         character = text[at]
@@ -285,7 +285,7 @@ def call_end(text: str, at: int) -> int:
 
 
 def string_end(text: str, at: int) -> int:
-    """Where the quotation mark there is closed by one that something fitting follows."""
+    """Find where the quotation mark there is closed by one that something fitting follows."""
     quote = text[at]
     at += 1
     while at < len(text):

@@ -159,7 +159,7 @@ OTHER_NAMES = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean",
     "dict": "object", "list": "array", "tuple": "array", "any": "",
 }  # fmt: skip
-"""What people write for JSON Schema's types."""
+"""Names that people write for JSON Schema's types."""
 
 
 def follow_reference(reference: str, root: Schema) -> Schema:

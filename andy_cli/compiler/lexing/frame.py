@@ -18,7 +18,7 @@ from andy_cli.messages import ToolRequest
 WEAK = "{[\\"
 """Openers that begin with one of these, and no marker, may as well be text."""
 FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
-"""What may stand between a call in a sentence and the words that go on with it."""
+"""Text that may stand between a call in a sentence and the words that go on with it."""
 CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
 BEHIND_CALL = Expression(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*+")
 """Framing that may stand between a call and the quotation mark behind it."""
@@ -27,7 +27,7 @@ UNREADABLE = "This request could not be read: {}"
 
 
 class FrameReading(NamedTuple):
-    """Who could read a frame, and what it says."""
+    """The dialect that could read a frame, and what it says."""
 
     dialect: Dialect
     parsed: Parsed
@@ -105,7 +105,7 @@ class Frame:
         return text
 
     def words_follow(self, rest: str, final: bool) -> bool | None:
-        """Whether words follow on the line of a call in a sentence; None if that is not known."""
+        """Tell whether words follow a call in a sentence, on its line; None: not known yet."""
         if not (self._mid_line and self.ended and self.opener[0] in WEAK):
             return False
         behind = FOLLOWS.compiled.match(rest)
@@ -113,7 +113,7 @@ class Frame:
         return rest[:1].isalnum() if rest or final else None
 
     def in_quotation_marks(self, rest: str, final: bool) -> bool | None:
-        """Whether it stands between quotation marks, and so is a quotation; None: not known yet."""
+        """Tell whether it is a quotation, between quotation marks; None: not known yet."""
         closing = CLOSING_MARKS.get(self._quote)
         if not (closing and self.ended and (self._strong or self.opener[0] in WEAK)):
             return False
@@ -145,7 +145,7 @@ class Frame:
                 yield FrameReading(dialect, parsed._replace(settled=settled))
 
     def _is_mention(self, dialect: Dialect, parsed: Parsed, in_prose: bool) -> bool:
-        """Whether prose shows a form here and calls nothing."""
+        """Tell whether prose shows a form here and calls nothing."""
         label = self._mid_line and self.opener[0] == "[" and dialect in FRAMING
         if (in_prose or label) and not parsed.explicit:
             return True

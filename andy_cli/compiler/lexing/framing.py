@@ -91,7 +91,7 @@ class LabelEnd:
 
 
 def _may_be_named(name: str, tools: Tools) -> bool:
-    """Whether a label's value may have that name: a tool, or what could be one, or nothing."""
+    """Tell whether a label's value may have that name: a tool, or what could be one, or nothing."""
     return not name or name in tools or not name.isalpha()
 
 

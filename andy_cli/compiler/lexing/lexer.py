@@ -66,10 +66,10 @@ SHOWN: Collection[Kind] = ("prose", "code", "quote", "row")
 class Segment(NamedTuple):
     kind: Kind
     start: int
-    """Where in the reply it stands."""
+    """Its place in the reply."""
     text: str
     parsed: Parsed = Parsed()
-    """What a call says, if it is one."""
+    """The content of a call, if it is one."""
     dialect: str = ""
     fence: str = ""
     """The call stands in a code fence of its own: the info word of that, or `code`."""
@@ -155,7 +155,7 @@ class Lexer:
         """Somebody else's turn began: nothing behind it is the model's."""
 
     def leave_reasoning(self) -> None:
-        """What was taken for reasoning that the prompt opened is none."""
+        """Take what was taken for reasoning that the prompt opened for text."""
         self._end_markers, self._prompted = (), False
 
     @property
@@ -170,7 +170,7 @@ class Lexer:
 
     @property
     def open_frame(self) -> Frame | None:
-        """What may become a request, where its end has not come."""
+        """The frame that may become a request, where its end has not come."""
         return self._frame
 
     @property
@@ -225,7 +225,7 @@ class Lexer:
                 return
 
     def _read_position(self) -> tuple[object, ...]:
-        """What changes with every step."""
+        """The state of which something changes with every step."""
         frame = self._frame
         opened = (frame.body, frame.ended) if frame else ()
         return len(self._held), opened, self._end_markers, self.over
@@ -687,7 +687,7 @@ ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")
 
 
 def _overlap(text: str, marker: str) -> int:
-    """How many characters at the end of the text may be the beginning of the marker."""
+    """Count the characters at the end of the text that may begin the marker."""
     for size in range(min(len(marker) - 1, len(text)), 0, -1):
         if text.endswith(marker[:size]):
             return size

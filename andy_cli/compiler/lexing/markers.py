@@ -37,7 +37,7 @@ class Marker(NamedTuple):
     """`token`: a control token of a template. `foreign`: words that begin somebody else's turn."""
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
-    """Who may read what an opener begins, the likeliest first."""
+    """The dialects that may read what an opener begins, the likeliest first."""
     body: Callable[[str, Tools], EndDetector] | None = None
     """Finds where it ends, for all of them."""
 
@@ -45,9 +45,9 @@ class Marker(NamedTuple):
 OWN_LINES = ("assistant:", "assistant\n", "model\n", "### assistant:", "### response:")
 """Whose turn it is, as models say it at the start of a reply."""
 HEADINGS = ("### instruction:", "### human:", "### user:")
-"""How somebody else's turn begins in prompts without control tokens."""
+"""Beginnings of somebody else's turn in prompts without control tokens."""
 OTHER_RESULTS = ("[TOOL_RESULTS]", "<function_results>", "\u273fRESULT\u273f", "\u273fRETURN\u273f")
-"""What else begins a result."""
+"""Further openers of a result."""
 NEXT = Marker("foreign", "line", (NEXT_TURN,), NEXT_TURN.body)
 TOKEN_MARKER = Marker("token")
 LONGEST_TOKEN = 140
@@ -57,7 +57,7 @@ WINDOW = 256
 
 
 class FixedMarkers(NamedTuple):
-    """What finds markers that are always the same."""
+    """Expressions for markers that are always the same."""
 
     expression: re.Pattern[str]
     prefixes: frozenset[str]
@@ -217,7 +217,7 @@ class Markers:
         return marker or TOKEN_MARKER
 
     def begins_closer(self, text: str) -> bool:
-        """Whether a text is the beginning of what ends a frame."""
+        """Tell whether a text is the beginning of what ends a frame."""
         return len(text) > 1 and any(closer.startswith(text) for closer in self._end_markers)
 
     def find(self, text: str, line_start: bool, behind: bool) -> Iterator[tuple[str, int, int]]:
@@ -243,7 +243,7 @@ class Markers:
         return bool(self._always(text, 0, last) or self._named.anywhere(text, 0, last))
 
     def _here(self, text: str, at: int, line_start: bool, behind: bool) -> list[Span]:
-        """What counts only where it stands: at the start of a line, or behind a request."""
+        """Find what counts only where it stands: at the start of a line, or behind a request."""
         line = self._named.at_line(text, at) if line_start else None
         right_behind = self._right_behind(text) if behind else None
         return [span for span in (line, right_behind) if span]

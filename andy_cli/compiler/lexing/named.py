@@ -13,12 +13,12 @@ from typing import NamedTuple
 from andy_cli.compiler.bodies.calls import name_spellings
 
 Form = tuple[str, str]
-"""What stands before the name, and behind it."""
+"""The text before the name, and the text behind it."""
 Span = tuple[int, int]
 RUN = re.compile(r"[^\s\"'(){}<>:\[\],|`\ufeff]*")
 """A name as far as it goes."""
 BLANKS = " \t\r\ufeff"
-"""What may stand before the first word of a line; a byte order mark too."""
+"""White space before the first word of a line; a byte order mark too."""
 
 
 ESCAPES = 8
@@ -26,7 +26,7 @@ ESCAPES = 8
 
 
 def is_simple(name: str) -> bool:
-    """Whether its end can be seen without knowing it."""
+    """Tell whether its end can be seen without knowing it."""
     return RUN.fullmatch(name) is not None
 
 
@@ -41,10 +41,10 @@ def unescape_underlines(text: str) -> str:
 
 
 class FormExpressions(NamedTuple):
-    """What finds forms, whatever the names are."""
+    """Expressions for forms, whatever the names are."""
 
     line: re.Pattern[str]
-    """Where a line begins."""
+    """At the start of a line."""
     within: re.Pattern[str]
     """Anywhere."""
     heads: re.Pattern[str]
@@ -161,7 +161,7 @@ class NamedMarkers:
 
 
 def line_starts(text: str) -> Iterator[int]:
-    """Where the first words of the last line and of the one before it begin, if they do."""
+    """Find where the first words of the last line and of the one before it begin, if they do."""
     end = len(text)
     for _ in range(2):
         start = text.rfind("\n", 0, end) + 1

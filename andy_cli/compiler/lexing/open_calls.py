@@ -44,14 +44,14 @@ def read_open_call(dialect: Dialect, written: str, tools: Tools) -> OpenCall | N
 
 @cache
 def find_tail(dialect: Dialect) -> str:
-    """What a dialect writes behind the last text of a call; empty if it asks for values apart."""
+    """Find what a dialect writes behind the last text of a call; empty where values are asked."""
     made = dialect.write(ToolRequest(NAME, {KEY: MARK}))
     _, found, tail = made.rpartition(MARK)
     return tail if found and NAME in made else ""
 
 
 def _in_json_text(written: str) -> bool:
-    """Whether JSON that begins in it ends inside a text that is a value."""
+    """Tell whether JSON that begins in it ends inside a text that is a value."""
     texts = [*JSON_TEXT.finditer(written, max(written.find("{"), 0))]
     is_open = bool(texts) and not texts[-1][1]
     return is_open and written[: texts[-1].start()].rstrip().endswith(":")
@@ -102,6 +102,6 @@ def _hold_back(text: str, tail: str) -> str:
 
 
 def _first_mark(tail: str) -> str:
-    """What ends a text: the first tag of its tail, or the first character."""
+    """Find what ends a text: the first tag of its tail, or the first character."""
     begun = tail.lstrip()
     return begun[: begun.find(">") + 1] if begun[0] in "<]" else begun[0]

@@ -235,7 +235,7 @@ def read_numbers(text: str, parts: list[str]) -> Iterator[Coercion]:
 
 
 def is_said_to_be_split(node: SchemaNode, item: SchemaNode) -> bool:
-    """Whether commas part the items: by the description, or because no item holds one."""
+    """Tell whether commas part the items: by the description, or because no item holds one."""
     return is_comma_separated(node) or item.schema.get("format") in COMMA_FREE_FORMATS
 
 
@@ -359,7 +359,7 @@ def read_pair(entry: Mapping[str, object]) -> tuple[str, object] | None:
 
 
 def has_one_order(node: SchemaNode) -> bool:
-    """Whether values in order can stand under no other names: each is of another kind."""
+    """Tell whether values in order can stand under no other names: each is of another kind."""
     kinds = [child.kinds for name in node.properties if (child := node.child(name))]
     return len(set(kinds)) == len(kinds) == len(node.properties)
 
@@ -391,7 +391,7 @@ def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coer
 
 
 def is_value_key(key: str, name: str) -> bool:
-    """Whether a key in an object only says again what the whole is."""
+    """Tell whether a key in an object only says again what the whole is."""
     known = plain_name(key) in VALUE_KEYS | TYPE_KEYS or plain_name(key) == plain_name(name)
     return known or (bool(name) and relation_cost(key, name, "", "") is not None)
 

@@ -26,7 +26,7 @@ LABEL_KEYS = frozenset(
 )
 DEEPEST_CORRECTION = 14
 MOST_COERCIONS = 3
-"""How often one value is taken for something else on the way: text, list in it, item of it."""
+"""Times that one value is taken for something else on the way: text, list in it, item of it."""
 
 
 class ObjectShape(NamedTuple):
@@ -132,7 +132,7 @@ def fit_object(
 
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:
-    """What it costs to take an optional value for none; None: it says something."""
+    """Price taking an optional value for none; None: it says something."""
     if name in node.required or (child.takes("string") and not child.choices):
         return None
     if isinstance(value, str) and value.strip().lower() in NULL_WORDS:

@@ -128,7 +128,7 @@ def find_same_spelling(text: str, choices: Sequence[str]) -> list[str]:
 
 
 def is_comparative(asked: str, member: str) -> bool:
-    """Whether `warmer` is asked where there is `warm`."""
+    """Tell whether `warmer` is asked where there is `warm`."""
     return asked.removeprefix(member) in COMPARED
 
 
@@ -153,7 +153,7 @@ def has_same_stems(text: str, member: str) -> bool:
 
 
 def is_member_prefix(text: str, member: str) -> bool:
-    """Whether a member begins with what was written, and what follows does not turn it round."""
+    """Tell whether a member begins with the text, and what follows does not turn it round."""
     rest = plain_name(member).removeprefix(plain_name(text))
     further = set(split_words(member)) - set(split_words(text))
     return rest != plain_name(member) and rest not in COMPARED and not further & TURNS
@@ -182,7 +182,7 @@ def is_member_abbreviation(text: str, member: str) -> bool:
 
 
 def is_one_typo_away(text: str, member: str) -> bool:
-    """Whether one slip makes the one of the other, behind the first letter of a longer word."""
+    """Tell whether one slip behind the first letter of a longer word makes the one of the other."""
     asked, own = plain_name(text), plain_name(member)
     if len(asked) <= 4 or asked[0] != own[:1]:
         return False

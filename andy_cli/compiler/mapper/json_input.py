@@ -99,7 +99,7 @@ def copy_as_json(value: object) -> object:
 
 
 def _is_plain_json(value: object, depth: int) -> bool:
-    """Whether nothing needs to be copied; quick, and in doubt it says no."""
+    """Tell whether nothing needs to be copied; quick, and in doubt it says no."""
     if depth > DEEPEST_VALUE:
         return False
     if isinstance(value, dict):
@@ -153,7 +153,7 @@ def _check_text(text: str) -> str:
 
 
 def nesting_depth(value: object) -> int:
-    """How deep lists and objects stand in one another."""
+    """Count how deep lists and objects stand in one another."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return 1 + max(map(nesting_depth, inner), default=0) if isinstance(value, dict | list) else 0
 
@@ -191,7 +191,7 @@ def parse_quantity(text: str, about: str) -> int | float | None:
 
 
 def is_other_currency(text: str, about: str) -> bool:
-    """Whether a price has the sign of another currency than the schema names."""
+    """Tell whether a price has the sign of another currency than the schema names."""
     named = stem_words(about)
     signs = {sign for sign, words in CURRENCIES.items() if named & stem_words(words)}
     return bool(signs) and any(sign in text for sign in CURRENCIES.keys() - signs)
@@ -232,7 +232,7 @@ def _parse_all(text: str) -> object | None:
 
 
 def is_bracketed(value: object) -> bool:
-    """Whether it is a text that begins as a list or an object does."""
+    """Tell whether it is a text that begins as a list or an object does."""
     return isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
 
 

@@ -32,7 +32,7 @@ class Mapped(NamedTuple):
     changes: tuple[str, ...] = ()
     """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped colour`."""
     problems: tuple[Problem, ...] = ()
-    """What still does not fit; empty: the calls are valid."""
+    """Parts that still do not fit; empty: the calls are valid."""
     guessed: bool = False
     """The name was guessed, and the tool has an effect: it needs a yes."""
 
@@ -101,7 +101,7 @@ def _finish_arguments(name: str, fit: FittedValue, node: SchemaNode) -> Mapped |
 
 
 def are_positional(values: list[object], node: SchemaNode) -> bool:
-    """Whether they can be the values of the parameters in the order of the schema."""
+    """Tell whether they can be the values of the parameters in the order of the schema."""
     told = not any(isinstance(value, dict) for value in values)
     return told and len(values) > 1 and len(node.required) <= len(values) <= len(node.properties)
 

@@ -101,7 +101,7 @@ def _drop_in_value(value: object, is_names: bool) -> object:
 
 
 class SchemaSimplifier(NamedTuple):
-    """How a schema is written for somebody who does not read all of it."""
+    """Writes a schema for somebody who does not read all of it."""
 
     root: Mapping[str, Any]
     references: bool

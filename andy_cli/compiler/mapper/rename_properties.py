@@ -49,9 +49,9 @@ class MappingScope:
     """Steps dearer than CERTAIN may be taken."""
     tool: str = ""
     questions: list[Problem] = field(default_factory=list)
-    """Where two corrections were equally good, in words."""
+    """Choices between two corrections that were equally good, in words."""
     steps: int = 5000
-    """How many more values may be looked at: hostile schemas must not take for ever."""
+    """Values that may still be looked at: hostile schemas must not take for ever."""
 
     def allows(self, cost: int) -> bool:
         return cost <= CERTAIN or self.may_guess
@@ -280,7 +280,7 @@ def find_nearest_properties(assignment: Assignment, written: str) -> tuple[int, 
 
 
 def names_part_of_two(assignment: Assignment, written: str, name: str) -> bool:
-    """Whether a name that says less than the declared one says as much of another: `currency`."""
+    """Tell whether a name says less than the declared one, and as much of another: `currency`."""
     written_words = set(canonical_words(written))
     if content_words(written) == content_words(name) != set():
         return False
@@ -455,7 +455,7 @@ def drop_unknown_names(assignment: Assignment) -> None:
 
 
 def is_needed(assignment: Assignment, written: str) -> bool:
-    """Whether a call without that argument would say something else."""
+    """Tell whether a call without that argument would say something else."""
     if not assignment.assigned and not is_silent(written):
         return True
     return any(is_about(written, name) for name in assignment.free_names)

@@ -60,7 +60,7 @@ class SchemaNode:
         self.floating = bool(self.schema.get(FLOATING))
 
     def takes(self, kind: str) -> bool:
-        """Whether values of that kind are wanted here; where anything may stand none is."""
+        """Tell whether values of that kind are wanted here; where anything may stand none is."""
         return kind in self.kinds
 
     @property
@@ -172,7 +172,7 @@ class SchemaNode:
 
     @property
     def branches(self) -> "tuple[SchemaNode, ...]":
-        """What `anyOf` or `oneOf` leaves to choose from, each with what holds for all."""
+        """The alternatives of `anyOf` or `oneOf`, each with what holds for all."""
         if self._branches is None:
             word = "anyOf" if "anyOf" in self.schema else "oneOf"
             base = {key: value for key, value in self.schema.items() if key != word}
@@ -245,7 +245,7 @@ class PreparedSchema:
         self.node = SchemaNode(self.validators.root, self.validators)
 
     def too_many(self, arguments: object) -> bool:
-        """Whether there are too many ways to read the arguments for looking at all of them."""
+        """Tell whether there are too many ways to read the arguments for looking at all of them."""
         ways: int = self.validators.widest ** min(nesting_depth(arguments), 40)
         return ways > TOO_MANY_WAYS
 

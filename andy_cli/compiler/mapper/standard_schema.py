@@ -137,7 +137,7 @@ def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is a number that can be compared with: NaN is none."""
+    """Tell whether it is a number that can be compared with: NaN is none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
@@ -259,7 +259,7 @@ def _is_circular(reference: str, root: Mapping[str, Any]) -> bool:
 
 
 def resolve_reference(reference: str, root: Mapping[str, Any]) -> object:
-    """What a reference inside the document leads to; None for any other."""
+    """Follow a reference inside the document; None for any other."""
     document, _, pointer = reference.partition("#")
     if document not in ("", ROOT) or (pointer and not pointer.startswith("/")):
         return None

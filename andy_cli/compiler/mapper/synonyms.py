@@ -149,7 +149,7 @@ MEASURES = frozenset(
     "height width length depth distance diameter radius weight mass temperature time duration "
     "timeout delay interval speed velocity size volume age position offset".split()
 )
-"""What is given in units."""
+"""Things that are given in units."""
 UNIT_LETTERS = dict(
     pair.split("=")
     for pair in (
@@ -297,7 +297,7 @@ def content_words(name: str) -> frozenset[str]:
 
 
 def is_silent(name: str) -> bool:
-    """Whether a name says nothing of what is meant: `value`, `input_text`."""
+    """Tell whether a name says nothing of what is meant: `value`, `input_text`."""
     return (
         bool(split_words(name))
         and set(canonical_words(name)) <= SILENT
@@ -306,19 +306,19 @@ def is_silent(name: str) -> bool:
 
 
 def says_nothing(key: str) -> bool:
-    """Whether a key in a wrapper is as good as none: `value`, `name`."""
+    """Tell whether a key in a wrapper is as good as none: `value`, `name`."""
     return set(canonical_words(key)) <= EMPTY
 
 
 def are_synonyms(written: str, name: str) -> bool:
-    """Whether people use the whole names for one another."""
+    """Tell whether people use the whole names for one another."""
     groups = find_synonym_groups(written)
     return any(plain_name(name) in group for group in groups) and not are_opposite(written, name)
 
 
 @lru_cache(maxsize=8192)
 def relation_cost(written: str, name: str, tool: str, about: str) -> int | None:
-    """How many liberties it takes to read the written name as the declared one; None: it is not.
+    """Count the liberties it takes to read the written name as the declared one; None: it is not.
 
     `about`: the description of the declared parameter.
     """
@@ -419,7 +419,7 @@ def unexplained_words(
 
 
 def description_head(about: str) -> frozenset[str]:
-    """What a description calls the thing: the words before its first clause ends."""
+    """Find what a description calls the thing: the words before its first clause ends."""
     match = CLAUSE.search(about)
     return content_words(about[: match.start()] if match else about[:40])
 
@@ -439,7 +439,7 @@ def shortened_cost(mine: frozenset[str], name: str) -> int | None:
 
 
 def head_word(name: str) -> str:
-    """What a name is about: its last word, or the last before `of`."""
+    """Find what a name is about: its last word, or the last before `of`."""
     said = list(canonical_words(name))
     before = said[: said.index("of")] if "of" in said else said
     telling = [word for word in before if word not in EMPTY]
@@ -458,7 +458,7 @@ def described_cost(mine: frozenset[str], tool: str, about: str) -> int | None:
 
 
 def may_fill(written: str, name: str, alone: bool) -> bool:
-    """Whether an argument may be what is missing where nothing but the names speaks against it.
+    """Tell whether an argument may be what is missing, if only the names speak against it.
 
     `alone`: it is the only one left over, for the only one missing.
     """
@@ -471,24 +471,24 @@ def may_fill(written: str, name: str, alone: bool) -> bool:
 
 
 def is_about(written: str, name: str) -> bool:
-    """Whether a name speaks of the same thing, be it in another sense: it must not be dropped."""
+    """Tell whether a name speaks of the same thing in any sense: it must not be dropped."""
     general = BOUNDS | ENDS | frozenset(["include", "show"])
     return bool((content_words(written) & content_words(name)) - general)
 
 
 def only_limits(name: str) -> bool:
-    """Whether a parameter says no more than how much is shown."""
+    """Tell whether a parameter says no more than how much is shown."""
     said = frozenset(canonical_words(name))
     told = said & {"limit", "depth", "maximum", "top", "per"} or {"page", "size"} <= said
     return said <= LIMITS and (bool(told) or is_count(name))
 
 
 def is_count(name: str) -> bool:
-    """Whether a name asks how many: `num_results`, `result_count`."""
+    """Tell whether a name asks how many: `num_results`, `result_count`."""
     said = split_words(name)
     return bool(said) and (said[0] in ("num", "number") or said[-1] == "count")
 
 
 def is_wrapper(key: str, tool: str) -> bool:
-    """Whether a name says nothing but what the arguments in it belong to."""
+    """Tell whether a name says nothing but what the arguments in it belong to."""
     return content_words(key) <= ENTITIES | CARRIERS | CONTAINERS | content_words(tool)

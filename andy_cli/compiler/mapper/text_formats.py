@@ -30,7 +30,7 @@ LONGEST_FORMATTED = 300
 
 
 def follows_format(text: str, form: str) -> bool:
-    """Whether the text is of that format; formats that are not known here are never judged."""
+    """Tell whether the text is of that format; formats that are not known here are never judged."""
     if form == "date":
         return _is_date(text)
     if form == "date-time":

@@ -17,7 +17,7 @@ from andy_cli.compiler.mapper.synonyms import plain_name, split_words
 from andy_cli.messages import Schema
 
 WIRE = Expression(r"(?:mcp__|(?:functions|default_api|tools|mcp|call)(?:__|[.:/]))")
-"""What a wire puts before a name; further prefixes come off where JSON is read."""
+"""Prefixes that a wire puts before a name; further prefixes come off where JSON is read."""
 NAMESPACE = Expression(r"__|[.:/]")
 GENERIC = frozenset(
     "get set list search find query read write create add update delete remove send run call fetch "
@@ -73,7 +73,7 @@ def is_only_slip(written: str, name: str, tool: Schema, arguments: object) -> bo
 
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
-    """Whether nothing but case and separators differs from the name, or from an alias of it."""
+    """Tell whether only case and separators differ from the name, or from an alias of it."""
     asked = plain_name(written)
     return bool(asked) and (asked == plain_name(name) or asked in _declared_aliases(tool))
 
@@ -85,7 +85,7 @@ def _declared_aliases(tool: Schema) -> list[str]:
 
 
 def has_namespace(written: str, name: str, tool: Schema) -> bool:
-    """Whether only the namespace of the offered tool was left out: `mean` for `math.mean`."""
+    """Tell whether only the namespace of the offered tool was left out: `mean` for `math.mean`."""
     if plain_name(written) in GENERIC:
         return False
     return any(plain_name(written) == plain_name(rest) for rest in _without_namespaces(name))
@@ -98,13 +98,13 @@ def _without_namespaces(name: str) -> Iterator[str]:
 
 
 def has_same_words(written: str, name: str, tool: Schema) -> bool:
-    """Whether two words changed places: `search_web` for `web_search`."""
+    """Tell whether two words changed places: `search_web` for `web_search`."""
     asked = split_words(written)
     return len(asked) == 2 and asked == tuple(reversed(split_words(name)))
 
 
 def takes_exactly(tool: Schema, arguments: object) -> bool:
-    """Whether the arguments have the very names that the tool asks for."""
+    """Tell whether the arguments have the very names that the tool asks for."""
     given = frozenset(arguments) if isinstance(arguments, Mapping) else frozenset()
     return _declared_names(tool, "required") <= given <= _declared_names(tool, "properties")
 
@@ -115,7 +115,7 @@ def _declared_names(tool: Schema, word: str) -> frozenset[str]:
 
 
 def is_slip(written: str, name: str) -> bool:
-    """Whether one word has one slip in it, or the last one lacks its plural."""
+    """Tell whether one word has one slip in it, or the last one lacks its plural."""
     asked, own = split_words(written), split_words(name)
     differing = [(one, other) for one, other in zip(asked, own, strict=False) if one != other]
     if len(asked) != len(own) or len(differing) != 1:
@@ -127,7 +127,7 @@ def is_slip(written: str, name: str) -> bool:
 
 
 def is_mistyped(one: str, other: str) -> bool:
-    """Whether a letter within the word was left out, doubled or swapped with the next.
+    """Tell whether a letter within the word was left out, doubled or swapped with the next.
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """

@@ -20,7 +20,7 @@ class UnreadableSchema(Exception):
 
 
 class SchemaValidator(Protocol):
-    """What is needed of a validator of the library."""
+    """The methods that are needed of a validator of the library."""
 
     def is_valid(self, instance: object) -> bool: ...
 

@@ -25,7 +25,7 @@ from andy_cli.messages import Schema, ToolRequest
 
 
 class TagSyntax(NamedTuple):
-    """How a family writes a call: expressions with the groups `name`, `key` and perhaps `type`."""
+    """The tags of a family, as expressions with the groups `name`, `key` and perhaps `type`."""
 
     call: str
     """Opens a call."""
@@ -104,7 +104,7 @@ FAMILIES = (FUNCTION, INVOKE, NAMED_FUNCTION)
 
 
 WRAPPERS = Expression(r"</?(?:parameters|arguments|args|params)\s{0,9}>")
-"""What may stand around the values of a call and says nothing."""
+"""Tags that may stand around the values of a call and says nothing."""
 
 
 @cache
@@ -122,7 +122,7 @@ class FoundCalls(NamedTuple):
     incomplete: bool = False
     """There is one more that was cut off."""
     rest: str = ""
-    """What stands behind the last call."""
+    """The text behind the last call."""
     repairs: tuple[str, ...] = ()
 
 
@@ -224,7 +224,7 @@ class ElementReader:
         self._value = self._ended = None
 
     def _holds_another(self, text: str) -> bool:
-        """Whether a value goes on beyond its closer to another argument of the tool."""
+        """Tell whether a value goes on beyond its closer to another argument of the tool."""
         names, closed = parameter_names(self._calls[-1].tool), False
         for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
             key = self._written(tag["key"]) if tag.lastgroup == "value" else ""
@@ -273,7 +273,7 @@ BLANKS = Expression(r"\s*")
 
 
 def has_all_parameters(call: OpenElementCall) -> bool:
-    """Whether a call that nothing closes may be taken: no parameter that it needs is missing."""
+    """Tell whether a call that nothing closes may be taken: it has all that it needs."""
     needed = set(parameters_schema(call.tool).get("required") or ())
     if not call.arguments:
         return call.tool is not None and not parameter_names(call.tool)

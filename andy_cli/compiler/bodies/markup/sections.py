@@ -1,4 +1,4 @@
-"""Where a section of calls ends: tags around raw values, or markers, a name and JSON.
+"""Find where a section of calls ends: tags around raw values, or markers, a name and JSON.
 
 Raw values may quote any marker. A closer counts if a tag that belongs to a call stands right
 before it, or if no value has begun; in JSON, if it stands outside strings.
@@ -21,7 +21,7 @@ SETTLED = Expression(
     rf"|<ifm\|/(?:arg_value|tool_call)>|<\|close\|>(?:argument|call)<\|sep\|>"
     rf"|<{TAG}(?:invoke|function)\b[^<>]{{0,200}}>)\s*\Z"
 )
-"""What stands before a closer that means it."""
+"""The tags before a closer that means it."""
 WINDOW = 240
 """Characters before a closer that are looked at."""
 
@@ -155,7 +155,7 @@ LINE = Expression(r"[\w.\-/]{1,100}\(")
 
 
 def begins_call(text: str, tools: Tools, lines: bool) -> bool:
-    """Whether the first characters of a section may be those of a call; they may be few."""
+    """Tell whether the first characters of a section may be those of a call; they may be few."""
     text = text.lstrip()
     if text[:1] in ("{", "["):
         return may_begin_request(text, tools)
@@ -164,7 +164,7 @@ def begins_call(text: str, tools: Tools, lines: bool) -> bool:
 
 
 class SectionEnd:
-    """What stands in a section says how it ends: JSON, tags, or (with `lines`) lines of calls."""
+    """Ends as its content says: JSON, tags, or (with `lines`) lines of calls."""
 
     def __init__(self, *end_markers: str, tools: Tools, lines: bool = False) -> None:
         self._end_markers = end_markers

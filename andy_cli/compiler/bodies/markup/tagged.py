@@ -67,7 +67,7 @@ def make_tagged_parser(
 
 
 def begins_element(text: str, tags: TagSyntax, start_markers: Sequence[str]) -> bool:
-    """Whether a call comes first: in the values of another notation one may be quoted."""
+    """Tell whether a call comes first: in the values of another notation one may be quoted."""
     at = len(text) - len(text.lstrip())
     while True:
         first = elements.compile_tags(tags).match(text, at)
@@ -81,7 +81,7 @@ def begins_element(text: str, tags: TagSyntax, start_markers: Sequence[str]) -> 
 
 
 def has_begun(text: str, inner: str, end_markers: Sequence[str]) -> bool:
-    """Whether the text breaks off inside a tag, or before it in a section."""
+    """Tell whether the text breaks off inside a tag, or before it in a section."""
     if ends_with(text, end_markers) or text.endswith("="):
         return False
     return bool(inner and BEGUN.search(inner[-300:]))

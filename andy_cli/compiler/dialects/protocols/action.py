@@ -68,7 +68,7 @@ THINKING = Expression(
 
 
 def find_format_violation(reply: str, strictly: bool) -> str:
-    """What breaks the protocol: anything but one object that is an action or final (D5, R13).
+    """Say what breaks the protocol: anything but one object that is an action or final (D5, R13).
 
     Unless strictly, reasoning in tags, one fence around it and white space do not.
     """

@@ -121,7 +121,7 @@ def write_plain(value: object) -> str:
 
 SKIPPED = frozenset({"", "skip", "skipped", "not required", "n/a", "none", "not needed"})
 REPEATS = 2
-"""How often a question is asked when the answer does not fit."""
+"""Times that a question is asked when the answer does not fit."""
 
 
 def interview(
@@ -165,7 +165,7 @@ SKIP = "skip"
 
 
 def answers(schema: Schema, required: bool) -> Constraint | None:
-    """What the schema lets the answer be: for servers that can hold a model to it.
+    """Say what the schema lets the answer be: for servers that can hold a model to it.
 
     Nothing for a text, which may be any.
     """
@@ -186,7 +186,7 @@ def ask_parameter(parameter: str, schema: Schema) -> str:
 
 
 def describe_choices(schema: Schema) -> str:
-    """What the schema allows, in a few words; empty for any text."""
+    """Say what the schema allows, in a few words; empty for any text."""
     if allowed := schema.get("enum"):
         return "one of: " + ", ".join(map(str, allowed))
     kind = schema.get("type")
@@ -290,7 +290,7 @@ def render(history: Sequence[Message]) -> list[Wire]:
 
 
 def write_spoken(message: Message) -> str:
-    """What the model said: its words, else the letter its call came from."""
+    """Write what the model said: its words, else the letter its call came from."""
     return message.content or "\n".join(map(write_letter, message.calls))
 
 

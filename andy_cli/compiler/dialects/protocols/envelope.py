@@ -37,7 +37,7 @@ class Envelope:
     calls: tuple[ToolRequest, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """What had to be put right in good items."""
+    """Corrections of good items."""
     found: bool = False
     """There was an object with the key `toolCalls`."""
 
@@ -170,7 +170,7 @@ def write(request: ToolRequest) -> str:
 
 
 def render(history: Sequence[Message]) -> list[Wire]:
-    """What was said and asked for in one object; without a request it was the end of the turn."""
+    """Write what was said and asked for as one object; without a request the turn ends."""
     return alternate_roles(
         {"role": role(message), "content": content(message)} for message in history
     )

@@ -84,7 +84,7 @@ def read_action_input(action: re.Match[str], name: str, tools: Tools) -> dict[st
 
 
 def words_behind(text: str) -> str:
-    """What follows the value, or the line, that begins the text."""
+    """Find what follows the value, or the line, that begins the text."""
     found, rest = json_text.values_and_rest(text)
     return (rest if found else text.partition("\n")[2]).strip()
 
