@@ -27,7 +27,7 @@ SHORTLIST = 5
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
 """Of how much a text belongs to a command by a linear classifier (0 to 1), beside cosines."""
-FEW = 12
+FEW = 6
 """Phrases of each kind of talk beside commands of which nobody has said how people ask for them."""
 BEYOND = "beyond"
 OWN_EXAMPLES = 5
@@ -67,6 +67,8 @@ class Scores(NamedTuple):
     talk: float
     kind: str = ""
     """Of talk, the nearest."""
+    nearness: float = 0.0
+    """Of that kind."""
     wish: float = 0.0
     """How much likelier the model thinks the words with the best command than with talk."""
 
@@ -132,11 +134,9 @@ class Profiles:
     def of(cls, choices: Sequence[Choice]) -> "Profiles":
         commands = tuple(Profile.of(choice) for choice in choices)
         has_examples = any(choice.examples for choice in choices)
-        # Few words describe a command of somebody else's: against many of talk it would lose.
         talk = {
-            kind: Profile(tuple(map(make_phrase, said if has_examples else said[:FEW])))
+            kind: Profile(tuple(map(make_phrase, said)))
             for kind, said in small_talk.load_examples().items()
-            if has_examples or kind != BEYOND
         }
         for name, said in find_absent(choices).items():
             talk[name] = Profile(tuple(map(make_phrase, said)))
@@ -206,7 +206,7 @@ class Scorer:
         ]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
-        return Scores(weigh_words(text, plain, scores, profiles), talk[kind], kind)
+        return Scores(weigh_words(text, plain, scores, profiles), talk[kind], kind, talk[kind])
 
     def _compare_described(
         self,
@@ -218,15 +218,17 @@ class Scorer:
         """The same for commands of which nobody has said how people ask for them."""
         first = len(profiles.commands)
         nearest = self._encoder.closeness(plain, profiles.written[1])
-        talk = [
-            (near, group)
-            for near, group in zip(nearest, profiles.groups, strict=True)
-            if group >= first
-        ]
-        best = sorted(talk, reverse=True)[:3]
-        kind = [*profiles.talk][best[0][1] - first]
+        # Few words describe such a command: against many of talk it would lose.
+        few: dict[int, list[float]] = {}
+        for near, group in zip(nearest, profiles.groups, strict=True):
+            if group >= first and len(said := few.setdefault(group, [])) < FEW:
+                said.append(near)
+        kinds = dict(zip(profiles.talk, scores[first:], strict=True))
+        few.pop(first + [*kinds].index(BEYOND))
+        best = sorted((near for said in few.values() for near in said), reverse=True)[:3]
+        kind = max(kinds, key=kinds.__getitem__)
         commands = weigh_words(text, plain, scores, profiles)
-        return Scores(commands, sum(near for near, _ in best) / len(best), kind)
+        return Scores(commands, sum(best) / len(best), kind, kinds[kind])
 
     def is_read(self, text: str) -> bool:
         """Whether the model knows the words: those of another language it has to spell."""

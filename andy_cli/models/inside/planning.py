@@ -114,7 +114,7 @@ class Planner:
 
     def _talk(self, text: str, choices: Sequence[Choice]) -> str:
         scores = self._scorer.compare(text, choices)
-        return small_talk.answer_talk(scores.kind, scores.talk, choices)
+        return small_talk.answer_talk(scores.kind, scores.nearness, choices)
 
     def _plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
         commands = tuple(choice.text for choice in constraint.choices)
