@@ -1,7 +1,7 @@
 """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
@@ -119,15 +119,16 @@ class MarkerLookahead:
 
 
 def find_ahead(
-    lookaheads: Iterable[MarkerLookahead], text: str, at: int, here: list[Span]
+    fixed: MarkerLookahead, named: MarkerLookahead, text: str, at: int, here: Sequence[Span]
 ) -> list[Span]:
     """Find the next marker of each kind, ever farther until there is one; with those `here`."""
-    reach = WINDOW
+    reach, end = WINDOW, len(text)
     while True:
-        last = min(at + reach, len(text))
-        ahead = [span for lookahead in lookaheads if (span := lookahead.find_first(text, at, last))]
-        if here or ahead or last == len(text):
-            return here + ahead
+        last = min(at + reach, end)
+        spans = *here, fixed.find_first(text, at, last), named.find_first(text, at, last)
+        found = [span for span in spans if span]
+        if found or last == end:
+            return found
         reach *= 2
 
 
@@ -228,10 +229,11 @@ class Markers:
         """
         if not (line_start or behind or self._holds_any(text)):
             return  # as with most pieces of prose
-        lookaheads = MarkerLookahead(self._find_fixed), MarkerLookahead(self._named.find_anywhere)
+        fixed, named = MarkerLookahead(self._find_fixed), MarkerLookahead(self._named.find_anywhere)
         at = 0
         while True:
-            found = find_ahead(lookaheads, text, at, self._find_here(text, at, line_start, behind))
+            here = self._find_here(text, at, line_start, behind) if line_start or behind else ()
+            found = find_ahead(fixed, named, text, at, here)
             if not found:
                 return
             start, end = min(found, key=lambda span: (span[0], -span[1]))
