@@ -187,7 +187,7 @@ def test_no_white_space_is_invented_where_something_was_taken_out(
         else:
             gaps.show(piece)
         blank = gaps.blank
-        shown += gaps.passed()
+        shown += gaps.pass_on()
         assert gaps.empty == (not shown.strip())
         assert blank is None or blank == "" or blank.isspace()
     shown += gaps.finish()
@@ -240,7 +240,7 @@ def test_where_something_was_taken_out_one_gap_is_left(
                 continue
             for at in range(0, len(part), size):
                 gaps.show(part[at : at + size])
-                shown.append(gaps.passed())
+                shown.append(gaps.pass_on())
         assert "".join([*shown, gaps.finish()]) == joined
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialects.protocols import action, andybot, envelope
-from andy_cli.compiler.dialects.protocols.andybot import answers
+from andy_cli.compiler.dialects.protocols.andybot import constrain_answer
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.schema_node import PreparedSchema
 from andy_cli.messages import Choice, Chunk, Constraint, Request
@@ -194,12 +194,12 @@ def test_a_schema_says_no_more_than_every_server_reads() -> None:
 
 
 def test_an_answer_in_the_interview_is_held_to_its_parameter() -> None:
-    assert answers({"type": "string"}, True) is None
-    assert answers({"enum": ["a", "b"]}, False) == Constraint(
+    assert constrain_answer({"type": "string"}, True) is None
+    assert constrain_answer({"enum": ["a", "b"]}, False) == Constraint(
         (Choice("a"), Choice("b"), Choice("skip"))
     )
     listed = {"type": "array", "items": {"type": "string"}}
-    assert answers(listed, True) == Constraint(schema=listed)
+    assert constrain_answer(listed, True) == Constraint(schema=listed)
     assert andybot.constraint(SWITCHES).free_text
     assert not andybot.constraint(SWITCHES, demanded=True).free_text
 

@@ -144,7 +144,7 @@ class Compiler:
             return NOTHING
         for segment in segments:
             self._take(segment)
-        return self._visible(self._gaps.passed())
+        return self._pass_on(self._gaps.pass_on())
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
         """The reply is complete, or `cut_off` by length or a failure: what is left, and all."""
@@ -156,12 +156,12 @@ class Compiler:
             self._end_open_reasoning(cut_off)
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
-        last = self._visible(self._gaps.finish())
+        last = self._pass_on(self._gaps.finish())
         return last, self._compile(*self._native.requests(complete=not cut_off))
 
     def _compile(self, native: Sequence[ToolRequest], native_incomplete: bool) -> CompiledReply:
         """All that the reply means; a server's own calls count before those in the text."""
-        written = self._requests(self._parsed)
+        written = self._join_requests(self._parsed)
         return CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
@@ -213,16 +213,16 @@ class Compiler:
     @property
     def followed(self) -> tuple[ToolRequest, ...]:
         """Requests in the text behind which something was shown."""
-        return self._requests(self._parsed[: self._shown_behind])
+        return self._join_requests(self._parsed[: self._shown_behind])
 
     @property
     def settled(self) -> tuple[ToolRequest, ...]:
         """Requests in the text that are complete: nothing that may still come changes them."""
         if not self._parsed:
             return ()
-        return self._requests(self._parsed[:-1] if self._unsettled else self._parsed)
+        return self._join_requests(self._parsed[:-1] if self._unsettled else self._parsed)
 
-    def _requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:
+    def _join_requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:
         return tuple(request for piece in parsed for request in piece.requests)
 
     def _take(self, segment: Segment) -> None:
@@ -232,7 +232,7 @@ class Compiler:
         self._flush_prose()
         match segment.kind:
             case "reasoning":
-                self._think(segment.text)
+                self._add_reasoning(segment.text)
             case "closer":
                 self._relabel(segment)
             case "framing" if segment.dialect in (LONE_OBJECT, LETTER):
@@ -312,7 +312,7 @@ class Compiler:
             self._hide(segment)
         elif segment.dialect == LETTER:
             label, colon, answer = segment.text.partition(":")
-            self._list(segment._replace(text=label + colon))
+            self._list_hidden(segment._replace(text=label + colon))
             self._show(answer.strip("* "))
         else:
             self._show(segment.text)
@@ -320,7 +320,7 @@ class Compiler:
     def _take_call(self, segment: Segment, quoted: bool = False) -> None:
         parsed = segment.parsed
         self._spans.append(segment.span)
-        self._think(parsed.reasoning)
+        self._add_reasoning(parsed.reasoning)
         if answer := parsed.text or ("" if self._runs else parsed.behind):
             self._gaps.take_out()
             self._take_answer(answer)
@@ -338,7 +338,7 @@ class Compiler:
         self._unsettled = bool(requests) and not parsed.settled
         self._parsed.append(parsed._replace(requests=requests))
         if not requests:
-            self._list(segment)
+            self._list_hidden(segment)
 
     def _take_answer(self, text: str) -> None:
         """Show a text that a frame carries for the user."""
@@ -352,20 +352,20 @@ class Compiler:
         if self._waiting and segment.kind != "invented":
             self._waiting.append(segment._replace(text=""))
         if segment.text.strip() or segment.kind == "invented":
-            self._list(segment)
+            self._list_hidden(segment)
         if segment.kind == "frame end":
             self._gaps.take_frame_out()
         else:
             self._gaps.take_out()
 
-    def _list(self, segment: Segment) -> None:
+    def _list_hidden(self, segment: Segment) -> None:
         start, end = segment.span
         if self._hidden and self._hidden[-1][::2] == (segment.kind, start):
             self._hidden[-1] = self._hidden[-1]._replace(end=end)
         else:
             self._hidden.append(Hidden(segment.kind, start, end))
 
-    def _think(self, text: str) -> None:
+    def _add_reasoning(self, text: str) -> None:
         if text:
             self._reasoning.append(text)
             self._new_reasoning.append(text)
@@ -374,11 +374,11 @@ class Compiler:
         """Reasoning that the prompt had opened ends here: what was taken for text was thought."""
         self._settle(as_text=True)
         new = self._gaps.drop_all()
-        self._think("".join([*self._text, new]))
+        self._add_reasoning("".join([*self._text, new]))
         self._retracted = bool(self._text)
         self._text = []
         self.relabelled = True
-        self._list(closer)
+        self._list_hidden(closer)
 
     def _end_open_reasoning(self, cut_off: bool) -> None:
         """Reasoning that never ended: requests at its very end were meant."""
@@ -401,7 +401,7 @@ class Compiler:
         asking = [segment for segment in tail if segment.parsed.requests]
         if not asking:
             return False
-        requests = self._requests([segment.parsed for segment in asking])
+        requests = self._join_requests([segment.parsed for segment in asking])
         requests = tuple(request._replace(span=(0, 0)) for request in requests)
         self._parsed.append(Parsed(requests, ("took a request from open reasoning",)))
         self._dialect = asking[0].dialect
@@ -419,7 +419,7 @@ class Compiler:
         self._flush_prose()
         self._settle(as_text=False)
 
-    def _visible(self, text: str) -> Visible:
+    def _pass_on(self, text: str) -> Visible:
         if not (text or self._new_reasoning or self._retracted):
             return NOTHING
         if text:

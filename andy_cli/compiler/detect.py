@@ -165,15 +165,15 @@ def by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
     found = [
         (size, dialect.name, dialect)
         for dialect in dialects
-        if (size := _fit(name, dialect.models))
+        if (size := _measure_fit(name, dialect.models))
     ]
     return max(found)[2] if found else None
 
 
-def _fit(name: str, patterns: Sequence[str]) -> int:
+def _measure_fit(name: str, patterns: Sequence[str]) -> int:
     """The letters of the longest pattern that fits; 0 if none does, or one says no."""
     fitting = [
-        pattern for pattern in patterns if _expression(pattern.removeprefix("!")).search(name)
+        pattern for pattern in patterns if _compile_pattern(pattern.removeprefix("!")).search(name)
     ]
     if any(pattern.startswith("!") for pattern in fitting):
         return 0
@@ -181,17 +181,17 @@ def _fit(name: str, patterns: Sequence[str]) -> int:
 
 
 @cache
-def _expression(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     text = pattern.lower()
     open_end = text.endswith("*")
     text = text.rstrip("*")
-    parts = [_part(text, at) for at in range(len(text))]
+    parts = [_write_part(text, at) for at in range(len(text))]
     number = r"(?!\d)" if text[-1:].isdigit() else ""
     end = number if open_end else r"(?![a-z0-9]|\.\d)"
     return re.compile(r"(?<![a-z0-9])" + "".join(parts) + end)
 
 
-def _part(text: str, at: int) -> str:
+def _write_part(text: str, at: int) -> str:
     """One character of a pattern as an expression, with what may stand before it."""
     here, before, behind = text[at], text[:at].rstrip("-")[-1:], text[at + 1 : at + 2]
     if here == "-":
@@ -252,7 +252,7 @@ def _by_template(
     found = [
         (fit, dialect is named, dialect.name, dialect)
         for dialect in dialects
-        if (fit := _shown(text, dialect)) is not None
+        if (fit := _rate_marks(text, dialect)) is not None
     ]
     if not found:
         return None
@@ -261,15 +261,15 @@ def _by_template(
     return dialect, f"its chat template writes {max(there, key=len)}"
 
 
-def _shown(text: str, dialect: Dialect) -> int | None:
+def _rate_marks(text: str, dialect: Dialect) -> int | None:
     """Rate how well the text shows the dialect; None if it does not.
 
     What counts is the length of its markers that are there, less that of those that are missing;
     end markers may be missing.
     """
-    signs, start_markers = _signs(dialect), _start_markers(dialect)
+    signs, start_markers = _find_signs(dialect), _start_markers(dialect)
     there = {mark for mark in signs | start_markers if mark in text}
-    missing = _begun(signs - there)
+    missing = _keep_openers(signs - there)
     if not there & start_markers and (not signs or missing):
         return None
     return sum(map(len, there)) - sum(map(len, missing))
@@ -277,14 +277,14 @@ def _shown(text: str, dialect: Dialect) -> int | None:
 
 def template_marks(dialect: Dialect) -> set[str]:
     """List the markers that a template which teaches the dialect may hold."""
-    return _begun(_signs(dialect)) | _start_markers(dialect)
+    return _keep_openers(_find_signs(dialect)) | _start_markers(dialect)
 
 
-def _begun(signs: set[str]) -> set[str]:
+def _keep_openers(signs: set[str]) -> set[str]:
     return {sign for sign in signs if not sign.startswith(("</", "[/"))}
 
 
-def _signs(dialect: Dialect) -> set[str]:
+def _find_signs(dialect: Dialect) -> set[str]:
     """The markers of a call as the dialect writes it; a fence alone is none."""
     call = dialect.write(ToolRequest(SENTINEL, {SENTINEL: SENTINEL})).replace(SENTINEL, " ")
     found = {match[0] for match in SIGN.finditer(call) if len(match[0]) > 2}

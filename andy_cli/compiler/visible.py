@@ -80,11 +80,11 @@ class Gaps:
             return ""
         return before or after
 
-    def passed(self) -> str:
+    def pass_on(self) -> str:
         """Pass on what can be since the last time."""
         text, self._new = "".join(self._new), []
         return text
 
     def finish(self) -> str:
         """All that is left; behind what was taken out no white space stays."""
-        return self.passed() + ("" if self._taken_out else self._space)
+        return self.pass_on() + ("" if self._taken_out else self._space)

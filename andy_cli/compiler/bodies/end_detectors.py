@@ -44,18 +44,18 @@ class JsonScan:
         """Index one past the end of the value in this piece; None while it goes on."""
         while at < len(text):
             if self._maybe_ended:
-                at = self._behind_quote(text, at)
+                at = self._look_behind_quote(text, at)
             elif self._quote:
-                at = self._in_string(text, at)
+                at = self._follow_string(text, at)
             else:
-                at = self._outside(text, at)
+                at = self._follow_outside(text, at)
                 if self.began and self.depth <= 0 and not self._quote:
                     return at
         return None
 
-    def _outside(self, text: str, at: int) -> int:
+    def _follow_outside(self, text: str, at: int) -> int:
         match = OUTSIDE.search(text, at)
-        self._note(text[at : match.start()] if match else text[at:])
+        self._note_last(text[at : match.start()] if match else text[at:])
         if not match:
             return len(text)
         character = match[0]
@@ -69,11 +69,11 @@ class JsonScan:
         self._last = character
         return match.end()
 
-    def _note(self, text: str) -> None:
+    def _note_last(self, text: str) -> None:
         if stripped := text.rstrip():
             self._last = stripped[-1]
 
-    def _in_string(self, text: str, at: int) -> int:
+    def _follow_string(self, text: str, at: int) -> int:
         if self._escaped:
             self._escaped = False
             return at + 1
@@ -86,7 +86,7 @@ class JsonScan:
             self._maybe_ended = True
         return match.end()
 
-    def _behind_quote(self, text: str, at: int) -> int:
+    def _look_behind_quote(self, text: str, at: int) -> int:
         """The first character behind the quotation mark that is not blank says what it was."""
         while at < len(text) and text[at].isspace():
             at += 1
@@ -161,13 +161,13 @@ class MarkerEnd:
             if match.end() <= known:
                 continue
             at = self._follow(text, at, max(0, match.start() - known))
-            if not self._quoted():
+            if not self._is_quoted():
                 return match.end() - known
         self._follow(text, at, len(text))
         self._tail = tail[-self._keep :] if self._keep else ""
         return None
 
-    def _quoted(self) -> bool:
+    def _is_quoted(self) -> bool:
         return self._scan is not None and self._scan.in_string
 
     def _follow(self, text: str, at: int, end: int) -> int:

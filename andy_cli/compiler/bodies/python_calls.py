@@ -253,14 +253,14 @@ def scan_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     return calls
 
 
-def after(text: str, at: int) -> str:
+def character_after(text: str, at: int) -> str:
     """The first character from there on that is not blank."""
     while at < len(text) and text[at].isspace():
         at += 1
     return text[at : at + 1]
 
 
-def before(text: str, at: int) -> str:
+def character_before(text: str, at: int) -> str:
     """The last character before it that is not blank."""
     while at > 0 and text[at - 1].isspace():
         at -= 1
@@ -272,7 +272,7 @@ def call_end(text: str, at: int) -> int:
     depth = 1
     while at < len(text):
         character = text[at]
-        if character in "\"'" and before(text, at) in ("=", "(", ",", "[", "{", ":"):
+        if character in "\"'" and character_before(text, at) in ("=", "(", ",", "[", "{", ":"):
             at = string_end(text, at)
         elif character in "([{":
             depth += 1
@@ -291,7 +291,7 @@ def string_end(text: str, at: int) -> int:
     while at < len(text):
         if text[at] == "\\":
             at += 1
-        elif text[at] == quote and after(text, at + 1) in ("", ",", ")", "]", "}", ":"):
+        elif text[at] == quote and character_after(text, at + 1) in ("", ",", ")", "]", "}", ":"):
             break
         at += 1
     return at

@@ -137,7 +137,7 @@ def allowed_kinds(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str
         return frozenset()
     kind = schema.get("type")
     kinds = {kind} if isinstance(kind, str) else set(kind or ())
-    for branch in _branches(schema, root):
+    for branch in _list_branches(schema, root):
         kinds |= allowed_kinds(branch, root, depth + 1)
     if not kinds:
         members = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
@@ -145,7 +145,7 @@ def allowed_kinds(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str
     return frozenset(OTHER_NAMES.get(kind, kind) for kind in kinds)
 
 
-def _branches(schema: Schema, root: Schema) -> Iterator[Schema]:
+def _list_branches(schema: Schema, root: Schema) -> Iterator[Schema]:
     """The schemas that a schema is made of: what it refers to, and its alternatives."""
     if isinstance(schema.get("$ref"), str):
         yield follow_reference(schema["$ref"], root)

@@ -71,7 +71,7 @@ class Frame:
     def is_cut_off(self) -> bool:
         """The reply ended right behind a marker that begins nothing else."""
         alone = self.written.strip() == self.opener.strip()
-        return alone and not self.ended and self._strong
+        return alone and not self.ended and self._is_strong
 
     @property
     def is_atomic(self) -> bool:
@@ -95,7 +95,7 @@ class Frame:
 
         None where it cannot be more than text.
         """
-        if not self._strong or not self._asks or isinstance(self.body, FrameEnd):
+        if not self._is_strong or not self._may_ask or isinstance(self.body, FrameEnd):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
         end_markers = {
@@ -115,10 +115,10 @@ class Frame:
     def in_quotation_marks(self, rest: str, final: bool) -> bool | None:
         """Tell whether it is a quotation, between quotation marks; None: not known yet."""
         closing = CLOSING_MARKS.get(self._quote)
-        if not (closing and self.ended and (self._strong or self.opener[0] in WEAK)):
+        if not (closing and self.ended and (self._is_strong or self.opener[0] in WEAK)):
             return False
         behind = BEHIND_CALL.compiled.match(rest)
-        rest = rest[behind.end() :] if behind and self._strong else rest
+        rest = rest[behind.end() :] if behind and self._is_strong else rest
         if not final and HALF_CLOSER.fullmatch(rest):
             return None
         return rest.startswith(closing)
@@ -126,15 +126,15 @@ class Frame:
     def read(self, at_end: bool, in_prose: bool) -> FrameReading | None:
         """Read it: by one of its dialects, else by what stands in it; None where it is text."""
         doubtful: FrameReading | None = None
-        for read in self._readings(at_end, in_prose):
+        for read in self._read_as_dialects(at_end, in_prose):
             if not (read.parsed.fault or read.parsed.incomplete):
                 return read
             doubtful = doubtful or read
-        if self._strong and self._asks:
+        if self._is_strong and self._may_ask:
             return self._read_contents(at_end) or doubtful
         return doubtful
 
-    def _readings(self, at_end: bool, in_prose: bool) -> Iterator[FrameReading]:
+    def _read_as_dialects(self, at_end: bool, in_prose: bool) -> Iterator[FrameReading]:
         """Each dialect's reading that is more than a mention."""
         for dialect in self.readers:
             parsed = dialect.parse(self.written, self._tools)
@@ -150,7 +150,7 @@ class Frame:
         if (in_prose or label) and not parsed.explicit:
             return True
         faulty = bool(parsed.fault) and not parsed.requests
-        return self._mentions(parsed) or (self._mid_line and self._strong and faulty)
+        return self._holds_mention(parsed) or (self._mid_line and self._is_strong and faulty)
 
     def read_open(self, protocol: str) -> OpenCall | None:
         """Read a call whose end has not come, as far as it is sure.
@@ -160,14 +160,14 @@ class Frame:
         if self.ended or self.fence or self._mid_line or self._quote in CLOSING_MARKS:
             return None
         for reader in self.readers:
-            if self._strong or reader.name == protocol:
+            if self._is_strong or reader.name == protocol:
                 call = read_open_call(reader, self.written, self._tools)
                 if call is not None:
                     return call
         return None
 
     @property
-    def _strong(self) -> bool:
+    def _is_strong(self) -> bool:
         """A marker began it, nothing that text may begin with as well."""
         return self.is_strong(self.opener)
 
@@ -176,11 +176,11 @@ class Frame:
         return len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
 
     @property
-    def _asks(self) -> bool:
+    def _may_ask(self) -> bool:
         """A dialect may read it: it is no mere framing."""
         return any(reader not in FRAMING for reader in self.readers)
 
-    def _mentions(self, parsed: Parsed) -> bool:
+    def _holds_mention(self, parsed: Parsed) -> bool:
         """`<tool_call> and </tool_call>`: a word of prose, and no arguments, is no call."""
         return any(map(self._is_word, parsed.requests))
 
@@ -188,7 +188,7 @@ class Frame:
         """Tell whether the name of a request is a word of the sentence around it, or no name."""
         if not any(map(str.isalnum, request.name)):
             return True
-        in_words = self._mid_line and self._strong and not request.arguments
+        in_words = self._mid_line and self._is_strong and not request.arguments
         return in_words and request.name.isalpha() and request.name not in self._tools
 
     def _read_contents(self, at_end: bool) -> FrameReading | None:
@@ -197,7 +197,7 @@ class Frame:
         requests, unread = contents.requests, contents.unread
         if not (requests or unread):
             return None if at_end else FrameReading(self.readers[0], Parsed())
-        if self._mentions(Parsed(requests)) or (not requests and self._is_text(at_end)):
+        if self._holds_mention(Parsed(requests)) or (not requests and self._is_text(at_end)):
             return None
         repairs = ("read by its content",) if requests else ()
         parsed = Parsed(requests, repairs, text=contents.text)
@@ -210,10 +210,10 @@ class Frame:
 
     def _is_text(self, at_end: bool) -> bool:
         """Tell whether contents of which nothing could be read were not meant as a call."""
-        return not self._likely or (self._mid_line and not at_end)
+        return not self._is_likely or (self._mid_line and not at_end)
 
     @property
-    def _likely(self) -> bool:
+    def _is_likely(self) -> bool:
         """A tool is named, or a call is written as JSON: not a mention of its marker."""
         content = self.written.removeprefix(self.opener)
         return any(name in content for name in self._tools) or "{" in content

@@ -373,7 +373,9 @@ class Lexer:
             self._emit("framing", 0 if closer in self._markers.heads else len(closer))
             self._end_markers, self._thought, self._lead = (), True, ""
             return
-        keep = 0 if final else max(_overlap(self._held, closer) for closer in self._end_markers)
+        keep = (
+            0 if final else max(_count_overlap(self._held, closer) for closer in self._end_markers)
+        )
         self._emit("reasoning", len(self._held) - keep)
 
     def _repeated_opener(self, final: bool) -> bool:
@@ -389,7 +391,11 @@ class Lexer:
 
     def _in_text(self, final: bool) -> None:
         held = self._held
-        sure = len(held) if final else self._markers.unsure(held, not self._lead, self._behind_call)
+        sure = (
+            len(held)
+            if final
+            else self._markers.find_unsure(held, not self._lead, self._behind_call)
+        )
         line = 0  # where the line begins in `held`; 0: before it, behind `self._lead`
         for found, start, end in self._markers.find(held, not self._lead, self._behind_call):
             if end > sure:
@@ -686,7 +692,7 @@ class Lexer:
 ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")
 
 
-def _overlap(text: str, marker: str) -> int:
+def _count_overlap(text: str, marker: str) -> int:
     """Count the characters at the end of the text that may begin the marker."""
     for size in range(min(len(marker) - 1, len(text)), 0, -1):
         if text.endswith(marker[:size]):

@@ -1,7 +1,7 @@
 """Every marker of a set of dialects in one expression. Built once, shared by all replies."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple, TypeVar
@@ -108,7 +108,7 @@ class MarkerLookahead:
         self._span: Span | None = None
         self._seen = 0  # none begins before
 
-    def first(self, text: str, at: int, last: int) -> Span | None:
+    def find_first(self, text: str, at: int, last: int) -> Span | None:
         """The first one that begins from `at` on; None if that is behind `last`."""
         if self._span and self._span[0] < at:
             self._span = None
@@ -119,15 +119,16 @@ class MarkerLookahead:
 
 
 def find_ahead(
-    lookaheads: Iterable[MarkerLookahead], text: str, at: int, here: list[Span]
+    fixed: MarkerLookahead, named: MarkerLookahead, text: str, at: int, here: Sequence[Span]
 ) -> list[Span]:
     """Find the next marker of each kind, ever farther until there is one; with those `here`."""
-    reach = WINDOW
+    reach, end = WINDOW, len(text)
     while True:
-        last = min(at + reach, len(text))
-        ahead = [span for lookahead in lookaheads if (span := lookahead.first(text, at, last))]
-        if here or ahead or last == len(text):
-            return here + ahead
+        last = min(at + reach, end)
+        spans = *here, fixed.find_first(text, at, last), named.find_first(text, at, last)
+        found = [span for span in spans if span]
+        if found or last == end:
+            return found
         reach *= 2
 
 
@@ -211,7 +212,7 @@ class Markers:
     def __getitem__(self, found: str) -> Marker:
         """The marker that was found."""
         marker = self._exact.get(found) or self._folded.get(found.lower())
-        if marker is None and (form := self._named.form(found)):
+        if marker is None and (form := self._named.find_form(found)):
             marker = self._forms[form]
         marker = marker or self._exact.get(found.replace("\\_", "_"))
         return marker or TOKEN_MARKER
@@ -228,10 +229,11 @@ class Markers:
         """
         if not (line_start or behind or self._holds_any(text)):
             return  # as with most pieces of prose
-        lookaheads = MarkerLookahead(self._always), MarkerLookahead(self._named.anywhere)
+        fixed, named = MarkerLookahead(self._find_fixed), MarkerLookahead(self._named.find_anywhere)
         at = 0
         while True:
-            found = find_ahead(lookaheads, text, at, self._here(text, at, line_start, behind))
+            here = self._find_here(text, at, line_start, behind) if line_start or behind else ()
+            found = find_ahead(fixed, named, text, at, here)
             if not found:
                 return
             start, end = min(found, key=lambda span: (span[0], -span[1]))
@@ -240,11 +242,11 @@ class Markers:
 
     def _holds_any(self, text: str) -> bool:
         last = len(text)
-        return bool(self._always(text, 0, last) or self._named.anywhere(text, 0, last))
+        return bool(self._find_fixed(text, 0, last) or self._named.find_anywhere(text, 0, last))
 
-    def _here(self, text: str, at: int, line_start: bool, behind: bool) -> list[Span]:
+    def _find_here(self, text: str, at: int, line_start: bool, behind: bool) -> list[Span]:
         """Find what counts only where it stands: at the start of a line, or behind a request."""
-        line = self._named.at_line(text, at) if line_start else None
+        line = self._named.find_at_line(text, at) if line_start else None
         right_behind = self._right_behind(text) if behind else None
         return [span for span in (line, right_behind) if span]
 
@@ -252,7 +254,7 @@ class Markers:
         match = self._behind.expression.match(text, len(text) - len(text.lstrip()))
         return match.span() if match and match[0] in self._exact else None
 
-    def _always(self, text: str, at: int, last: int) -> Span | None:
+    def _find_fixed(self, text: str, at: int, last: int) -> Span | None:
         """The first of those that are always the same, if it begins at `last` or before."""
         end = last + self._fixed.longest + 1 + ESCAPES
         match = self._fixed.expression.search(text, at, end)
@@ -260,14 +262,14 @@ class Markers:
             match = self._fixed.expression.search(text, at)
         return match.span() if match and match.start() <= last else None
 
-    def unsure(self, text: str, line_start: bool, behind: bool) -> int:
+    def find_unsure(self, text: str, line_start: bool, behind: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
-        sure = min(self._unsure(text), self._named.unsure(text, line_start))
+        sure = min(self._find_unsure_fixed(text), self._named.find_unsure(text, line_start))
         if behind and (rest := text.lstrip()).lower() in self._behind.prefixes:
             return min(sure, len(text) - len(rest))
         return sure
 
-    def _unsure(self, text: str) -> int:
+    def _find_unsure_fixed(self, text: str) -> int:
         at = max(0, len(text) - self._fixed.longest - ESCAPES)
         while match := self._fixed.first.search(text, at):
             at = match.start()

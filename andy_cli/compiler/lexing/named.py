@@ -98,7 +98,7 @@ class NamedMarkers:
         }
         self._expressions = form_expressions(self._line, self._anywhere)
 
-    def form(self, found: str) -> Form | None:
+    def find_form(self, found: str) -> Form | None:
         """The form of a marker, if there is a tool of the name in it."""
         for before, behind in self._by_end.get(found[-1], ()):
             if (
@@ -107,45 +107,45 @@ class NamedMarkers:
                 and found[len(before) : len(found) - len(behind)] in self._names
             ):
                 return before, behind
-        return self.form(found.replace("\\_", "_")) if "\\_" in found else None
+        return self.find_form(found.replace("\\_", "_")) if "\\_" in found else None
 
-    def at_line(self, text: str, at: int) -> Span | None:
+    def find_at_line(self, text: str, at: int) -> Span | None:
         """The marker that stands there, where a line begins."""
         match = self._expressions.line.match(text, at)
-        return match.span(1) if match and self.form(match[1]) else None
+        return match.span(1) if match and self.find_form(match[1]) else None
 
-    def anywhere(self, text: str, at: int, last: int) -> Span | None:
+    def find_anywhere(self, text: str, at: int, last: int) -> Span | None:
         """The first of those that count wherever they stand, from `at` to `last`."""
         end = last + self._longest
         while match := self._expressions.within.search(text, at, end):
             if match.start() > last:
                 break
-            if self.form(match[1]):
+            if self.find_form(match[1]):
                 return match.span(1)
             at = match.start() + 1
         return None
 
-    def unsure(self, text: str, begins: bool) -> int:
+    def find_unsure(self, text: str, begins: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
         at = max(0, len(text) - self._longest)
         found = len(text)
         if begins or "\n" in text:
             for start in line_starts(text):
                 if start >= at and text[start] in self._initials:
-                    found = start if self._begun(text[start:], self._line) else found
+                    found = start if self._has_begun(text[start:], self._line) else found
         while match := self._expressions.heads.search(text, at, found):
             at = match.start()
-            if self._begun(text[at:], self._anywhere):
+            if self._has_begun(text[at:], self._anywhere):
                 return at
             at += 1
         return found
 
-    def _begun(self, tail: str, forms: Iterable[Form]) -> bool:
-        if any(self._begins(tail, *form) for form in forms):
+    def _has_begun(self, tail: str, forms: Iterable[Form]) -> bool:
+        if any(self._may_begin(tail, *form) for form in forms):
             return True
-        return "\\" in tail and self._begun(unescape_underlines(tail).replace("\\", ""), forms)
+        return "\\" in tail and self._has_begun(unescape_underlines(tail).replace("\\", ""), forms)
 
-    def _begins(self, tail: str, before: str, behind: str) -> bool:
+    def _may_begin(self, tail: str, before: str, behind: str) -> bool:
         if len(tail) <= len(before):
             return before.startswith(tail)
         if not tail.startswith(before):

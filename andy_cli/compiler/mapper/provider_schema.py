@@ -69,7 +69,7 @@ def render_provider_schema(
     schema = tool_parameters(tool)
     if not (references and alternatives):
         root = standardize_schema(schema)
-        shown = SchemaSimplifier(root, references, alternatives).part(root)
+        shown = SchemaSimplifier(root, references, alternatives).simplify_part(root)
     else:
         shown = _drop_our_keywords(schema)
     made = {
@@ -107,39 +107,43 @@ class SchemaSimplifier(NamedTuple):
     references: bool
     alternatives: bool
 
-    def part(self, schema: object, trail: tuple[str, ...] = ()) -> dict[str, Any]:
+    def simplify_part(self, schema: object, trail: tuple[str, ...] = ()) -> dict[str, Any]:
         """`trail`: the references that led here; one that leads to itself is not followed."""
         if not isinstance(schema, Mapping):
             return {}
         if not self.references and "$ref" in schema:
-            return self._followed(schema, trail)
+            return self._follow_reference(schema, trail)
         known = dict(schema) if self.alternatives else _pick_alternative(dict(schema), self.root)
         if not self.references and "$ref" in known:
-            return self._followed(known, trail)
+            return self._follow_reference(known, trail)
         return {
-            key: self._said(key, value, trail) for key, value in known.items() if self._is_read(key)
+            key: self._simplify_keyword(key, value, trail)
+            for key, value in known.items()
+            if self._is_read(key)
         }
 
     def _is_read(self, keyword: str) -> bool:
         return keyword not in UNREAD_KEYWORDS or (keyword == "$defs" and self.references)
 
-    def _followed(self, schema: Mapping[str, Any], trail: tuple[str, ...]) -> dict[str, Any]:
+    def _follow_reference(
+        self, schema: Mapping[str, Any], trail: tuple[str, ...]
+    ) -> dict[str, Any]:
         reference = schema["$ref"]
         rest = {key: value for key, value in schema.items() if key != "$ref"}
         target = None if reference in trail else resolve_reference(reference, self.root)
         known = target if isinstance(target, Mapping) else {}
-        return self.part({**known, **rest}, (*trail, reference))
+        return self.simplify_part({**known, **rest}, (*trail, reference))
 
-    def _said(self, key: str, value: object, trail: tuple[str, ...]) -> object:
+    def _simplify_keyword(self, key: str, value: object, trail: tuple[str, ...]) -> object:
         if key == "$ref":
             return "#" + str(value).partition("#")[2]
         if key in ("properties", "$defs"):
             names = value.items() if isinstance(value, Mapping) else ()
-            return {name: self.part(inner, trail) for name, inner in names}
+            return {name: self.simplify_part(inner, trail) for name, inner in names}
         if key in ("items", "additionalProperties") and isinstance(value, Mapping):
-            return self.part(value, trail)
+            return self.simplify_part(value, trail)
         if key in ("anyOf", "prefixItems") and isinstance(value, list):
-            return [self.part(branch, trail) for branch in value]
+            return [self.simplify_part(branch, trail) for branch in value]
         return value
 
 

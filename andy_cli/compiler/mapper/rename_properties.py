@@ -148,7 +148,7 @@ class Strategy(NamedTuple):
     applies: Callable[[Assignment], bool]
 
 
-def always(assignment: Assignment) -> bool:
+def is_always_tried(assignment: Assignment) -> bool:
     return True
 
 
@@ -463,17 +463,19 @@ def is_needed(assignment: Assignment, written: str) -> bool:
 
 STRATEGIES = (
     # strategy, when it applies: what it changes
-    Strategy(drop_nulls, always),  # `{"limit": null}` -> `{}`
+    Strategy(drop_nulls, is_always_tried),  # `{"limit": null}` -> `{}`
     Strategy(assign_by_style, has_unknown),  # `filePath` -> `file_path`
     Strategy(assign_by_alias, has_unknown),  # `fname` -> `path`, declared in `x-aliases`
     Strategy(assign_by_position, has_unknown),  # `arg0`, `arg1` -> the first, the second property
     Strategy(nest_dotted_names, has_unknown),  # `location.city` -> `{"location": {"city": ...}}`
-    Strategy(lift_from_siblings, always),  # `{"location": {"unit": ...}}` -> `unit`
+    Strategy(lift_from_siblings, is_always_tried),  # `{"location": {"unit": ...}}` -> `unit`
     Strategy(move_into_siblings, has_unknown),  # `city` -> `{"location": {"city": ...}}`
     Strategy(lift_from_wrappers, has_unknown),  # `{"options": {"limit": 3}}` -> `limit`
     Strategy(assign_by_meaning, has_few_unknown),  # `max_results` -> `limit`
     Strategy(assign_last_missing, may_guess),  # `value` -> the one that is missing
-    Strategy(fill_forced_values, always),  # what is missing -> its default, its only choice
-    Strategy(drop_unknown_names, always),  # `colour` -> nothing, or a question
+    Strategy(
+        fill_forced_values, is_always_tried
+    ),  # what is missing -> its default, its only choice
+    Strategy(drop_unknown_names, is_always_tried),  # `colour` -> nothing, or a question
 )
 """The order matters: a surer reading must have its name before a looser one may take it."""

@@ -113,15 +113,15 @@ class SchemaNode:
     def fits(self, value: object) -> bool:
         """Never raises: what cannot be validated does not fit."""
         if self._valid is None:
-            self._valid = self.validators.validator(self._written)
+            self._valid = self.validators.compile_validator(self._written)
         return self._valid(value) and (not self.validators.formats or self.formats_fit(value))
 
-    def wrong(self, value: dict[str, object]) -> frozenset[str]:
+    def find_misfits(self, value: dict[str, object]) -> frozenset[str]:
         """The properties whose values do not fit, as far as they can be told apart."""
         if self.validators.formats:
             return frozenset(value)
         if self._judge is None:
-            self._judge = self.validators.judge(self._written)
+            self._judge = self.validators.compile_misfit_finder(self._written)
         return self._judge(value)
 
     def formats_fit(self, value: object) -> bool:
@@ -138,14 +138,14 @@ class SchemaNode:
     def child(self, name: str) -> "SchemaNode | None":
         """The place of a property; None where nothing is said about it."""
         if name not in self._children:
-            found = self._named(name)
+            found = self._find_named(name)
             if found is None:
                 return None
             child = self._children[name] = SchemaNode(found, self.validators)
             child.limits = name not in self.required and only_limits(name)
         return self._children[name]
 
-    def _named(self, name: str) -> Mapping[str, Any] | bool | None:
+    def _find_named(self, name: str) -> Mapping[str, Any] | bool | None:
         if name in self.properties:
             declared: Mapping[str, Any] | bool = self.properties[name]
             return declared
@@ -249,7 +249,7 @@ class PreparedSchema:
         ways: int = self.validators.widest ** min(nesting_depth(arguments), 40)
         return ways > TOO_MANY_WAYS
 
-    def _outlines(self, arguments: object) -> Iterator[Problem]:
+    def _outline_problems(self, arguments: object) -> Iterator[Problem]:
         """Which arguments do not fit, without the reasons."""
         if self.node.fits(arguments):
             return
@@ -262,7 +262,7 @@ class PreparedSchema:
     def problems(self, arguments: object) -> tuple[Problem, ...]:
         """All that does not fit, at most a dozen; empty: valid."""
         if self.too_many(arguments):
-            return tuple(self._outlines(arguments))
+            return tuple(self._outline_problems(arguments))
         found: list[Problem] = []
         for error in self.validators.errors(arguments):
             path = "/".join(map(str, _precise_path(error)))

@@ -66,7 +66,7 @@ class Validators:
             pattern_options=self._rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
         )
 
-    def validator(self, schema: Mapping[str, Any] | bool) -> Validate:
+    def compile_validator(self, schema: Mapping[str, Any] | bool) -> Validate:
         try:
             valid = self._compiled(schema).is_valid
         except self._faults:
@@ -80,24 +80,24 @@ class Validators:
 
         return fits
 
-    def judge(self, schema: Mapping[str, Any] | bool) -> FindMisfits:
-        """Which properties of an object do not fit; all, where that cannot be told."""
+    def compile_misfit_finder(self, schema: Mapping[str, Any] | bool) -> FindMisfits:
+        """Find which properties of an object do not fit: all, where that cannot be told."""
         try:
             errors = self._compiled(schema).iter_errors
         except self._faults:
             return lambda value: frozenset(value)
 
-        def wrong(value: dict[str, object]) -> frozenset[str]:
+        def find_misfits(value: dict[str, object]) -> frozenset[str]:
             try:
                 paths = [error.instance_path for error in errors(value)]
             except self._faults:
                 return frozenset(value)
             return frozenset(str(path[0]) for path in paths if path)
 
-        return wrong
+        return find_misfits
 
     def matches(self, pattern: str, text: str) -> bool:
-        return self.validator({"type": "string", "pattern": pattern})(text)
+        return self.compile_validator({"type": "string", "pattern": pattern})(text)
 
     def errors(self, arguments: object) -> Iterator[SchemaError]:
         try:

@@ -155,7 +155,7 @@ class ElementReader:
             between = self._text[self._at : tag.start()]
             self._torn = self._torn or WRAPPERS.sub("", between).strip() != ""
         if kind == "call":
-            name = clean_tool_name(self._written(tag["name"]), self._tools)
+            name = clean_tool_name(self._clean_name(tag["name"]), self._tools)
             self._calls.append(OpenElementCall(name, self._tools.get(name)))
         elif open_call is not None:
             if kind == "value":
@@ -167,7 +167,7 @@ class ElementReader:
         """Tell whether the tag stands outside the open value, which then is complete."""
         ended = self._ended
         if kind == "value_end":
-            if tag.groupdict().get("of") in (None, self._key()):
+            if tag.groupdict().get("of") in (None, self._open_key()):
                 self._ended = tag
             return False
         if ended is not None and blanks_between(self._text, ended.end(), tag.start()):
@@ -183,21 +183,22 @@ class ElementReader:
         """End the open value before the next parameter, if it was never closed."""
         if not self._lacks_closer(tag):
             return False
-        self._keep(tag.start())
+        self._keep_value(tag.start())
         return True
 
     def _keep_ended(self, ended: re.Match[str]) -> None:
         """Keep the open value up to its closer, which may be that of the call too."""
         call = self._calls[-1]
-        self._keep(ended.start())
+        self._keep_value(ended.start())
         call.closed = call.closed or ended.lastgroup == "end"
 
     def _lacks_closer(self, tag: re.Match[str]) -> bool:
         """The next parameter begins though the value before it was never closed."""
         assert self._value is not None
         start, call = self._value.end(), self._calls[-1]
-        key = self._written(tag["key"])
-        if key not in parameter_names(call.tool) or key in call.arguments or key == self._key():
+        key = self._clean_name(tag["key"])
+        given = key in call.arguments or key == self._open_key()
+        if given or key not in parameter_names(call.tool):
             return False
         if blanks_between(self._text, start, tag.start()):
             return False
@@ -209,12 +210,12 @@ class ElementReader:
         short = self._text[start : min(tag.start(), start + SHORT)]
         return tag.start() - start < SHORT and short.split() == [short]
 
-    def _keep(self, end: int) -> None:
+    def _keep_value(self, end: int) -> None:
         assert self._value is not None
         call = self._calls[-1]
         text = strip_value_framing(self._text[self._value.end() : end], self._tags)
         self._torn |= self._holds_another(text)
-        key = self._key()
+        key = self._open_key()
         schema, root = parameter_names(call.tool).get(key), parameters_schema(call.tool)
         value = parse_tagged_value(self._value, text, schema, root, quoted=self._tags.quoted)
         self._torn |= not add_value(call.arguments, key, value, schema, root)
@@ -227,18 +228,18 @@ class ElementReader:
         """Tell whether a value goes on beyond its closer to another argument of the tool."""
         names, closed = parameter_names(self._calls[-1].tool), False
         for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
-            key = self._written(tag["key"]) if tag.lastgroup == "value" else ""
-            given = key == self._key() or key in self._calls[-1].arguments
+            key = self._clean_name(tag["key"]) if tag.lastgroup == "value" else ""
+            given = key == self._open_key() or key in self._calls[-1].arguments
             if closed and key in names and not given:
                 return True
             closed = closed or tag.lastgroup == "value_end"
         return False
 
-    def _key(self) -> str:
+    def _open_key(self) -> str:
         assert self._value is not None
-        return self._written(self._value["key"])
+        return self._clean_name(self._value["key"])
 
-    def _written(self, name: str) -> str:
+    def _clean_name(self, name: str) -> str:
         return html.unescape(name) if self._tags.escaped else name.strip()
 
     def finish(self) -> FoundCalls | None:

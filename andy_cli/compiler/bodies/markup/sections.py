@@ -95,7 +95,7 @@ class JsonSectionEnd:
         if self._size > LARGEST:
             return len(text)
         if self._ended:
-            return self._fence(text, 0) if self._fenced else self._next_value(text)
+            return self._pass_fence(text, 0) if self._fenced else self._next_value(text)
         return self._scan_value(text)
 
     def _scan_value(self, text: str) -> int | None:
@@ -106,18 +106,18 @@ class JsonSectionEnd:
             begins = max(0, match.start() - known)
             ended = self._scan.feed(text[at:begins])
             if ended is not None:
-                return self._end(text, at + ended)
+                return self._end_value(text, at + ended)
             at = begins
             if not self._scan.in_string:
                 return match.end() - known
         ended = self._scan.feed(text[at:])
         self._tail = held[-self._reach :] if self._reach else ""
-        return None if ended is None else self._end(text, at + ended)
+        return None if ended is None else self._end_value(text, at + ended)
 
-    def _end(self, text: str, at: int) -> int | None:
+    def _end_value(self, text: str, at: int) -> int | None:
         self._ended = True
         if self._fenced or not self._end_markers:
-            return self._fence(text, at) if self._fenced else at
+            return self._pass_fence(text, at) if self._fenced else at
         end = self._next_value(text[at:])
         return None if end is None else at + end
 
@@ -132,7 +132,7 @@ class JsonSectionEnd:
         end = self.feed(text[start:])
         return None if end is None else end + start
 
-    def _fence(self, text: str, at: int) -> int | None:
+    def _pass_fence(self, text: str, at: int) -> int | None:
         """Past the closing fence, but not past the white space behind it."""
         while at < len(text):
             ticks = text[at] == "`"
@@ -186,11 +186,11 @@ class SectionEnd:
         first = self._held.lstrip()[:1]
         if not first:
             return None
-        self._body = self._reader(first)
+        self._body = self._choose_body(first)
         end = self._body.feed(self._held)
         return end if end is None or end < 0 else end - known
 
-    def _reader(self, first: str) -> EndDetector:
+    def _choose_body(self, first: str) -> EndDetector:
         if first in "{[":
             return JsonSectionEnd(*self._end_markers)
         if self._lines and first != "<":
@@ -203,7 +203,7 @@ class TagEnd:
 
     def __init__(self, *end_markers: str, end: str = ">") -> None:
         self._end_markers = end_markers
-        self._end = end
+        self._tag_end = end
         self._body: EndDetector | None = None
         self._held = ""
 
@@ -212,8 +212,8 @@ class TagEnd:
             return self._body.feed(text)
         known = len(self._held)
         self._held += text
-        head, _, inner = self._held.partition(self._end)
-        if len(head) > LONGEST_HEAD or (self._end == ">" and "<" in head):
+        head, _, inner = self._held.partition(self._tag_end)
+        if len(head) > LONGEST_HEAD or (self._tag_end == ">" and "<" in head):
             return -1
         first = inner.lstrip()[:1]
         if not first:
@@ -224,7 +224,7 @@ class TagEnd:
             else RawSectionEnd(*self._end_markers)
         )
         end = self._body.feed(inner)
-        return end if end is None or end < 0 else end + len(head) + len(self._end) - known
+        return end if end is None or end < 0 else end + len(head) + len(self._tag_end) - known
 
 
 NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")

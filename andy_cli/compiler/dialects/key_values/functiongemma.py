@@ -19,7 +19,7 @@ CALL = Expression(r"call\s*[: ]\s*([\w.\-/]+)\s*(?={)")
 KEY = Expression(r"([{,]\s*)([A-Za-z_][\w.\-]*)(\s*:)")
 
 
-def reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
+def make_reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
     text_between = re.compile(re.escape(quote) + "(.*?)" + re.escape(quote), re.S)
 
     def read(text: str, tools: Tools) -> list[ToolRequest] | None:
@@ -51,7 +51,7 @@ def as_json(text: str, text_between: re.Pattern[str]) -> str:
     return re.sub("\0(\\d+)\0", lambda match: held[int(match[1])], plain)
 
 
-def writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:
+def make_writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:
     def value(item: object) -> str:
         if isinstance(item, str):
             return escape_text(item) if quote in item else f"{quote}{item}{quote}"
@@ -76,8 +76,8 @@ def make_gemma_dialect(name: str, opener: str, closer: str, quote: str) -> Diale
         name=name,
         start_markers=(opener,),
         end_markers=(closer,),
-        write=writer(opener, closer, quote),
-        read=reader(quote),
+        write=make_writer(opener, closer, quote),
+        read=make_reader(quote),
         strings=False,
     )
 

@@ -52,12 +52,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return Parsed()
     head, _, rest = text.partition("\n")
     if only_key(head, tools) and rest.strip() and rest.lstrip()[0] not in "{[":
-        return sections(text, tools)
+        return read_sections(text, tools)
     parsed = READ(text, tools)
     return None if parsed is None or parsed.fault else parsed
 
 
-def sections(text: str, tools: Tools) -> Parsed:
+def read_sections(text: str, tools: Tools) -> Parsed:
     """Recipients one after another, from one with raw text to the end of the reply."""
     requests: list[ToolRequest] = []
     words: list[str] = []

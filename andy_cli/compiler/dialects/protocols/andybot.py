@@ -148,7 +148,9 @@ def ask_for_value(
 ) -> Generator[InterviewQuestion, str, object | None]:
     """Ask until an answer fits, or one that need not be is left out; None: there is no value."""
     text = ask_parameter(parameter, schema)
-    question = InterviewQuestion(text, parameter, schema, required, answers(schema, required))
+    question = InterviewQuestion(
+        text, parameter, schema, required, constrain_answer(schema, required)
+    )
     for attempt in range(REPEATS):
         answer = clean_answer(parameter, (yield question))
         if is_skipped(answer, schema):
@@ -156,7 +158,7 @@ def ask_for_value(
                 break
         elif (value := convert_answer(answer, schema)) is not None:
             return value
-        question = again(question, attempt)
+        question = repeat_question(question, attempt)
     return None
 
 
@@ -164,7 +166,7 @@ SKIP = "skip"
 """The answer that leaves a parameter out."""
 
 
-def answers(schema: Schema, required: bool) -> Constraint | None:
+def constrain_answer(schema: Schema, required: bool) -> Constraint | None:
     """Say what the schema lets the answer be: for servers that can hold a model to it.
 
     Nothing for a text, which may be any.
@@ -198,7 +200,7 @@ def describe_choices(schema: Schema) -> str:
     return "yes or no" if kind == "boolean" else ""
 
 
-def again(question: InterviewQuestion, attempt: int) -> InterviewQuestion:
+def repeat_question(question: InterviewQuestion, attempt: int) -> InterviewQuestion:
     if attempt:
         return question
     needed = describe_choices(question.schema) or "this is needed"

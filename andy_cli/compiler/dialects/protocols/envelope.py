@@ -54,7 +54,7 @@ def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
     """
     read = read_envelope(text, tools)
     return {
-        "toolCalls": [{**item(call), "priority": call.priority} for call in read.calls],
+        "toolCalls": [{**write_item(call), "priority": call.priority} for call in read.calls],
         "parseErrors": list(read.errors),
     }
 
@@ -152,7 +152,7 @@ def is_spoken(request: ToolRequest) -> bool:
     return request.name in (SPOKEN, ENDED)
 
 
-def item(request: ToolRequest) -> dict[str, object]:
+def write_item(request: ToolRequest) -> dict[str, object]:
     return {
         "type": request.name,
         "id": request.id or "1",
@@ -162,7 +162,7 @@ def item(request: ToolRequest) -> dict[str, object]:
 
 
 def write_envelope(*requests: ToolRequest) -> str:
-    return json.dumps({"toolCalls": list(map(item, requests))}, ensure_ascii=False)
+    return json.dumps({"toolCalls": list(map(write_item, requests))}, ensure_ascii=False)
 
 
 def write(request: ToolRequest) -> str:
@@ -172,15 +172,15 @@ def write(request: ToolRequest) -> str:
 def render(history: Sequence[Message]) -> list[Wire]:
     """Write what was said and asked for as one object; without a request the turn ends."""
     return alternate_roles(
-        {"role": role(message), "content": content(message)} for message in history
+        {"role": wire_role(message), "content": wire_content(message)} for message in history
     )
 
 
-def role(message: Message) -> str:
+def wire_role(message: Message) -> str:
     return "user" if message.role == "tool" else message.role
 
 
-def content(message: Message) -> str:
+def wire_content(message: Message) -> str:
     if message.role == "tool":
         return f"Result of {message.name} ({message.call_id}):\n{message.content}"
     if message.role != "assistant":

@@ -69,7 +69,7 @@ class CodeProgram(ast.NodeTransformer):
         """Take a value, and the name it is given; raises NotLiteral and NeedsResult."""
         value = self.visit(value)
         called = read_program_call(value)
-        inner = argument(value) if called in ("print", ANSWER) else value
+        inner = first_argument(value) if called in ("print", ANSWER) else value
         if isinstance(inner, ast.Call):
             self._take_call(inner)
         elif called == ANSWER and inner is not None and not self.requests:
@@ -120,7 +120,7 @@ def read_program_call(value: ast.expr) -> str:
     return value.func.id if isinstance(value.func, ast.Name) else "."
 
 
-def argument(value: ast.expr) -> ast.expr | None:
+def first_argument(value: ast.expr) -> ast.expr | None:
     return value.args[0] if isinstance(value, ast.Call) and value.args else None
 
 
