@@ -631,3 +631,15 @@ def test_one_slip_in_one_long_word_is_a_guess_and_more_is_an_unknown_name(
     tools = {declared: {"type": "function", "function": {"name": declared, "parameters": schema}}}
     made = map_call(written, {"id": 1}, tools, lambda name: True)
     assert [call.name for call in made.calls] == [declared if meant else written]
+
+
+def test_a_list_whose_entries_are_lists_like_itself_is_no_endless_one() -> None:
+    for entry in (
+        {"prefixItems": [{"$ref": "#/properties/a"}]},
+        {"items": {"$ref": "#/properties/a"}},
+    ):
+        parameters = {"type": "object", "properties": {"a": {"type": "array", **entry}}}
+        tools = {"t": {"type": "function", "function": {"name": "t", "parameters": parameters}}}
+        made = map_call("t", {"a": [[[]]]}, tools, lambda name: True)
+        assert not made.problems
+        assert made.calls[0].arguments == {"a": [[[]]]}

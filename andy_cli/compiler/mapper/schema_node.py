@@ -24,6 +24,8 @@ from andy_cli.compiler.mapper.validators import (
 )
 from andy_cli.messages import Problem, Schema
 
+LISTS_IN_LISTS = 8
+"""Lists in lists whose entries are looked at."""
 BRANCHES = 16
 """Alternatives that are looked at."""
 MOST_PREPARED = 512
@@ -96,9 +98,14 @@ class SchemaNode:
 
     @property
     def counts(self) -> bool:
-        item = self.item(0) if "array" in self.kinds else None
-        whole = "integer" in self.kinds and "number" not in self.kinds
-        return whole or self.floating or (item is not None and item.counts)
+        node: SchemaNode | None = self
+        for _ in range(LISTS_IN_LISTS):  # a list may be one of lists like itself
+            if node is None:
+                return False
+            if node.floating or ("integer" in node.kinds and "number" not in node.kinds):
+                return True
+            node = node.item(0) if "array" in node.kinds else None
+        return False
 
     @cached_property
     def timed(self) -> tuple[str, ...]:
