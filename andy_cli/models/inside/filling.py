@@ -285,7 +285,7 @@ class _Filling:
             if not listed:
                 continue
             at = ordinal(self._text)
-            if at is not None and -len(listed) <= at < len(listed):
+            if at is not None and is_list(result) and -len(listed) <= at < len(listed):
                 return listed[at].name
             by_words = {each.words: each.name for each in listed}
             if match := named(self._text, [*by_words], self._own):
@@ -444,6 +444,16 @@ class Entry(NamedTuple):
     name: str
     words: str
     """All its texts, ` - ` between them."""
+
+
+def is_list(result: str) -> bool:
+    """Whether a result is, or holds, a list: of one record no entry is the first."""
+    try:
+        value: object = json.loads(result)
+    except (ValueError, RecursionError):
+        return True  # lines
+    held = value.values() if isinstance(value, Mapping) else [value]
+    return any(isinstance(part, list) for part in held)
 
 
 def find_entries(result: str, key: str = "") -> list[Entry]:

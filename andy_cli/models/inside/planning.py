@@ -10,7 +10,7 @@ from typing import NamedTuple
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, Wire
 from andy_cli.models.inside import small_talk
-from andy_cli.models.inside.choosing import DECISIVE, Scorer, Scores, describe, is_name, name_things
+from andy_cli.models.inside.choosing import DECISIVE, Scorer, describe, is_name, name_things
 from andy_cli.models.inside.conclusion import conclude_all
 from andy_cli.models.inside.dialogue import REFUSAL, Turn, clauses, read_turn
 from andy_cli.models.inside.encoder import Encoder
@@ -44,8 +44,10 @@ WISH = 0.005
 PLAIN = 0.01
 NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
-REFERRING = 0.03
-"""By so much may a command that takes what was found be farther than one that takes nothing."""
+UNLIKE = 0.03
+"""By so much farther is a command that lists something else than what is pointed at."""
+REFERRING = 0.035
+"""By so much may a command that looks at what was found be farther than another."""
 SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -231,18 +233,17 @@ class Planner:
         if lead < 0:
             return []
         step = self._best_step(text, constraint)
-        if follows and not is_named:
-            step = self._refer_back(step, scores, constraint)
+        chosen = constraint.choices[step.at]
+        takes = any(item.needed for item in parameters(chosen))
+        if follows and not is_named and chosen.harmless and not takes:
+            step = self._refer_back(step, constraint)
         is_far = max(scores.commands) < FAR and bool(constraint.choices[step.at].examples)
         return [] if is_far and not is_named else [step]
 
-    def _refer_back(self, step: Step, scores: Scores, constraint: Constraint) -> Step:
-        """`And show it`: a command that takes something, where one is nearly as near."""
+    def _refer_back(self, step: Step, constraint: Constraint) -> Step:
+        """`And open it`: a command that looks at what was found, where one is nearly as near."""
         choices = constraint.choices
-        if not choices[step.at].harmless or any(
-            item.needed for item in parameters(choices[step.at])
-        ):
-            return step
+        scores = self._scorer.compare(step.text, choices, constraint.names).commands
         taking = [
             at
             for at, choice in enumerate(choices)
@@ -250,9 +251,8 @@ class Planner:
             and not choice.beyond
             and any(item.needed for item in parameters(choice))
         ]
-        best = max(taking, key=scores.commands.__getitem__, default=step.at)
-        is_near = scores.commands[best] > scores.commands[step.at] - REFERRING
-        return step._replace(at=best) if is_near else step
+        best = max(taking, key=scores.__getitem__, default=step.at)
+        return step._replace(at=best) if scores[best] > scores[step.at] - REFERRING else step
 
     def _best_step(self, text: str, constraint: Constraint) -> Step:
         choices = constraint.choices
@@ -286,14 +286,20 @@ class Planner:
             return steps
         near = self._encoder.closeness(describe(taken), [describe(choices[at]) for at in listing])
         best = listing[max(range(len(listing)), key=near.__getitem__)]
-        if pointing is steps[0]:
-            return [Step(best, pointing.text, 1.0), *steps]
-        first = steps[0]
-        scores = self._scorer.compare(first.text, choices, constraint.names).commands
-        if pointing is steps[1] and lists(choices[first.at]):
-            near_enough = scores[best] > scores[first.at] - DECISIVE
-            return [first._replace(at=best) if near_enough else first, *steps[1:]]
-        return steps
+        place = steps.index(pointing)
+        before = steps[place - 1] if place else None
+        listed = before is not None and lists(choices[before.at])
+        if before is None or (listed and near[listing.index(before.at)] < max(near) - UNLIKE):
+            other = self._refer_back(pointing, constraint) if listed else pointing
+            if other != pointing:
+                return [*steps[:place], other, *steps[place + 1 :]]
+            return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
+        if not listed:
+            return steps
+        scores = self._scorer.compare(before.text, choices, constraint.names).commands
+        if scores[best] <= scores[before.at] - DECISIVE:
+            return steps
+        return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
 
 
 def lists(choice: Choice) -> bool:
