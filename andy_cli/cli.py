@@ -328,9 +328,8 @@ def doctor(
     api_key_env: KeyName = "",
     set_: Set = None,
 ) -> None:
-    """Check settings, models, MCP servers, rules and disk, and show how to fix what is wrong.
-
-    The exit code is 1 if a check fails."""
+    """Check settings, models, MCP servers, rules and disk, and show how to fix what is wrong;
+    the exit code is 1 if a check fails."""
     from andy_cli.frontends.doctor.doctor_command import run_doctor
 
     options = Options(model=model, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
