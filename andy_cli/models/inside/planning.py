@@ -289,17 +289,19 @@ class Planner:
         place = steps.index(pointing)
         before = steps[place - 1] if place else None
         listed = before is not None and lists(choices[before.at])
-        if before is None or (listed and near[listing.index(before.at)] < max(near) - UNLIKE):
-            other = self._refer_back(pointing, constraint) if listed else pointing
-            if other != pointing:
-                return [*steps[:place], other, *steps[place + 1 :]]
-            return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
+        if before is None:
+            return [Step(best, pointing.text, 1.0), *steps]
         if not listed:
             return steps
         scores = self._scorer.compare(before.text, choices, constraint.names).commands
-        if scores[best] <= scores[before.at] - DECISIVE:
+        if scores[best] > scores[before.at] - DECISIVE:
+            return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
+        if near[listing.index(before.at)] >= max(near) - UNLIKE:
             return steps
-        return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
+        other = self._refer_back(pointing, constraint)
+        if other != pointing:
+            return [*steps[:place], other, *steps[place + 1 :]]
+        return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
 
 
 def lists(choice: Choice) -> bool:
