@@ -296,12 +296,9 @@ class Planner:
         scores = self._scorer.compare(before.text, choices, constraint.names).commands
         if scores[best] > scores[before.at] - DECISIVE:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
-        if near[listing.index(before.at)] >= max(near) - UNLIKE:
-            return steps
         other = self._refer_back(pointing, constraint)
-        if other != pointing:
-            return [*steps[:place], other, *steps[place + 1 :]]
-        return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
+        is_unlike = near[listing.index(before.at)] < max(near) - UNLIKE
+        return [*steps[:place], other if is_unlike else pointing, *steps[place + 1 :]]
 
 
 def lists(choice: Choice) -> bool:
