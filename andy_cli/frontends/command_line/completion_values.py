@@ -123,8 +123,11 @@ def list_rules() -> list[Offer]:
 
 
 def list_dialects() -> list[Offer]:
-    files = sorted((PACKAGE / "compiler" / "dialects").glob("[a-z]*.py"))
-    return [("auto", "as it fits the model"), *((file.stem, "") for file in files)]
+    files = (PACKAGE / "compiler" / "dialects").rglob("[a-z]*.py")
+    return [
+        ("auto", "as it fits the model"),
+        *((name, "") for name in sorted(f.stem for f in files)),
+    ]
 
 
 def list_parts() -> list[Offer]:
