@@ -157,6 +157,26 @@ def test_a_file_may_be_an_entry_of_what_was_listed(
     assert fill(encoder, PLAY, said, Known((result,))).values["file"] == file
 
 
+@pytest.mark.parametrize(
+    ("said", "results", "file"),
+    [
+        ("was steht auf meiner einkaufsliste", [], "shopping.txt"),
+        ("ouvre la recette", [], "recipe.txt"),
+        ("zeig mir die vom märz", ['["june.csv", "february.csv", "march.csv"]'], "reports/march.csv"),
+        ("open something", [], None),
+    ],
+)
+def test_a_file_that_is_missing_is_the_one_whose_name_means_what_was_said(
+    said: str, results: list[str], file: str | None, encoder: Encoder
+) -> None:
+    names = ("recipe.txt", "shopping.txt", "notes.txt", "song.mp3", "reports/march.csv")
+    choice = command("Read a text file", "path", path={"type": "string", "description": "file"})
+    filler = Filler(encoder, ask_nobody)
+    found = filler.fill_by_meaning(choice, said, Known(results, names))
+    assert found.values.get("path") == file
+    assert bool(found.missing) == (file is None)
+
+
 def test_a_folder_that_is_said_beside_a_name_is_no_file(encoder: Encoder) -> None:
     found = fill(encoder, PLAY, "play last light from ./music", Known((), NAMES))
     assert found.values == {"file": "music/Last Light.mp3", "path": "music"}

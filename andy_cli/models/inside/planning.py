@@ -5,6 +5,7 @@ that nothing in them can be wrong.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from andy_cli.actions import fill_action
@@ -19,11 +20,13 @@ from andy_cli.models.inside.filling import (
     Filler,
     Known,
     Parameter,
+    find_meant,
+    is_readable,
     parameters,
     plain_description,
 )
 from andy_cli.models.inside.numbers import ordinal
-from andy_cli.models.inside.spans import named
+from andy_cli.models.inside.spans import kind, named
 from andy_cli.models.inside.words import LINKS, plain_words, things
 
 REMEMBERED = 32
@@ -48,6 +51,8 @@ UNLIKE = 0.03
 """By so much farther is a command that lists something else than what is pointed at."""
 REFERRING = 0.035
 """By so much may a command that looks at what was found be farther than another."""
+MEANT_LEAD = 0.03
+"""By so much nearer in meaning to a question than the others is the file that answers it."""
 SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -100,7 +105,7 @@ class Planner:
         if choice.beyond:
             return Said(small_talk.too_small(self._name, choice, constraint.choices))
         known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
-        found = self._filler.fill(choice, step.text, known)
+        found = self._filler.fill_by_meaning(choice, step.text, known)
         if found.missing:
             return Said(question(found.missing[0].about))
         if not (confirmed or step.lead >= UNSURE or (choice.harmless and not step.rival)):
@@ -149,9 +154,20 @@ class Planner:
                     steps[-1] = steps[-1]._replace(text=whole)
                 elif not (steps and self._is_afterthought(step, turn.request, constraint)):
                     steps.append(step)
-        if steps and ordinal(turn.request) is not None and not turn.earlier:
-            steps = self._list_first(steps, constraint)
-        return steps
+        if not steps:
+            return self._read_what_is_meant(turn.request, constraint)
+        return steps if turn.earlier else self._list_first(steps, constraint)
+
+    def _read_what_is_meant(self, text: str, constraint: Constraint) -> list[Step]:
+        """`How much was the rent in March?`: read the file whose name is about that, if one is."""
+        choices = constraint.choices
+        reading = [at for at, choice in enumerate(choices) if reads_file(choice)]
+        names = [name for name in constraint.names if is_readable(name)]
+        scores = self._scorer.compare(text, choices, constraint.names)
+        if not reading or scores.kind not in small_talk.QUESTIONS:
+            return []
+        meant = find_meant(self._encoder, text, names, MEANT_LEAD)
+        return [Step(max(reading, key=scores.commands.__getitem__), text, 1.0)] if meant else []
 
     def _is_same_wish(self, one: Step, other: Step, text: str, constraint: Constraint) -> bool:
         """Whether two parts ask for one call: the same command, of which one part has no value,
@@ -221,10 +237,12 @@ class Planner:
 
         `follows`: other parts stood before it, and it may refer to what they find."""
         scores = self._scorer.compare(text, constraint.choices, constraint.names)
-        is_named = things(text) or name_things(text, constraint.names) != text
+        is_named = bool(things(text)) or name_things(text, constraint.names) != text
         lead = max(scores.commands) - scores.talk
-        if is_named:
-            lead += NAMED if things(text) else NAMED_HERE
+        if not things(text):
+            lead += NAMED_HERE * is_named
+        elif scores.kind in small_talk.ANSWERS:
+            lead += NAMED  # where it is a tool that is absent, that may take a file as well
         if not any(choice.examples for choice in constraint.choices):
             lead += PLAIN  # descriptions are farther from what people say than examples are
         if abs(lead) < DOUBTFUL and self._scorer.is_read(text):
@@ -273,32 +291,54 @@ class Planner:
         return Step(best, text, CLOSE if decided and len(close) > 1 else scores.lead, rival)
 
     def _list_first(self, steps: list[Step], constraint: Constraint) -> list[Step]:
-        """`The first one` of what has not been listed: list it before, by what lists its kind."""
-        choices = constraint.choices
-        pointing = next((step for step in steps if ordinal(step.text) is not None), None)
-        if pointing is None or self._names_something(
-            pointing.text, choices[pointing.at], constraint.names
-        ):
+        """`The first one` of what has not been listed: list it before, by what lists its kind.
+
+        Behind a list comes what takes one of its entries.
+        """
+        choices, names = constraint.choices, constraint.names
+        ordered = next((step for step in steps if ordinal(step.text) is not None), None)
+        pointing = ordered or self._find_unsaid(steps, constraint)
+        if pointing is None or self._names_something(pointing.text, choices[pointing.at], names):
             return steps
         taken = choices[pointing.at]
         listing = [at for at, choice in enumerate(choices) if at != pointing.at and lists(choice)]
-        if not listing or not any(each.needed for each in parameters(taken)):
+        if not listing or not any(parameter.needed for parameter in parameters(taken)):
             return steps
         near = self._encoder.closeness(describe(taken), [describe(choices[at]) for at in listing])
         best = listing[max(range(len(listing)), key=near.__getitem__)]
         place = steps.index(pointing)
-        before = steps[place - 1] if place else None
-        listed = before is not None and lists(choices[before.at])
-        if before is None:
+        if not place:
             return [Step(best, pointing.text, 1.0), *steps]
-        if not listed:
+        before = steps[place - 1]
+        if not lists(choices[before.at]):
             return steps
-        scores = self._scorer.compare(before.text, choices, constraint.names).commands
-        if scores[best] > scores[before.at] - DECISIVE:
+        scores = self._scorer.compare(before.text, choices, names).commands
+        if ordered and scores[best] > scores[before.at] - DECISIVE:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
-        other = self._refer_back(pointing, constraint)
-        is_unlike = near[listing.index(before.at)] < max(near) - UNLIKE
-        return [*steps[:place], other if is_unlike else pointing, *steps[place + 1 :]]
+        if near[listing.index(before.at)] < max(near) - UNLIKE:
+            pointing = self._refer_back(pointing, constraint)
+        return [*steps[:place], pointing, *steps[place + 1 :]]
+
+    def _find_unsaid(self, steps: Sequence[Step], constraint: Constraint) -> Step | None:
+        """The step behind a list that has no value of its own: `and open the one from March`."""
+        known = Known((), constraint.names)
+        for before, step in pairwise(steps):
+            choice = constraint.choices[step.at]
+            if lists(constraint.choices[before.at]) and (
+                self._filler.fill(choice, step.text, known).missing
+            ):
+                return step
+        return None
+
+
+def reads_file(choice: Choice) -> bool:
+    """Whether it needs one file, and changes nothing."""
+    needed = [parameter for parameter in parameters(choice) if parameter.needed]
+    return (
+        choice.harmless
+        and not choice.beyond
+        and [kind(parameter.name, parameter.schema) for parameter in needed] == ["file"]
+    )
 
 
 def lists(choice: Choice) -> bool:

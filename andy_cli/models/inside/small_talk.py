@@ -13,6 +13,8 @@ from andy_cli.models.inside.words import words
 
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
+QUESTIONS = frozenset({"knowledge", "own"})
+"""Kinds that are answered with what cannot be known, unless a file is about that."""
 FAR = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 ABILITIES = 6
