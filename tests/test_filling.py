@@ -162,7 +162,11 @@ def test_a_file_may_be_an_entry_of_what_was_listed(
     [
         ("was steht auf meiner einkaufsliste", [], "shopping.txt"),
         ("ouvre la recette", [], "recipe.txt"),
-        ("zeig mir die vom märz", ['["june.csv", "february.csv", "march.csv"]'], "reports/march.csv"),
+        (
+            "zeig mir die vom märz",
+            ['["june.csv", "february.csv", "march.csv"]'],
+            "reports/march.csv",
+        ),
         ("open something", [], None),
     ],
 )

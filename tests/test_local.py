@@ -302,6 +302,8 @@ def test_a_request_is_cut_where_both_sides_are_wishes() -> None:
         "lies a.txt",
         "sag die Zeit",
     ]
+    assert clauses("spiel dann den letzten", lambda part: True) == ["spiel dann den letzten"]
+    assert clauses("stop and play blue", lambda part: True) == ["stop", "play blue"]
 
 
 def test_a_turn_is_read_back_from_its_messages() -> None:

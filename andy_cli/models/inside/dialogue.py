@@ -91,6 +91,7 @@ JOINT = re.compile(
     re.I,
 )
 """What may stand between two wishes, in the five languages that are tried."""
+ADVERBS = frozenset("then afterwards danach dann luego puis ensuite poi".split())
 
 
 def clauses(
@@ -108,6 +109,8 @@ def clauses(
     for joint in JOINT.finditer(text):
         inside = any(joint.start() in span or joint.end() - 1 in span for span in covered)
         left, right = text[start : joint.start()].strip(), text[joint.end() :].strip()
+        if " " not in left and joint[0].strip() in ADVERBS:
+            continue  # `spiel dann den letzten song` is one wish
         if inside or not left or not right or not is_wish(left):
             continue
         if is_more(left, right) or is_wish(right):

@@ -246,7 +246,8 @@ class _Filling:
         for value, start, end in numbers(self._text):
             outside = (low is not None and value < low) or (high is not None and value > high)
             whole = schema.get("type") == "integer" and not value.is_integer()
-            if not outside and not whole and self._free(Span("", start, end)):
+            is_pronoun = not parameter.needed and self._text[start:end].lower() == "one"
+            if not (outside or whole or is_pronoun) and self._free(Span("", start, end)):
                 fits.append(Span(f"{value:g}", start, end))
         about = {stem(word) for word in words(f"{parameter.name} {parameter.about}")} - IDLE
         beside = [span for span in fits if about & {*map(stem, self._words_beside(span))}]
@@ -511,19 +512,21 @@ def find_entries(result: str, key: str = "") -> list[Entry]:
     except (ValueError, RecursionError):
         lines = [line.strip() for line in result.splitlines() if line.strip()]
         return [Entry(line, line) for line in lines] if len(lines) > 1 else []
+    keys = (key, *NAME_KEYS) if key else NAME_KEYS
     if isinstance(value, Mapping):
-        value = next((each for each in value.values() if isinstance(each, list)), [value])
+        held = next((each for each in value.values() if isinstance(each, list)), None)
+        # A record by itself is no entry unless it is called by a name: the time is none.
+        value = held if held is not None else [value] if {*keys} & {*value} else []
     if not isinstance(value, list):
         return []
-    return [entry for record in value if (entry := _entry(record, key)).name]
+    return [entry for record in value if (entry := _entry(record, keys)).name]
 
 
-def _entry(record: object, key: str) -> Entry:
+def _entry(record: object, keys: Sequence[str]) -> Entry:
     if isinstance(record, str):
         return Entry(record, record)
     if not isinstance(record, Mapping):
         return Entry("", "")
-    keys = (key, *NAME_KEYS) if key else NAME_KEYS
-    known = [str(record[each]) for each in keys if isinstance(record.get(each), str | int)]
+    known = [str(record[key]) for key in keys if isinstance(record.get(key), str | int)]
     texts = [each for each in record.values() if isinstance(each, str)]
     return Entry((known or texts or [""])[0], " - ".join(texts))

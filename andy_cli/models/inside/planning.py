@@ -20,7 +20,9 @@ from andy_cli.models.inside.filling import (
     Filler,
     Known,
     Parameter,
+    find_entries,
     find_meant,
+    is_list,
     is_readable,
     parameters,
     plain_description,
@@ -125,7 +127,8 @@ class Planner:
 
     def _plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
         commands = tuple(choice.text for choice in constraint.choices)
-        key = (turn.request, turn.before, turn.said, bool(turn.earlier), commands)
+        listed = tuple(map(holds_list, constraint.results))
+        key = (turn.request, turn.before, turn.said, bool(turn.earlier), commands, listed)
         if key not in self._plans:
             if len(self._plans) >= REMEMBERED:
                 self._plans.clear()
@@ -309,6 +312,9 @@ class Planner:
         place = steps.index(pointing)
         if not place:
             return [Step(best, pointing.text, 1.0), *steps]
+        found = constraint.results[:place]
+        if len(found) == place and not any(map(holds_list, found)):
+            return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
         before = steps[place - 1]
         if not lists(choices[before.at]):
             return steps
@@ -329,6 +335,10 @@ class Planner:
             ):
                 return step
         return None
+
+
+def holds_list(result: str) -> bool:
+    return is_list(result) and bool(find_entries(result))
 
 
 def reads_file(choice: Choice) -> bool:
