@@ -4,10 +4,10 @@ from typing import Any
 
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.library import dialects_by_name
-from andy_cli.models.inside.choosing import Profiles
 from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
-from andy_cli.models.inside.filling import find_templates
-from andy_cli.models.inside.small_talk import YES
+from andy_cli.models.inside.planning.choosing import Profiles
+from andy_cli.models.inside.planning.small_talk import YES
+from andy_cli.models.inside.values.templates import find_templates
 from andy_cli.toolbox.collection import load_tool_files
 
 __all__ = ["SHIPPED", "encode_phrases", "list_phrases"]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from andy_cli.messages import Choice, Schema
-from andy_cli.models.inside.conclusion import conclude
 from andy_cli.models.inside.encoder import Encoder, load_encoder
-from andy_cli.models.inside.filling import Arguments, Filler, Known
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.spans import kind
+from andy_cli.models.inside.planning.conclusion import conclude
+from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.spans import find_kind
 
 TEXT: Schema = {"type": "string"}
 FOLDER: Schema = {"type": "string", "description": "folder to look in"}
@@ -275,7 +275,7 @@ def test_what_is_one_of_a_known_set_is_nothing_else(
 def test_a_parameter_is_known_by_its_name_and_description(
     name: str, description: str, wanted: str
 ) -> None:
-    assert kind(name, {"description": description}) == wanted
+    assert find_kind(name, {"description": description}) == wanted
 
 
 @pytest.mark.parametrize(

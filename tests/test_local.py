@@ -13,11 +13,11 @@ from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint
-from andy_cli.models.inside.dialogue import clauses, read_turn
 from andy_cli.models.inside.local import LocalClient, fitted
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning import question
-from andy_cli.models.inside.small_talk import CANNOT_KNOW
+from andy_cli.models.inside.planning.dialogue import read_turn, split_wishes
+from andy_cli.models.inside.planning.planner import ask_for
+from andy_cli.models.inside.planning.small_talk import CANNOT_KNOW
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 
@@ -286,24 +286,25 @@ def test_a_choice_is_one_piece_with_a_finish(client: LocalClient) -> None:
 
 def test_quotations_are_never_cut_into_clauses() -> None:
     whole = "save 'buy milk and play football' to notes.txt"
-    assert clauses(whole, lambda part: True) == [whole]
+    assert split_wishes(whole, lambda part: True) == [whole]
 
 
 def test_a_request_is_cut_where_both_sides_are_wishes() -> None:
-    assert clauses(CLAUSE, lambda part: True) == [
+    assert split_wishes(CLAUSE, lambda part: True) == [
         "look at files in tests/music",
         "play the first one",
     ]
     wishes = ("search the web", "lies a.txt", "sag die Zeit")
-    assert clauses("search the web for cats and dogs", lambda part: part.startswith(wishes)) == [
-        "search the web for cats and dogs"
-    ]
-    assert clauses("lies a.txt und dann sag die Zeit", lambda part: part.startswith(wishes)) == [
-        "lies a.txt",
-        "sag die Zeit",
-    ]
-    assert clauses("spiel dann den letzten", lambda part: True) == ["spiel dann den letzten"]
-    assert clauses("stop and play blue", lambda part: True) == ["stop", "play blue"]
+
+    def is_wish(part: str) -> bool:
+        return part.startswith(wishes)
+
+    web = "search the web for cats and dogs"
+    assert split_wishes(web, is_wish) == [web]
+    both = "lies a.txt und dann sag die Zeit"
+    assert split_wishes(both, is_wish) == ["lies a.txt", "sag die Zeit"]
+    assert split_wishes("spiel dann den letzten", lambda part: True) == ["spiel dann den letzten"]
+    assert split_wishes("stop and play blue", lambda part: True) == ["stop", "play blue"]
 
 
 def test_a_turn_is_read_back_from_its_messages() -> None:
@@ -422,7 +423,7 @@ def test_courtesies_are_answered_with_courtesies(client: LocalClient) -> None:
     ],
 )
 def test_a_parameter_is_asked_for_like_a_person_would(about: str, asked: str) -> None:
-    assert question(about) == asked
+    assert ask_for(about) == asked
 
 
 # How often it is right.

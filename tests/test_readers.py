@@ -32,7 +32,8 @@ from andy_cli.messages import Message
 from andy_cli.models import discovery, memory
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import WireReader
-from andy_cli.models.inside import conclusion, filling
+from andy_cli.models.inside.planning import conclusion
+from andy_cli.models.inside.values import entries
 from andy_cli.models.server import facts
 from andy_cli.sessions import log
 from andy_cli.toolbox.documents import (
@@ -372,8 +373,8 @@ FOUND = {"files": [{"name": "a.mp3", "size": 5, "tags": ["x"]}], "count": 1, "er
 def read_tool_result(content: str) -> object:
     tables = records.tables_of(records.parsed(content), content)
     kept = (is_error(content), make_stub(content), truncate_result(content, 50))
-    told = (conclusion.told(content), conclusion.conclude(content, "looked"))
-    return tables, kept, filling.find_entries(content), told
+    told = (conclusion.drop_advice(content), conclusion.conclude(content, "looked"))
+    return tables, kept, entries.find_entries(content), told
 
 
 def open_index(path: Path) -> object:

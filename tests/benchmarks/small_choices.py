@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from andy_cli.messages import Choice, Constraint, Schema
-from andy_cli.models.inside.choosing import PROMPT, Scorer, describe
-from andy_cli.models.inside.dialogue import Turn
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
-from andy_cli.models.inside.filling import Filler, Known
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning import Planner
+from andy_cli.models.inside.planning.choosing import PROMPT, Scorer, describe_command
+from andy_cli.models.inside.planning.dialogue import Turn
+from andy_cli.models.inside.planning.planner import Planner
+from andy_cli.models.inside.values.filling import Filler, Known
 from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
@@ -92,7 +92,7 @@ def by_likelihood(engine: Engine) -> Choose:
     """By the language model alone: the command, or talk, that the words are likeliest with."""
 
     def choose(request: Request) -> Chosen:
-        actions = [*map(describe, request.choices), "Just chat with the user"]
+        actions = [*map(describe_command, request.choices), "Just chat with the user"]
         prompts = [PROMPT.format(action=action) for action in actions]
         found = engine.likelihoods(prompts, f'{request.text}"')
         best = max(range(len(found)), key=found.__getitem__)

@@ -1,7 +1,7 @@
 """A model that runs in this process.
 
 It is too small to call tools when left alone, so where a request says what the reply may be
-(`Request.constraint`) the reply is planned for it (planning.py) or held to a grammar.
+(`Request.constraint`) the reply is planned for it (planning/planner.py) or held to a grammar.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from typing import Any
 from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
-from andy_cli.models.inside.choosing import Scorer
-from andy_cli.models.inside.dialogue import read_turn
 from andy_cli.models.inside.encoder import load_encoder
-from andy_cli.models.inside.filling import Filler
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning import Planner, Said
+from andy_cli.models.inside.planning.choosing import Scorer
+from andy_cli.models.inside.planning.dialogue import read_turn
+from andy_cli.models.inside.planning.planner import Planner, Utterance
+from andy_cli.models.inside.values.filling import Filler
 from andy_cli.models.inside.weights import Progress
 from andy_cli.settings import data_folder
 
@@ -96,11 +96,11 @@ class LocalClient:
                 self._engine = engine
             return self._engine
 
-    def _planned(self, request: Request) -> Said | None:
+    def _planned(self, request: Request) -> Utterance | None:
         """What is said where it is planned; None where the model writes. Blocks."""
         assert self._planner is not None, "engine() was called before"
         if request.constraint is None:  # a question that nothing fits: a value would be made up
-            return Said(NO_ANSWER) if read_turn(request.messages).question else None
+            return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
         if not request.constraint.choices:
             return None
         said = self._planner.say(request.messages, request.constraint)

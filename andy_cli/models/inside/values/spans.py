@@ -7,7 +7,15 @@ from typing import NamedTuple
 from rapidfuzz.distance import DamerauLevenshtein
 
 from andy_cli.messages import Schema
-from andy_cli.models.inside.words import IDLE, LINKS, Found, plain_words, stem, things, words
+from andy_cli.models.inside.values.words import (
+    IDLE,
+    LINKS,
+    Thing,
+    find_plain_words,
+    find_stem,
+    find_things,
+    find_words,
+)
 
 KIND_WORDS: Mapping[str, str] = {
     "url": "url uri link href website page web",
@@ -35,35 +43,33 @@ class Span(NamedTuple):
     end: int
 
 
-def kind(name: str, schema: Schema) -> str:
-    """What kind of text a parameter wants; `words` when nothing says so."""
+def find_kind(name: str, schema: Schema) -> str:
+    """Find what kind of text a parameter wants; `words` when nothing says so."""
     if form := FORMATS.get(str(schema.get("format") or "")):
         return form
-    about = words(str(schema.get("description") or ""))
-    if words(name)[-1:] == ["id"]:
+    called = find_words(name)
+    about = find_words(str(schema.get("description") or ""))
+    said = {*about, *called}
+    if called[-1:] == ["id"]:
         return "id"
-    if {"email", "mail", "e-mail"} & {*about, *words(name)} and (
-        {"address", "receiver", "recipient", *words(name)} & {*about, "email", "mail"}
-        and not {"text", "subject"} & {*about}
-    ):
+    is_mail = bool({"email", "mail", "e-mail"} & said)
+    is_receiver = bool({"address", "receiver", "recipient", *called} & {*about, "email", "mail"})
+    if is_mail and is_receiver and not {"text", "subject"} & {*about}:
         return "mail"
     if "address" in about:
         return "url" if {"page", "web", "site", "open", "fetch"} & {*about} else "words"
-    found = [KIND_OF[word] for word in (*about, *words(name)) if word in KIND_OF]
-    return found[0] if found else "words"
+    return next((KIND_OF[word] for word in (*about, *called) if word in KIND_OF), "words")
 
 
-def typed(kind: str, text: str) -> list[Span]:
-    """The pieces that are of the kind by their form, the likeliest first."""
-    found = things(text)
+def find_typed(kind: str, text: str) -> list[Span]:
+    """Find the pieces that are of the kind by their form, the likeliest first."""
+    found = find_things(text)
+    things = [thing for thing in found if thing.kind == kind]
     if kind == "file":
-        named = [each for each in found if each.kind == "file"]
-        quoted = [each for each in found if each.kind == "quote"]
-        return [*map(_span, (*named, *quoted))]
-    if kind == "url" and not any(each.kind == "url" for each in found):
-        found = [each for each in found if each.kind == "file" and _is_host(each.text)]
-        return [*map(_span, found)]
-    return [_span(each) for each in found if each.kind == kind]
+        things += [thing for thing in found if thing.kind == "quote"]
+    if kind == "url" and not things:
+        things = [thing for thing in found if thing.kind == "file" and _is_host(thing.text)]
+    return [*map(_make_span, things)]
 
 
 def _is_host(text: str) -> bool:
@@ -73,8 +79,8 @@ def _is_host(text: str) -> bool:
     return mimetypes.guess_type(text)[0] is None
 
 
-def _span(found: Found) -> Span:
-    return Span(found.text, found.start, found.end)
+def _make_span(thing: Thing) -> Span:
+    return Span(thing.text, thing.start, thing.end)
 
 
 ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
@@ -87,9 +93,9 @@ BEHIND = re.compile(
 """What leads to a text that is to be written or said."""
 
 
-def texts(text: str) -> list[Span]:
-    """Texts that are to be written or said: in quotes, else behind what leads to one."""
-    quoted = [_span(each) for each in things(text) if each.kind == "quote"]
+def find_texts(text: str) -> list[Span]:
+    """Find texts that are to be written or said: in quotes, else behind what leads to one."""
+    quoted = find_typed("quote", text)
     if quoted:
         return quoted
     return [
@@ -100,21 +106,22 @@ def texts(text: str) -> list[Span]:
     ]
 
 
-def phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list[Span]:
-    """Every run of words that may be a value: it has nothing in it that is taken or has a form of
-    its own, and neither begins nor ends with a link or with one of the tool's `own` words (stems).
+def find_phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list[Span]:
+    """Find every run of words that may be a value: it has nothing in it that is taken or has a
+    form of its own, and neither begins nor ends with a link or with one of the tool's `own` words
+    (stems).
     """
-    quoted = [_span(each) for each in things(text) if each.kind == "quote"]
-    blocked = [*taken, *(range(each.start, each.end) for each in things(text))]
-    free = [each for each in quoted if not overlaps(each, taken)]
+    taken = [*taken]
+    free = [span for span in find_typed("quote", text) if not overlaps(span, taken)]
     if free:
         return free
+    blocked = [*taken, *(range(thing.start, thing.end) for thing in find_things(text))]
     tokens = [match.span() for match in re.finditer(r"[^\s,;:!?\"()]+", text)]
     found: list[Span] = []
     for at, (start, _) in enumerate(tokens):
         for _, end in tokens[at : at + LONGEST]:
             span = Span(text[start:end].strip(". "), start, end)
-            if overlaps(span, blocked) or re.search(r"[,;:!?]", span.text):
+            if overlaps(span, blocked) or not {*span.text}.isdisjoint(",;:!?"):
                 break
             if _is_whole(span.text, own):
                 found.append(span)
@@ -122,16 +129,16 @@ def phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list[Span
 
 
 def _is_whole(text: str, own: frozenset[str]) -> bool:
-    said = words(text)
+    said = find_words(text)
     return (
         bool(said)
         and not text.isdigit()
-        and not any(word in LINKS or stem(word) in own for word in (said[0], said[-1]))
+        and not any(word in LINKS or find_stem(word) in own for word in (said[0], said[-1]))
     )
 
 
 def overlaps(span: Span, taken: Iterable[range]) -> bool:
-    return any(span.start < each.stop and each.start < span.end for each in taken)
+    return any(span.start < other.stop and other.start < span.end for other in taken)
 
 
 class Match(NamedTuple):
@@ -150,30 +157,32 @@ class Match(NamedTuple):
         return self.share > 0.9 or (len(self.words) > 1 and self.share > 0.4)
 
     def is_part(self, word: str) -> bool:
-        return {*plain_words(word)} <= self.words
+        return {*find_plain_words(word)} <= self.words
 
 
-def named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Match]:
-    """The files and folders among `names` that the text speaks of, the best first.
+def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Match]:
+    """Find the files and folders among `names` that the text speaks of, the best first.
 
     Case, accents, the ending and one mistyped letter in five do not count.
     """
-    said = [word for word in plain_words(text) if stem(word) not in own and word not in IDLE]
+    said = [
+        word for word in find_plain_words(text) if find_stem(word) not in own and word not in IDLE
+    ]
     found = [
         match
         for name in names
-        if (match := _match(name, said)).letters > 2 and not match.words <= LINKS
+        if (match := _compare_name(name, said)).letters > 2 and not match.words <= LINKS
     ]
     return sorted(found, key=lambda match: (-match.letters, len(match.name)))
 
 
-def _match(name: str, said: Sequence[str]) -> Match:
+def _compare_name(name: str, said: Sequence[str]) -> Match:
     base = name.rstrip("/").rpartition("/")[2]
     heard: set[str] = set()
     letters, share = 0, 0.0
     # Recordings are called by their title or by their artist: `Title - Artist.mp3`.
     for part in ENDING.sub("", base).split(" - "):
-        called = {word for word in plain_words(part) if not word.isdigit() or len(word) > 1}
+        called = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
         found = {word: meant for meant in called for word in said if is_near(word, meant)}
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from andy_cli.messages import Wire
-from andy_cli.models.inside.words import things
+from andy_cli.models.inside.values.words import find_things
 
 ANDYBOT = re.compile(r"^ANDYBOT (RESPONDS|ASKS):[ \t]*", re.M)
 LETTER = re.compile(r"DEAR ANDYBOT,\s*(\S+)([^\0]*)", re.I)
@@ -94,26 +94,34 @@ JOINT = re.compile(
 ADVERBS = frozenset("then afterwards danach dann luego puis ensuite poi".split())
 
 
-def clauses(
+def split_wishes(
     text: str,
     is_wish: Callable[[str], bool],
     is_more: Callable[[str, str], bool] = lambda before, part: False,
 ) -> list[str]:
-    """The parts of a request that each ask for something; quotations are never cut.
+    """Split a request into parts that each ask for something; quotations are never cut.
 
     `is_more`: whether the second part is nothing but one more value for what the first asks for.
     """
-    covered = [range(each.start, each.end) for each in things(text)]
     parts: list[str] = []
     start = 0
-    for joint in JOINT.finditer(text):
-        inside = any(joint.start() in span or joint.end() - 1 in span for span in covered)
+    for joint in find_joints(text):
         left, right = text[start : joint.start()].strip(), text[joint.end() :].strip()
+        if not left or not right:
+            continue
         if " " not in left and joint[0].strip() in ADVERBS:
             continue  # `spiel dann den letzten song` is one wish
-        if inside or not left or not right or not is_wish(left):
-            continue
-        if is_more(left, right) or is_wish(right):
+        if is_wish(left) and (is_more(left, right) or is_wish(right)):
             parts.append(left)
             start = joint.end()
     return [*parts, text[start:].strip()]
+
+
+def find_joints(text: str) -> list[re.Match[str]]:
+    """Find what may stand between two wishes, outside of quotations, files and addresses."""
+    covered = [range(thing.start, thing.end) for thing in find_things(text)]
+    return [
+        joint
+        for joint in JOINT.finditer(text)
+        if not any(joint.start() in span or joint.end() - 1 in span for span in covered)
+    ]

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.words import words
+from andy_cli.models.inside.values.parameters import summarize_command
+from andy_cli.models.inside.values.words import find_words
 
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
@@ -59,22 +60,20 @@ def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
 
 def describe_abilities(choices: Sequence[Choice]) -> str:
     """`I can list the files in a folder; play a song; stop the music.`"""
-    found = [
-        each.about.partition("\n")[0].strip().rstrip(".") for each in choices if not each.beyond
-    ]
-    doing = [f"{each[:1].lower()}{each[1:]}" for each in found if each][:ABILITIES]
+    described = [summarize_command(choice) for choice in choices if not choice.beyond]
+    doing = [f"{text[:1].lower()}{text[1:]}" for text in described if text][:ABILITIES]
     return f"I can {'; '.join(doing)}." if doing else "I can chat with you."
 
 
 def list_abilities(who: str, choices: Sequence[Choice]) -> str:
     """`I can list, read and play.`"""
-    trusted = [words(choice.about)[:1] for choice in choices if not choice.beyond]
+    trusted = [find_words(choice.about)[:1] for choice in choices if not choice.beyond]
     *some, last = dict.fromkeys(verb for first in trusted for verb in first) or ["chat"]
     return f"{who} can {', '.join(some)} and {last}." if some else f"{who} can {last}."
 
 
-def too_small(model: str, command: Choice, choices: Sequence[Choice]) -> str:
-    """What is said instead of a command that the model is not trusted with."""
+def describe_limits(model: str, command: Choice, choices: Sequence[Choice]) -> str:
+    """Say instead of a command that the model is not trusted with."""
     return (
         f"{model} is too small to {command.beyond} safely. {list_abilities('It', choices)} "
         "/model in chat and `andy models list` show what else is here."

@@ -12,12 +12,19 @@ from functools import cache
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside import small_talk
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.filling import parameters
-from andy_cli.models.inside.numbers import numbers
-from andy_cli.models.inside.spans import kind, named
-from andy_cli.models.inside.words import IDLE, INTERROGATIVES, WORD, stem, things, words
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.values.numbers import find_numbers
+from andy_cli.models.inside.values.parameters import Parameter, list_parameters, summarize_command
+from andy_cli.models.inside.values.spans import find_named
+from andy_cli.models.inside.values.words import (
+    INTERROGATIVES,
+    WORD,
+    find_stem,
+    find_things,
+    find_words,
+    meaningful_stems,
+)
 from andy_cli.phrases import load_phrases
 
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
@@ -106,12 +113,12 @@ class Profile:
 
     @classmethod
     def of(cls, choice: Choice) -> "Profile":
-        description = choice.about.partition("\n")[0].strip().rstrip(".")
-        name = command_name(choice).replace("_", " ")
-        hints = ", ".join(each.about for each in parameters(choice))
+        description = summarize_command(choice)
+        name = find_command_name(choice).replace("_", " ")
+        hints = ", ".join(parameter.about for parameter in list_parameters(choice))
         detailed = f"{description} ({hints})" if hints else description
         texts = dict.fromkeys((description, name, detailed, *choice.examples[:OWN_EXAMPLES]))
-        stems = frozenset(stem(word) for text in texts for word in words(text) if word not in IDLE)
+        stems = frozenset().union(*map(meaningful_stems, texts))
         # What describes a command has no values; a file that it speaks of is no name.
         described = tuple(Phrase(text, text) for text in (description, name, detailed))
         return cls((*dict.fromkeys((*described, *map(make_phrase, choice.examples))),), stems)
@@ -140,8 +147,10 @@ class Profiles:
         }
         for name, said in find_absent(choices).items():
             talk[name] = Profile(tuple(map(make_phrase, said)))
-        every = [*commands, *talk.values()]
-        phrases = [(at, phrase) for at, each in enumerate(every) for phrase in each.phrases]
+        profiles = [*commands, *talk.values()]
+        phrases = [
+            (at, phrase) for at, profile in enumerate(profiles) for phrase in profile.phrases
+        ]
         return cls(
             choices,
             commands,
@@ -159,11 +168,11 @@ def find_absent(choices: Sequence[Choice]) -> Mapping[str, Sequence[str]]:
     """Find what people say who want a tool that ships with andy and cannot be used now."""
     if not any(choice.examples for choice in choices):
         return {}  # other tools than andy's
-    there = {command_name(choice) for choice in choices}
+    there = {find_command_name(choice) for choice in choices}
     return {name: said for name, said in load_phrases().items() if name not in there}
 
 
-def command_name(choice: Choice) -> str:
+def find_command_name(choice: Choice) -> str:
     """`play_mp3` of `DEAR ANDYBOT, PLAY_MP3`."""
     return choice.text.rpartition(",")[2].strip().lower()
 
@@ -197,7 +206,7 @@ class Scorer:
         values: list[list[float]] = [[] for _ in range(len(choices) + len(profiles.talk))]
         for group, one, other in zip(profiles.groups, near, nearer, strict=True):
             values[group].append((one + other) / 2)
-        scores = [summed(each) for each in values]
+        scores = [sum_nearest(group) for group in values]
         if not profiles.has_examples:
             return self._compare_described(text, plain, scores, profiles)
         belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
@@ -232,13 +241,13 @@ class Scorer:
 
     def is_read(self, text: str) -> bool:
         """Whether the model knows the words: those of another language it has to spell."""
-        plain = words(name_things(text))
+        plain = find_words(name_things(text))
         return len(self._tokens(f" {' '.join(plain)}")) <= PIECES * len(plain)
 
     def ask_model(self, text: str, choices: Sequence[Choice], scores: Scores) -> Scores:
         """The scores with the model's opinion of the best few."""
         order = sorted(range(len(choices)), key=lambda at: -scores.commands[at])[:SHORTLIST]
-        actions = [TALK, *(describe(choices[at]) for at in order)]
+        actions = [TALK, *(describe_command(choices[at]) for at in order)]
         prompts = [PROMPT.format(action=action) for action in actions]
         talk, *found = self._likelihoods(prompts, text[:LONGEST] + '"')
         commands = [score - 1 for score in scores.commands]
@@ -251,8 +260,8 @@ class Scorer:
 
 def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profiles) -> list[float]:
     """Add to the score of each command what the words and forms of the request say for it."""
-    said = {stem(word) for word in words(plain)}
-    asks = words(text)[:1] and words(text)[0] in INTERROGATIVES
+    said = {find_stem(word) for word in find_words(plain)}
+    asks = find_words(text)[:1] and find_words(text)[0] in INTERROGATIVES
     weighed = []
     for score, profile, choice in zip(scores, profiles.commands, profiles.choices, strict=False):
         shared = len(profile.stems & said) / (len(said) or 1)
@@ -264,51 +273,52 @@ def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profil
 
 
 def fit_form(text: str, is_named: bool, choice: Choice) -> float:
-    """How well what the text holds fits what the command takes: numbers, names, members."""
-    taken = parameters(choice)
-    count = len(numbers(text))
-    numeric = [each for each in taken if each.schema.get("type") in ("integer", "number")]
-    wanting = max(0, sum(each.needed for each in numeric) - count)
+    """Weigh how well what the text holds fits what the command takes: numbers, names, members."""
+    taken = list_parameters(choice)
+    count = len(find_numbers(text))
+    numeric = [item for item in taken if item.schema.get("type") in ("integer", "number")]
+    wanting = max(0, sum(item.needed for item in numeric) - count)
     left_over = max(0, count - len(numeric))
-    said = f" {' '.join(words(text))} "
-    members = sum(
-        any(
-            f" {' '.join(words(str(each)))} " in said for each in parameter.schema.get("enum") or ()
-        )
-        for parameter in taken
-    )
-    places = [each.needed for each in taken if kind(each.name, each.schema) in PLACES]
+    said = f" {' '.join(find_words(text))} "
+    members = sum(has_said_member(item, said) for item in taken)
+    places = [item.needed for item in taken if item.kind in PLACES]
     unplaced = 2 - bool(places) - any(places) if is_named else 0
     return FORM_WEIGHT * (members - wanting - left_over - unplaced)
 
 
-def summed(values: Sequence[float]) -> float:
+def has_said_member(parameter: Parameter, said: str) -> bool:
+    """Whether a member of its enumeration is among the words, which blanks surround."""
+    allowed = parameter.schema.get("enum") or ()
+    return any(f" {' '.join(find_words(str(member)))} " in said for member in allowed)
+
+
+def sum_nearest(values: Sequence[float]) -> float:
     """The nearest text counts half, the mean of the nearest few the other half."""
     nearest = sorted(values, reverse=True)[:NEIGHBOURS]
     return (nearest[0] + sum(nearest) / len(nearest)) / 2
 
 
-def describe(choice: Choice) -> str:
+def describe_command(choice: Choice) -> str:
     """The command's description, or its name in words."""
-    about = choice.about.partition("\n")[0].strip().rstrip(".")
-    return about or command_name(choice).replace("_", " ")
+    return summarize_command(choice) or find_command_name(choice).replace("_", " ")
 
 
 def name_things(text: str, names: Sequence[str] = ()) -> str:
-    """The text with `the text file` in place of `notes.txt`: its name says nothing of the wish.
+    """Write `the text file` in place of `notes.txt`: its name says nothing of the wish.
 
     A file or folder that is there needs no ending to be known.
     """
-    found = things(text)
-    for each in reversed(found):
-        text = f"{text[: each.start]}{_kind_name(each.kind, each.text)}{text[each.end :]}"
-    match = next(iter(named(text, names, frozenset())), None)
-    if any(each.kind in ("file", "folder") for each in found) or not match or not match.is_clear:
+    found = find_things(text)
+    for thing in reversed(found):
+        kind_name = find_kind_name(thing.kind, thing.text)
+        text = f"{text[: thing.start]}{kind_name}{text[thing.end :]}"
+    match = next(iter(find_named(text, names, frozenset())), None)
+    if not match or not match.is_clear or any(thing.kind in ("file", "folder") for thing in found):
         return text
     kind = "folder" if match.name.endswith("/") else "file"
     spans = [span.span() for span in WORD.finditer(text) if match.is_part(span[0])]
     start, end = spans[0][0], spans[-1][1]
-    return f"{text[:start]}{_kind_name(kind, match.name)}{text[end:]}"
+    return f"{text[:start]}{find_kind_name(kind, match.name)}{text[end:]}"
 
 
 def is_name(text: str, names: Sequence[str]) -> bool:
@@ -317,7 +327,7 @@ def is_name(text: str, names: Sequence[str]) -> bool:
     return plain != text and plain in {*FILE_NAMES.values(), *KIND_NAMES.values(), OTHER_FILE}
 
 
-def _kind_name(kind: str, text: str) -> str:
+def find_kind_name(kind: str, text: str) -> str:
     if kind == "file":
         form = (mimetypes.guess_type(text)[0] or "text").partition("/")[0]
         return FILE_NAMES.get(form, OTHER_FILE)

@@ -2,7 +2,7 @@
 
 import re
 
-from andy_cli.models.inside.words import things, words
+from andy_cli.models.inside.values.words import find_things, find_words
 
 NUMBER_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -55,19 +55,20 @@ SPELLED = re.compile(
 )
 
 
-def numbers(text: str) -> list[tuple[float, int, int]]:
-    """The numbers a text names, in digits or words, with where they stand."""
+def find_numbers(text: str) -> list[tuple[float, int, int]]:
+    """Find the numbers a text names, in digits or words, with where they stand."""
     text = without_things(text)
-    found = [(float(each[0]), *each.span()) for each in DIGITS.finditer(text)]
-    for each in SPELLED.finditer(text):
-        if (value := _spelled(each[0])) is not None:
-            found.append((float(value), *each.span()))
-    return sorted(found, key=lambda each: each[1])
+    found = [(float(match[0]), *match.span()) for match in DIGITS.finditer(text)]
+    for match in SPELLED.finditer(text):
+        if (number := read_number(match[0])) is not None:
+            found.append((float(number), *match.span()))
+    return sorted(found, key=lambda number: number[1])
 
 
-def _spelled(word: str) -> int | None:
+def read_number(word: str) -> int | None:
+    """Read a number that is spelled in letters, as `twenty-one`; None if it is none."""
     first, _, second = word.lower().replace("-", " ").partition(" ")
-    if second in SCALES and (base_ := _spelled(first)) is not None:
+    if second in SCALES and (base_ := read_number(first)) is not None:
         return base_ * SCALES[second]
     if first in TENS or first == "twenty":
         base = TENS.get(first, 20)
@@ -77,9 +78,9 @@ def _spelled(word: str) -> int | None:
     return next((row.index(first) + 2 for row in OTHER_NUMBER_WORDS if first in row), None)
 
 
-def ordinal(text: str) -> int | None:
-    """Which of several is meant: 0 for the first, -1 for the last."""
-    plain = " ".join(words(without_things(text)))
+def find_ordinal(text: str) -> int | None:
+    """Find which of several is meant: 0 for the first, -1 for the last."""
+    plain = " ".join(find_words(without_things(text)))
     said = [place for place, pattern in enumerate(ORDINALS) if pattern.search(plain)]
     if said:
         return said[0]
@@ -96,7 +97,7 @@ def ordinal(text: str) -> int | None:
 
 def without_things(text: str) -> str:
     """The text with blanks where addresses, files and quotations stood: places stay the same."""
-    for each in things(text):
-        if each.kind != "sum":
-            text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
+    for thing in find_things(text):
+        if thing.kind != "sum":
+            text = text[: thing.start] + " " * (thing.end - thing.start) + text[thing.end :]
     return text

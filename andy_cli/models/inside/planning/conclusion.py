@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from andy_cli.models.inside.words import words
+from andy_cli.models.inside.values.words import find_words
 
 LISTED = 20
 """Entries of a list that are named; of a longer one the first few."""
@@ -38,101 +38,99 @@ REWORDED = (
 
 
 def conclude_all(results: Sequence[str], done: Sequence[str]) -> str:
-    """What is told of all results of a turn, a paragraph each where they are long."""
+    """Tell of all results of a turn, in paragraphs where one is long."""
     deeds = [*done, *[""] * len(results)]
     told = [conclude(result, deed) for result, deed in zip(results, deeds, strict=False)]
-    joint = "\n\n" if any("\n" in each for each in told) else "\n"
+    joint = "\n\n" if any("\n" in part for part in told) else "\n"
     return joint.join(dict.fromkeys(told))
 
 
 def conclude(result: str, done: str = "") -> str:
-    """What is told of a result, JSON or text; `done` is what the tool did, in the past tense."""
-    value = _value(result)
+    """Tell of a result, JSON or text; `done` is what the tool did, in the past tense."""
+    value = _read_value(result)
     deed = f"{done[:1].upper()}{done[1:]}".rstrip(".")
-    found = _found(value)
+    found = _describe(value)
+    sentence = found if found.endswith((".", "!", "?")) else f"{found}."
     if not deed:
-        return found if found.endswith((".", "!", "?")) or "\n" in found else f"{found}."
-    if (
-        not found
-        or (_entries(value) == [] and {*words(deed)} & {"no", "nothing", "empty"})
-        or _says_it_all(deed, found, value)
-    ):
+        return found if "\n" in found else sentence
+    if not found or _says_it_all(deed, found, value):
         return f"{deed}."
-    if plain(deed) in plain(found):
-        return found if found.endswith((".", "!", "?")) else f"{found}."
-    joint = ":\n" if "\n" in found else ": "
-    return f"{deed}{joint}{found}"
+    if join_words(deed) in join_words(found):
+        return sentence
+    return f"{deed}:\n{found}" if "\n" in found else f"{deed}: {found}"
 
 
 def _says_it_all(deed: str, found: str, value: object) -> bool:
     """Whether the deed tells of it as well: a sentence is better than a record's names and values,
     and `started a.mp3` says the same as `playing a.mp3`."""
-    if isinstance(value, Mapping) and _entries(value) is None:
+    if isinstance(value, Mapping) and _list_entries(value) is None:
         return ": " in deed
-    said = {*words(deed)}
-    new = {word for word in words(found) if not word.isdigit()}
+    said = {*find_words(deed)}
+    if _list_entries(value) == [] and said & {"no", "nothing", "empty"}:
+        return True
+    new = {word for word in find_words(found) if not word.isdigit()}
     return new <= said or (3 * len(new - said) <= len(new) and len(new & said) > 1)
 
 
-def _found(value: object) -> str:
-    entries = _entries(value)
+def _describe(value: object) -> str:
+    entries = _list_entries(value)
     if entries is not None:
-        return _listing(entries)
+        return _describe_list(entries)
     if isinstance(value, Mapping):
-        return _record(value)
-    text = told(value.strip()) if isinstance(value, str) else json.dumps(value)
+        return _describe_record(value)
+    text = drop_advice(value.strip()) if isinstance(value, str) else json.dumps(value)
     if not text or text in {"OK", "null"}:
         return "Done"
     return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rsplit(chr(10), 1)[0]}\n..."
 
 
-def _listing(entries: Sequence[str]) -> str:
+def _describe_list(entries: Sequence[str]) -> str:
     if not entries:
         return "nothing was found"
     more = len(entries) - LISTED
-    shown = "\n".join(f"- {each}" for each in entries[:LISTED])
+    shown = "\n".join(f"- {entry}" for entry in entries[:LISTED])
     return f"{shown}\n- and {more} more" if more > 0 else ", ".join(entries)
 
 
-def _record(record: Mapping[str, object]) -> str:
+def _describe_record(record: Mapping[str, object]) -> str:
     """`time: 16:40, zone: Asia/Tokyo`"""
     pairs = [
-        f"{' '.join(words(str(name))) or name}: {_short(value)}"
+        f"{' '.join(find_words(str(name))) or name}: {_shorten(value)}"
         for name, value in record.items()
         if isinstance(value, str | int | float) and str(value)
     ]
     return ", ".join(pairs[:PAIRS]) or json.dumps(record, ensure_ascii=False)[:EXCERPT]
 
 
-def told(text: str) -> str:
+def drop_advice(text: str) -> str:
     """What a tool said, without what is meant for the model alone."""
     for said, instead in REWORDED:
         if match := said.fullmatch(text.strip()):
             return re.sub(r"(?<=: )\w+: |(?<=; )\w+: ", "", match.expand(instead))
     first, *more = re.split(r"(?<=[.!?])\s+(?=[A-Z]|[a-z]+_)", text)
-    return " ".join([first, *(each for each in more if not ADVICE.search(each))])
+    return " ".join([first, *(sentence for sentence in more if not ADVICE.search(sentence))])
 
 
-def plain(text: str) -> str:
-    return " ".join(words(text))
+def join_words(text: str) -> str:
+    return " ".join(find_words(text))
 
 
-def _entries(value: object) -> list[str] | None:
+def _list_entries(value: object) -> list[str] | None:
     """The entries of a list by name, of a record the list in it; None where there is no list."""
     if isinstance(value, Mapping):
-        value = next((each for each in value.values() if isinstance(each, list)), None)
+        value = next((part for part in value.values() if isinstance(part, list)), None)
     if not isinstance(value, list):
         return None
-    return [_short(_name(each)) for each in value]
+    return [_shorten(_find_name(entry)) for entry in value]
 
 
-def _name(entry: object) -> object:
+def _find_name(entry: object) -> object:
     if isinstance(entry, Mapping):
-        return next((each for each in entry.values() if isinstance(each, str) and each), entry)
+        return next((text for text in entry.values() if isinstance(text, str) and text), entry)
     return entry
 
 
-def _value(text: str) -> object:
+def _read_value(text: str) -> object:
     """What the text is as JSON, else the text itself."""
     try:
         value: object = json.loads(text)
@@ -141,6 +139,6 @@ def _value(text: str) -> object:
     return value
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return " ".join(text.split())[:LONGEST]

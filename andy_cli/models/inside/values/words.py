@@ -70,7 +70,7 @@ SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Thing:
     """A thing that a text names: what kind of thing, its text, where it stands."""
 
     kind: str
@@ -79,17 +79,17 @@ class Found:
     end: int
 
 
-def things(text: str) -> list[Found]:
-    """Quotations, addresses, files, folders and numbers in order; none inside another."""
-    found: list[Found] = []
+def find_things(text: str) -> list[Thing]:
+    """Find quotations, addresses, files, folders and numbers in order; none inside another."""
+    found: list[Thing] = []
     for kind, pattern in KINDS:
         for match in pattern.finditer(text):
             start, end = match.span()
             if any(start < other.end and other.start < end for other in found):
                 continue
             inner = next((group for group in match.groups() if group), match[0])
-            found.append(Found(kind, inner, start, end))
-    return sorted(found, key=lambda each: each.start)
+            found.append(Thing(kind, inner, start, end))
+    return sorted(found, key=lambda thing: thing.start)
 
 
 KINDS = (
@@ -105,29 +105,37 @@ KINDS = (
 )
 
 
-def stem(word: str) -> str:
-    """The word without its ending: `playing`, `plays` and `play` are one."""
+ENDINGS = (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("xes", "x"))
+
+
+def find_stem(word: str) -> str:
+    """Find the word without its ending: `playing`, `plays` and `play` are one."""
     word = word.lower().replace("\u2019", "'").removesuffix("'s")
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("xes", "x")):
+    for ending, instead in ENDINGS:
         if word.endswith(ending) and len(word) > len(ending) + 1:
             return word[: -len(ending)] + instead
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
         word = word[:-1]
     for ending in ("ing", "ed"):
         root = word.removesuffix(ending)
-        if root != word and len(root) > 2 and re.search("[aeiouy]", root):
-            doubled = root[-1] == root[-2] and root[-1] not in "lsz"
-            return root[:-1] if doubled else root.removesuffix("e")
+        if root != word and len(root) > 2 and not {*root}.isdisjoint("aeiouy"):
+            is_doubled = root[-1] == root[-2] and root[-1] not in "lsz"
+            return root[:-1] if is_doubled else root.removesuffix("e")
     return word.removesuffix("e") if len(word) > 4 else word
 
 
-def words(text: str) -> list[str]:
-    """The words of a text, lower case, names of tools taken apart."""
+def meaningful_stems(text: str) -> frozenset[str]:
+    """The stems of its words, without those that say nothing about what is meant."""
+    return frozenset(find_stem(word) for word in find_words(text) if word not in IDLE)
+
+
+def find_words(text: str) -> list[str]:
+    """Find the words of a text, lower case, names of tools taken apart."""
     text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).replace("_", " ")
-    return [each.lower() for each in WORD.findall(text)]
+    return [word.lower() for word in WORD.findall(text)]
 
 
-def plain_words(text: str) -> list[str]:
-    """The words without accents."""
+def find_plain_words(text: str) -> list[str]:
+    """Find the words without accents."""
     split = unicodedata.normalize("NFKD", text)
-    return words("".join(each for each in split if not unicodedata.combining(each)))
+    return find_words("".join(char for char in split if not unicodedata.combining(char)))

@@ -1,0 +1,149 @@
+"""Say what a model says that each step is chosen for: a command with its values, a question, or
+words that nothing in them can be wrong.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from andy_cli.actions import fill_action
+from andy_cli.messages import Choice, Constraint, Wire
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
+from andy_cli.models.inside.planning.conclusion import conclude_all
+from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
+from andy_cli.models.inside.planning.request_plan import NAMED, RequestPlan, Step, holds_list
+from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.parameters import list_parameters, strip_description
+
+REMEMBERED = 32
+"""Plans; later steps of a turn ask for the same one again."""
+UNSURE = 0.002
+"""A lead over the next command below which what plays or acts is asked about first."""
+ASKS = "Shall I "
+
+
+class Utterance(NamedTuple):
+    text: str
+    is_command: bool = False
+
+
+class Planner:
+    def __init__(self, name: str, encoder: Encoder, scorer: Scorer, filler: Filler) -> None:
+        """`name` is the model's, as users are told it."""
+        self._name = name
+        self._encoder = encoder
+        self._scorer = scorer
+        self._filler = filler
+        self._plans: dict[tuple[object, ...], list[Step]] = {}
+
+    def say(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
+        """Say the whole reply."""
+        turn, choices = read_turn(messages), constraint.choices
+        if turn.refused:
+            return Utterance(ask_again(turn.results[-1], choices))
+        confirmed = turn.said.startswith(ASKS) and self._agrees(turn.request)
+        if confirmed:
+            turn = replace(turn, request=turn.before)
+        steps = self._recall_plan(turn, constraint)
+        done = len(turn.calls)
+        if not (steps or constraint.free_text):
+            steps = [self._under(constraint).find_best_step(turn.request)]
+        if not turn.failed and done < len(steps):
+            return self._carry_out(steps[done], turn, constraint, confirmed)
+        if constraint.results:
+            return Utterance(conclude_all(constraint.results, constraint.done))
+        return Utterance(self._talk(turn.request, choices))
+
+    def plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
+        """List the commands that the request needs, in order; none where it is talk."""
+        choices = constraint.choices
+        if not turn.request or not choices:
+            return []
+        asked = [at for at, choice in enumerate(choices) if turn.said in list_questions(choice)]
+        if asked:
+            scores = self._scorer.compare(turn.before, choices)
+            best = max(asked, key=scores.commands.__getitem__)
+            if scores.talk <= scores.commands[best] + NAMED:
+                return [Step(best, turn.request, 1.0)]
+        return self._under(constraint).list_steps(turn.request, is_first=not turn.earlier)
+
+    def _under(self, constraint: Constraint) -> RequestPlan:
+        return RequestPlan(self._encoder, self._scorer, self._filler, constraint)
+
+    def _recall_plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
+        commands = tuple(choice.text for choice in constraint.choices)
+        listed = tuple(map(holds_list, constraint.results))
+        key = (turn.request, turn.before, turn.said, bool(turn.earlier), commands, listed)
+        if key not in self._plans:
+            if len(self._plans) >= REMEMBERED:
+                self._plans.clear()
+            self._plans[key] = self.plan(turn, constraint)
+        return self._plans[key]
+
+    def _carry_out(
+        self, step: Step, turn: Turn, constraint: Constraint, confirmed: bool
+    ) -> Utterance:
+        choice = constraint.choices[step.at]
+        if choice.beyond:
+            return Utterance(small_talk.describe_limits(self._name, choice, constraint.choices))
+        known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
+        found = self._filler.fill_by_meaning(choice, step.text, known)
+        if found.missing:
+            return Utterance(ask_for(found.missing[0].about))
+        if not (confirmed or step.lead >= UNSURE or (choice.harmless and not step.rival)):
+            action = fill_action(choice.action, found.values) or choice.about
+            return Utterance(f"{ASKS}{action}?")
+        command = write_command(choice, found)
+        if command in turn.calls:
+            return Utterance(
+                conclude_all(constraint.results, constraint.done)
+            )  # both parts meant it
+        return Utterance(command, is_command=True)
+
+    def _agrees(self, text: str) -> bool:
+        return max(self._encoder.closeness(text, small_talk.YES)) > SAME
+
+    def _talk(self, text: str, choices: Sequence[Choice]) -> str:
+        scores = self._scorer.compare(text, choices)
+        return small_talk.answer_talk(scores.kind, scores.nearness, choices)
+
+
+SAME = 0.93
+"""Nearness of two short answers that mean the same."""
+
+
+def write_command(choice: Choice, found: Arguments) -> str:
+    """The command with its values, one a line."""
+    lines = [f"{name}: {' '.join(value.split())}" for name, value in found.values.items()]
+    return "\n".join([choice.text, *lines])
+
+
+def list_questions(choice: Choice) -> list[str]:
+    """For each parameter that is needed what a person would be asked: `Which song?`"""
+    return [ask_for(parameter.about) for parameter in list_parameters(choice) if parameter.needed]
+
+
+def ask_for(about: str) -> str:
+    """`which song` is `Which song?`, `text to write` is `What is the text to write?`"""
+    about = strip_description(about)
+    if not re.match(r"(?:which|what|who|where|when|how)\b", about, re.I):
+        about = f"what is the {re.sub(r'^(?:the|an?) ', '', about, flags=re.I)}"
+    return f"{about[:1].upper()}{about[1:]}?"
+
+
+def ask_again(result: str, choices: Sequence[Choice]) -> str:
+    """The question behind `cannot NAME without PARAMETER`."""
+    match = REFUSAL.fullmatch(result.strip())
+    if not match:
+        return ""
+    found = [
+        parameter
+        for choice in choices
+        if find_command_name(choice) == match[1].lower()
+        for parameter in list_parameters(choice)
+        if parameter.name == match[2]
+    ]
+    return ask_for(found[0].about if found else match[2])

@@ -1,0 +1,290 @@
+"""Plan one request: which commands it needs, in which order, from which of its words."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from andy_cli.messages import Choice, Constraint
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.planning.choosing import (
+    DECISIVE,
+    Scorer,
+    Scores,
+    describe_command,
+    is_name,
+    name_things,
+)
+from andy_cli.models.inside.planning.dialogue import split_wishes
+from andy_cli.models.inside.values.entries import find_entries, find_meant, is_list, is_readable
+from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.numbers import find_ordinal
+from andy_cli.models.inside.values.parameters import list_parameters
+from andy_cli.models.inside.values.spans import find_named
+from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things
+
+NAMED = 0.04
+"""What a file or an address in a request speaks for a command rather than for talk."""
+NAMED_HERE = 0.03
+"""The same of something that is there and is called by its name."""
+CLOSE = 0.01
+"""Commands nearer to each other than that are told apart by how much of the request they use."""
+FAR = 0.81
+"""Nearness below which a command is not meant, although none is nearer, where examples say how
+people ask for it."""
+DOUBTFUL = 0.04
+"""A lead of a command over talk, or of talk over it, that the model has to confirm."""
+WISH = 0.005
+PLAIN = 0.01
+UNLIKE = 0.03
+"""By so much farther is a command that lists something else than what is pointed at."""
+REFERRING = 0.035
+"""By so much may a command that looks at what was found be farther than another."""
+MEANT_LEAD = 0.03
+"""By so much nearer in meaning to a question than the others is the file that answers it."""
+SPLIT = 0.05
+"""By so much a part may be farther from its command than the whole request from its own."""
+
+
+class Step(NamedTuple):
+    at: int
+    """Its place among the choices."""
+    text: str
+    """The part of the request that asks for it."""
+    lead: float
+    """Over the next command."""
+    rival: bool = False
+    """A command that the model is not trusted with is nearly as likely."""
+
+
+class RequestPlan:
+    """Plans requests under one constraint."""
+
+    def __init__(
+        self, encoder: Encoder, scorer: Scorer, filler: Filler, constraint: Constraint
+    ) -> None:
+        self._encoder = encoder
+        self._scorer = scorer
+        self._filler = filler
+        self._constraint = constraint
+        self._choices = constraint.choices
+        self._names = constraint.names
+
+    def list_steps(self, text: str, is_first: bool) -> list[Step]:
+        """List the commands that the request needs, in order; none where it is talk.
+
+        `is_first`: nothing was found in the turns before, that it could point at.
+        """
+        steps: list[Step] = []
+        for part in self._split(text):
+            if steps and self._is_value(part, self._choices[steps[-1].at]):
+                steps.append(steps[-1]._replace(text=part))
+                continue
+            step = self._find_step(part, bool(steps))
+            if step is None:
+                continue
+            if steps and self._is_same_wish(steps[-1], step, text):
+                steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}, {step.text}")
+            elif not (steps and self._is_afterthought(step, text)):
+                steps.append(step)
+        if not steps:
+            return self._read_what_is_meant(text)
+        return self._fit_to_list(steps) if is_first else steps
+
+    def find_best_step(self, text: str) -> Step:
+        """Find the command that is likeliest, whether or not one is meant."""
+        scores = self._compare(text)
+        if scores.lead < DECISIVE and self._scorer.is_read(text):
+            scores = self._scorer.ask_model(text, self._choices, scores)
+        highest = max(scores.commands)
+        close = [at for at, score in enumerate(scores.commands) if score > highest - CLOSE]
+        if len(close) < 2:
+            return Step(scores.best, text, scores.lead)
+        beyond = bool(self._choices[scores.best].beyond)
+        alike = [at for at in close if bool(self._choices[at].beyond) == beyond]
+        known = Known((*self._constraint.earlier, *self._constraint.results), self._names)
+        used = {at: self._filler.fill(self._choices[at], text, known).use for at in alike}
+        best = max(alike, key=lambda at: (used[at], scores.commands[at]))
+        is_decided = len(alike) > 1 and all(used[best] > used[at] for at in alike if at != best)
+        return Step(best, text, CLOSE if is_decided else scores.lead, len(alike) < len(close))
+
+    def _compare(self, text: str) -> Scores:
+        return self._scorer.compare(text, self._choices, self._names)
+
+    def _fill(self, step: Step) -> Arguments:
+        """Fill a command with what was said alone."""
+        return self._filler.fill(self._choices[step.at], step.text, Known((), self._names))
+
+    def _split(self, text: str) -> list[str]:
+        compared = self._compare(text)
+        nearest, likeliest = max(compared.commands), self._choices[compared.best]
+
+        def is_more(before: str, part: str) -> bool:
+            return self._is_value(part, likeliest) and self._has_name(before, likeliest)
+
+        def is_wish(part: str) -> bool:
+            if is_name(part, self._names):
+                return False
+            scores = self._compare(part)
+            best = max(scores.commands)
+            return best > scores.talk and best > nearest - SPLIT
+
+        return split_wishes(text, is_wish, is_more)
+
+    def _find_step(self, text: str, follows: bool) -> Step | None:
+        """Find the command that a part of a request asks for; None where it is talk.
+
+        `follows`: other parts stood before it, and it may refer to what they find."""
+        scores = self._compare(text)
+        is_named = bool(find_things(text)) or name_things(text, self._names) != text
+        if self._find_lead(text, scores, is_named) < 0:
+            return None
+        step = self.find_best_step(text)
+        choice = self._choices[step.at]
+        if follows and not is_named and choice.harmless and not needs_value(choice):
+            step = self._refer_back(step)
+        is_far = max(scores.commands) < FAR and bool(self._choices[step.at].examples)
+        return None if is_far and not is_named else step
+
+    def _find_lead(self, text: str, scores: Scores, is_named: bool) -> float:
+        """Find by how much the best command is likelier than talk."""
+        lead = max(scores.commands) - scores.talk
+        if not find_things(text):
+            lead += NAMED_HERE * is_named
+        elif scores.kind in small_talk.ANSWERS:
+            lead += NAMED  # where it is a tool that is absent, that may take a file as well
+        if not any(choice.examples for choice in self._choices):
+            lead += PLAIN  # descriptions are farther from what people say than examples are
+        if abs(lead) < DOUBTFUL and self._scorer.is_read(text):
+            lead += self._scorer.ask_model(text, self._choices, scores).wish - WISH
+        return lead
+
+    def _read_what_is_meant(self, text: str) -> list[Step]:
+        """`How much was the rent in March?`: read the file whose name is about that, if one is."""
+        reading = [at for at, choice in enumerate(self._choices) if reads_file(choice)]
+        scores = self._compare(text)
+        if not reading or scores.kind not in small_talk.QUESTIONS:
+            return []
+        names = [name for name in self._names if is_readable(name)]
+        meant = find_meant(self._encoder, text, names, MEANT_LEAD)
+        return [Step(max(reading, key=scores.commands.__getitem__), text, 1.0)] if meant else []
+
+    def _is_same_wish(self, step: Step, other: Step, text: str) -> bool:
+        """Whether two parts ask for one call: the same command, of which one part has no value,
+        or which stand beside each other with a comma alone between them."""
+        if step.at != other.at:
+            return False
+        choice = self._choices[step.at]
+        if all(self._has_name(part.text, choice) for part in (step, other)):
+            return False
+        has_values = all(self._fill(part).values for part in (step, other))
+        return not has_values or is_behind_comma(other, text)
+
+    def _is_afterthought(self, step: Step, text: str) -> bool:
+        """Whether a part is no wish of its own, as `s'il te plait`: it stands behind a comma, and
+        its command lacks what it needs."""
+        if not is_behind_comma(step, text) or find_ordinal(step.text) is not None:
+            return False
+        return bool(self._fill(step).missing)
+
+    def _has_name(self, text: str, choice: Choice) -> bool:
+        """Whether something is called by its name: a file, an address, a value that is known."""
+        is_named = bool(find_things(text)) or name_things(text, self._names) != text
+        return is_named or has_member(text, choice)
+
+    def _is_value(self, part: str, choice: Choice) -> bool:
+        """Whether the part of a request is nothing but one more value for the command."""
+        if is_name(part, self._names):
+            return True
+        rest = [word for word in find_plain_words(part) if word not in LINKS]
+        return bool(rest) and has_member(" ".join(rest), choice, whole=True)
+
+    def _refer_back(self, step: Step) -> Step:
+        """`And open it`: a command that looks at what was found, where one is nearly as near."""
+        scores = self._compare(step.text).commands
+        taking = [
+            at
+            for at, choice in enumerate(self._choices)
+            if choice.harmless and not choice.beyond and needs_value(choice)
+        ]
+        best = max(taking, key=scores.__getitem__, default=step.at)
+        return step._replace(at=best) if scores[best] > scores[step.at] - REFERRING else step
+
+    def _fit_to_list(self, steps: list[Step]) -> list[Step]:
+        """`The first one` of what has not been listed: list it before, by what lists its kind.
+
+        Behind a list comes what takes one of its entries.
+        """
+        ordered = next((step for step in steps if find_ordinal(step.text) is not None), None)
+        pointing = ordered or self._find_unsaid(steps)
+        if pointing is None or self._has_name(pointing.text, self._choices[pointing.at]):
+            return steps
+        near = self._compare_lists(pointing.at)
+        if not near or not needs_value(self._choices[pointing.at]):
+            return steps
+        best = max(near, key=near.__getitem__)
+        place = steps.index(pointing)
+        if not place or self._found_no_list(place):
+            return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
+        before = steps[place - 1]
+        if before.at not in near:
+            return steps
+        scores = self._compare(before.text).commands
+        if ordered and scores[best] > scores[before.at] - DECISIVE:
+            return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
+        if near[before.at] < near[best] - UNLIKE:
+            pointing = self._refer_back(pointing)
+        return [*steps[:place], pointing, *steps[place + 1 :]]
+
+    def _compare_lists(self, at: int) -> dict[int, float]:
+        """Compare a command with those that list something."""
+        lists = [
+            other for other, choice in enumerate(self._choices) if other != at and is_lister(choice)
+        ]
+        descriptions = [describe_command(self._choices[other]) for other in lists]
+        near = self._encoder.closeness(describe_command(self._choices[at]), descriptions)
+        return dict(zip(lists, near, strict=True))
+
+    def _found_no_list(self, count: int) -> bool:
+        """Whether so many commands were carried out, and none of them has found a list."""
+        found = self._constraint.results[:count]
+        return len(found) == count and not any(map(holds_list, found))
+
+    def _find_unsaid(self, steps: Sequence[Step]) -> Step | None:
+        """Find the step behind a list that has no value of its own: `open the one from March`."""
+        for before, step in pairwise(steps):
+            if is_lister(self._choices[before.at]) and self._fill(step).missing:
+                return step
+        return None
+
+
+def is_behind_comma(step: Step, text: str) -> bool:
+    return text[: text.find(step.text)].rstrip().endswith(",")
+
+
+def has_member(text: str, choice: Choice, whole: bool = False) -> bool:
+    """Whether a value that is known for the command is said; `whole`: and nothing else."""
+    return any(
+        match.is_clear and (not whole or all(map(match.is_part, find_plain_words(text))))
+        for find_members in choice.members.values()
+        for match in find_named(text, find_members(), frozenset())[:1]
+    )
+
+
+def holds_list(result: str) -> bool:
+    return is_list(result) and bool(find_entries(result))
+
+
+def needs_value(choice: Choice) -> bool:
+    return any(parameter.needed for parameter in list_parameters(choice))
+
+
+def is_lister(choice: Choice) -> bool:
+    """Whether it looks at something that need not be named."""
+    return choice.harmless and bool(list_parameters(choice)) and not needs_value(choice)
+
+
+def reads_file(choice: Choice) -> bool:
+    """Whether it needs one file, and changes nothing."""
+    needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
+    return choice.harmless and not choice.beyond and needed == ["file"]

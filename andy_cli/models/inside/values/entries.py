@@ -1,0 +1,98 @@
+"""The entries of what was listed, and which of several names is meant."""
+
+import json
+from collections.abc import Mapping, Sequence
+from mimetypes import guess_type
+from typing import NamedTuple
+
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.values.spans import is_near
+
+NAME_KEYS = ("file", "name", "path", "title", "subject", "url", "id", "summary")
+LISTED_LEAD = 0.012
+"""By so much nearer in meaning than the next is what is meant of a list, or of the files that are
+there where one of them is asked for."""
+MOST_MEANT = 40
+"""Names that are compared in meaning: 8 ms each where they are new."""
+UNREAD = ("audio/", "image/", "video/")
+
+
+class Entry(NamedTuple):
+    """One entry of a result."""
+
+    name: str
+    words: str
+    """All its texts, ` - ` between them."""
+
+
+def is_list(result: str) -> bool:
+    """Whether a result is, or holds, a list: of one record no entry is the first."""
+    try:
+        value: object = json.loads(result)
+    except (ValueError, RecursionError):
+        return True  # lines
+    held = value.values() if isinstance(value, Mapping) else [value]
+    return any(isinstance(part, list) for part in held)
+
+
+def find_entries(result: str, key: str = "") -> list[Entry]:
+    """Find the entries of a result: of a JSON list of texts or records, or of lines.
+
+    They are called by what the records have under the `key`, or by their name.
+    """
+    try:
+        value: object = json.loads(result)
+    except (ValueError, RecursionError):
+        lines = [line.strip() for line in result.splitlines() if line.strip()]
+        return [Entry(line, line) for line in lines] if len(lines) > 1 else []
+    keys = (key, *NAME_KEYS) if key else NAME_KEYS
+    entries = [make_entry(record, keys) for record in list_records(value, keys)]
+    return [entry for entry in entries if entry.name]
+
+
+def list_records(value: object, keys: Sequence[str]) -> list[object]:
+    """List what a result holds. A record by itself is nothing that was listed unless it is called
+    by a name: the time is not."""
+    if isinstance(value, Mapping):
+        held = next((part for part in value.values() if isinstance(part, list)), None)
+        if held is None:
+            return [value] if {*keys} & {*value} else []
+        value = held
+    return value if isinstance(value, list) else []
+
+
+def make_entry(record: object, keys: Sequence[str]) -> Entry:
+    if isinstance(record, str):
+        return Entry(record, record)
+    if not isinstance(record, Mapping):
+        return Entry("", "")
+    known = [str(record[key]) for key in keys if isinstance(record.get(key), str | int)]
+    texts = [text for text in record.values() if isinstance(text, str)]
+    return Entry((known or texts or [""])[0], " - ".join(texts))
+
+
+def find_path(written: str, names: Sequence[str]) -> str:
+    """Find the file that is there where only its case or some letters are other ones."""
+    if written in names:
+        return written
+    base = written.rpartition("/")[2].casefold()
+    bases = {name: name.rstrip("/").rpartition("/")[2].casefold() for name in names}
+    same = [name for name in bases if bases[name] == base]
+    alike = same or [name for name in bases if is_near(base, bases[name])]
+    return alike[0].rstrip("/") if len(alike) == 1 else written
+
+
+def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -> str | None:
+    """Find the name that is nearest in meaning, in any language; None without such a lead over
+    the next: `einkaufsliste` is `shopping.txt`. Folders do not count for what is in them."""
+    compared = [name.rpartition("/")[2] for name in names[:MOST_MEANT]]
+    if len(compared) < 2:
+        return None
+    near = encoder.closeness(text, compared)
+    *_, second, first = sorted(range(len(compared)), key=near.__getitem__)
+    return names[first] if near[first] - near[second] > lead else None
+
+
+def is_readable(name: str) -> bool:
+    """Whether it is the name of a file, and of no recording or picture."""
+    return not name.endswith("/") and not (guess_type(name)[0] or "").startswith(UNREAD)

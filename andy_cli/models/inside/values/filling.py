@@ -1,0 +1,295 @@
+"""Find the arguments of a command: every value is a piece of what was said or found, or a member
+of an enumeration, and no piece is used twice.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from andy_cli.messages import Choice
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.values.entries import (
+    LISTED_LEAD,
+    find_entries,
+    find_meant,
+    find_path,
+    is_list,
+    is_readable,
+)
+from andy_cli.models.inside.values.numbers import find_numbers, find_ordinal, without_things
+from andy_cli.models.inside.values.parameters import Parameter, list_parameters
+from andy_cli.models.inside.values.phrase_picking import PhrasePicker, Pick
+from andy_cli.models.inside.values.spans import (
+    Match,
+    Span,
+    find_named,
+    find_texts,
+    find_typed,
+)
+from andy_cli.models.inside.values.words import IDLE, WORD, find_stem, find_words, meaningful_stems
+
+ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", "text", "words")
+"""Kinds of values; what can be told by its form comes first."""
+NUMERIC = ("integer", "number")
+CLEAR = 0.03
+"""So much nearer than any other is a member that is meant though it is not said."""
+
+
+@dataclass
+class Arguments:
+    """What was found for one command."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    missing: list[Parameter] = field(default_factory=list)
+    """Those that are needed and that nothing was found for."""
+    used: int = 0
+    """Letters of the request that are in the values."""
+
+    @property
+    def use(self) -> tuple[bool, int]:
+        """How well the request fits the command: nothing is missing, and much of it is used."""
+        return not self.missing, self.used
+
+
+class Known(NamedTuple):
+    """What is known beside the part of the request that is looked at."""
+
+    results: Sequence[str] = ()
+    """What tools returned, the newest last, as JSON or text."""
+    names: Sequence[str] = ()
+    """Files and folders that are there, folders with a slash at the end."""
+    before: Sequence[str] = ()
+    """What the user said before, the newest last."""
+
+
+class Filler:
+    def __init__(self, encoder: Encoder, pick: Pick) -> None:
+        self._encoder = encoder
+        self._pick = pick
+
+    def fill(self, choice: Choice, text: str, known: Known) -> Arguments:
+        picker = PhrasePicker(self._encoder, self._pick, choice, text)
+        return _Filling(self._encoder, picker, choice, text, known).fill()
+
+    def fill_by_meaning(self, choice: Choice, text: str, known: Known) -> Arguments:
+        """The same; a file that is missing is the entry of the newest list, or the file that can
+        be read, whose name comes nearest to what was said."""
+        found = self.fill(choice, text, known)
+        missing = found.missing[0] if found.missing else None
+        if missing is None or missing.kind != "file":
+            return found
+        names = list_meant(choice, known)
+        if meant := find_meant(self._encoder, text, [*names], LISTED_LEAD):
+            found.values[missing.name] = find_path(names[meant], known.names)
+            found.missing = found.missing[1:]
+        return found
+
+
+def list_meant(choice: Choice, known: Known) -> dict[str, str]:
+    """List what may be meant, and its name: entries of the newest list, else files."""
+    for result in reversed(known.results):
+        if listed := find_entries(result):
+            return {entry.words: entry.name for entry in listed}
+    return {name: name for name in known.names if choice.harmless and is_readable(name)}
+
+
+class _Filling:
+    """One command that is filled in."""
+
+    def __init__(
+        self, encoder: Encoder, picker: PhrasePicker, choice: Choice, text: str, known: Known
+    ) -> None:
+        self._encoder = encoder
+        self._picker = picker
+        self._choice = choice
+        self._text = text
+        self._known = known
+        self._parameters = list_parameters(choice)
+
+    def fill(self) -> Arguments:
+        found = Arguments()
+        for parameter in sorted(self._parameters, key=self._order):
+            value = self._find_value(parameter)
+            if value is not None:
+                found.values[parameter.name] = value
+            elif parameter.needed:
+                found.missing.append(parameter)
+        found.used = sum(map(len, self._picker.taken))
+        return found
+
+    def _order(self, parameter: Parameter) -> tuple[int, bool]:
+        """Put what can be told by its form before what only the model can tell."""
+        schema = parameter.schema
+        if schema.get("enum"):
+            return 0, not parameter.needed
+        if schema.get("type") in (*NUMERIC, "boolean"):
+            # Behind what is called by its name: there may be a number in that.
+            return 2, not parameter.needed
+        if self._known.names and parameter.kind == "file":
+            return 1, not parameter.needed
+        return 3 + ORDER.index(parameter.kind), not parameter.needed
+
+    def _find_value(self, parameter: Parameter) -> str | None:
+        schema = parameter.schema
+        if allowed := schema.get("enum"):
+            return self._find_member([str(member) for member in allowed], parameter)
+        if schema.get("type") == "boolean":
+            return self._find_wish(parameter)
+        if schema.get("type") in NUMERIC:
+            return self._find_number(parameter)
+        if parameter.name in self._choice.members:
+            return self._find_known_member(parameter)
+        typed = find_typed(parameter.kind, self._text)
+        if span := next(filter(self._picker.is_free, typed), None):
+            return self._find_spelling(parameter.kind, self._picker.take(span))
+        if parameter.kind in ("file", "folder"):
+            return self._find_place(parameter)
+        if parameter.kind in ("url", "mail", "phone"):
+            return self._find_listed(parameter) if parameter.kind == "url" else None
+        if parameter.kind == "id" and (listed := self._find_listed(parameter, "id")):
+            return listed
+        if parameter.kind == "text" and (
+            span := next(filter(self._picker.is_free, find_texts(self._text)), None)
+        ):
+            return self._picker.take(span)
+        return self._picker.pick(parameter)
+
+    def _find_place(self, parameter: Parameter) -> str | None:
+        """Find a file or folder that no form shows."""
+        found = self._find_entry(parameter) or self._find_folder_as_file(parameter)
+        if found or self._known.names or not parameter.needed:
+            return found
+        return self._picker.pick(parameter)
+
+    def _find_member(self, allowed: Sequence[str], parameter: Parameter) -> str | None:
+        """Find the member that is said; else, where one is needed, the nearest in meaning."""
+        said = f" {' '.join(find_words(self._text))} "
+        exact = [member for member in allowed if f" {' '.join(find_words(member))} " in said]
+        if exact:
+            member = max(exact, key=len)
+            if at := re.search(re.escape(member.replace("_", " ")), self._text, re.I):
+                self._picker.taken.append(range(*at.span()))
+            return member
+        spoken = [f"{parameter.about}: {' '.join(find_words(member))}" for member in allowed]
+        near = self._encoder.closeness(self._text, spoken)
+        best = max(range(len(allowed)), key=near.__getitem__)
+        others = sorted(near)[:-1] or [0.0]
+        if parameter.needed or near[best] - others[-1] > CLEAR:
+            return allowed[best]
+        return None
+
+    def _find_known_member(self, parameter: Parameter) -> str | None:
+        """Find what is called by its name first, whatever its case, accents or a typing error."""
+        text = self._picker.untaken_text
+        found = [
+            (span, match.name)
+            for match in find_named(text, self._choice.members[parameter.name](), frozenset())
+            if match.is_clear and (span := find_range(text, match))
+        ]
+        if not found:
+            return None
+        span, name = min(found, key=lambda item: item[0].start)
+        self._picker.taken.append(span)
+        return name
+
+    def _find_wish(self, parameter: Parameter) -> str | None:
+        """Say yes when the request speaks of what the parameter is about."""
+        about = f"{parameter.name} {parameter.about.partition(' instead')[0]}"
+        wanted = meaningful_stems(about) - self._picker.own
+        said = {find_stem(word) for word in find_words(without_things(self._text))}
+        if wanted & said:
+            return "yes"
+        return "no" if parameter.needed else None
+
+    def _find_number(self, parameter: Parameter) -> str | None:
+        fits = [span for span in self._list_numbers(parameter) if self._picker.is_free(span)]
+        about = {
+            find_stem(word) for word in find_words(f"{parameter.name} {parameter.about}")
+        } - IDLE
+        for span in fits:
+            if about & {*map(find_stem, self._list_words_beside(span))}:
+                return self._picker.take(span)
+        numeric = [other for other in self._parameters if other.schema.get("type") in NUMERIC]
+        if not fits or not (parameter.needed or len(numeric) == 1):
+            return None
+        span = fits[0]
+        if len(fits) > 1 and len(numeric) > 1:
+            spoken = [" ".join(self._list_words_beside(fit)) for fit in fits]
+            near = self._encoder.closeness(f"{parameter.name}: {parameter.about}", spoken)
+            span = fits[max(range(len(fits)), key=near.__getitem__)]
+        is_meant = parameter.needed or self._picker.find_gain(span) > 0
+        return self._picker.take(span) if is_meant else None
+
+    def _list_numbers(self, parameter: Parameter) -> list[Span]:
+        """List the numbers that fit the schema; `the one` is none where none is needed."""
+        low, high = (parameter.schema.get(bound) for bound in ("minimum", "maximum"))
+        whole = parameter.schema.get("type") == "integer"
+        return [
+            Span(f"{number:g}", start, end)
+            for number, start, end in find_numbers(self._text)
+            if (low is None or number >= low)
+            and (high is None or number <= high)
+            and (not whole or number.is_integer())
+            and (parameter.needed or self._text[start:end].lower() != "one")
+        ]
+
+    def _list_words_beside(self, span: Span) -> list[str]:
+        text = without_things(self._text)
+        return [*find_words(text[: span.start])[-2:], *find_words(text[span.end :])[:2]]
+
+    def _find_spelling(self, kind: str, written: str) -> str:
+        return find_path(written, self._known.names) if kind in ("file", "folder") else written
+
+    def _find_entry(self, parameter: Parameter) -> str | None:
+        """Find a file or folder that is spoken of: in the newest list, or by its name."""
+        is_folder = parameter.kind == "folder"
+        if not is_folder and (listed := self._find_listed(parameter)):
+            return find_path(listed, self._known.names)
+        if is_folder and find_ordinal(self._text) is not None:
+            return self._find_folder_before()
+        own = self._picker.own | meaningful_stems(parameter.about)
+        names = [name for name in self._known.names if name.endswith("/") == is_folder]
+        text = self._picker.untaken_text
+        best = next(iter(find_named(text, names, own)), None)
+        if best is None or (is_folder and not best.is_clear):
+            return None
+        spans = [word.span() for word in WORD.finditer(text) if best.is_part(word[0])]
+        self._picker.taken += [range(*span) for span in spans]
+        return best.name.rstrip("/")
+
+    def _find_folder_before(self) -> str | None:
+        """`The second one` is in the folder that was spoken of."""
+        for said in reversed(self._known.before):
+            if spoken := find_typed("folder", said):
+                return spoken[0].text
+        return None
+
+    def _find_folder_as_file(self, parameter: Parameter) -> str | None:
+        """What reads like a folder, where no other parameter takes one: `peek into ~/.bashrc`."""
+        if any(other.kind == "folder" for other in (parameter, *self._parameters)):
+            return None
+        span = next(filter(self._picker.is_free, find_typed("folder", self._text)), None)
+        return self._picker.take(span) if span else None
+
+    def _find_listed(self, parameter: Parameter, key: str = "") -> str | None:
+        """Find an entry of the newest list that is pointed at or named in it."""
+        found = ((result, find_entries(result, key)) for result in reversed(self._known.results))
+        result, listed = next((item for item in found if item[1]), ("", []))
+        if not listed:
+            return None
+        at = find_ordinal(self._text)
+        if at is not None and is_list(result) and -len(listed) <= at < len(listed):
+            return listed[at].name
+        by_words = {entry.words: entry.name for entry in listed}
+        if match := find_named(self._text, [*by_words], self._picker.own):
+            return by_words[match[0].name]
+        if len(listed) > 1 or find_named(self._text, self._known.names, self._picker.own):
+            return None
+        return listed[0].name
+
+
+def find_range(text: str, match: Match) -> range | None:
+    """Find where a name is said."""
+    spans = [word.span() for word in WORD.finditer(text) if match.is_part(word[0])]
+    return range(spans[0][0], spans[-1][1]) if spans else None

@@ -1,0 +1,41 @@
+"""The parameters of a command, and what they are called."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from andy_cli.messages import Choice, Schema
+from andy_cli.models.inside.values.spans import find_kind
+
+
+class Parameter(NamedTuple):
+    name: str
+    schema: Schema
+    needed: bool
+
+    @property
+    def about(self) -> str:
+        """`song` of `song (file name or title)`; the name in words where nothing describes it."""
+        written = str(self.schema.get("description") or self.name.replace("_", " "))
+        return strip_description(written)
+
+    @property
+    def kind(self) -> str:
+        return find_kind(self.name, self.schema)
+
+
+def strip_description(text: str) -> str:
+    """`which song` of `which song (file name or title).`"""
+    return re.sub(r"\s*\([^)]*\)", "", " ".join(text.replace("_", " ").split())).strip(" .?;:,")
+
+
+def list_parameters(choice: Choice) -> list[Parameter]:
+    whole = choice.parameters or {}
+    required = whole.get("required") or ()
+    properties: Mapping[str, Schema] = whole.get("properties") or {}
+    return [Parameter(name, schema, name in required) for name, schema in properties.items()]
+
+
+def summarize_command(choice: Choice) -> str:
+    """Take the first line of its description, without the full stop."""
+    return choice.about.partition("\n")[0].strip().rstrip(".")

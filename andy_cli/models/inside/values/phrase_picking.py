@@ -1,0 +1,157 @@
+"""Pick the words of a request that are the value of a command, where no form shows it."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from andy_cli.messages import Choice
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.values.numbers import find_numbers
+from andy_cli.models.inside.values.parameters import Parameter, list_parameters
+from andy_cli.models.inside.values.spans import Span, find_phrases, overlaps
+from andy_cli.models.inside.values.templates import ALIKE, GAP, Templates, find_templates
+from andy_cli.models.inside.values.words import (
+    LEADS,
+    find_stem,
+    find_things,
+    find_words,
+    meaningful_stems,
+)
+
+Pick = Callable[[str, str, Sequence[str]], str]
+"""(request, what is asked for, pieces of the request) -> the piece that the model takes."""
+
+MEANT = 0.01
+"""By so much a request comes nearer to its command when a value is taken out of it."""
+MOST_COMPARED = 12
+ARTICLES = frozenset("the a an my der die das el la los las le les il i lo l".split())
+
+
+class PhrasePicker:
+    """Picks values of one command from one request; no piece is taken twice."""
+
+    def __init__(self, encoder: Encoder, pick: Pick, choice: Choice, text: str) -> None:
+        self.taken: list[range] = []
+        self._encoder = encoder
+        self._ask_model = pick
+        self._text = text
+        self._examples = choice.examples
+        self._first = next(iter(list_parameters(choice)), None)
+        self._action = choice.about.partition("\n")[0]
+        self.own = meaningful_stems(f"{self._action} {choice.text.rpartition(',')[2]}")
+        """Stems of the command's own words, which are no values."""
+
+    @property
+    def untaken_text(self) -> str:
+        return without_ranges(self._text, self.taken)
+
+    def is_free(self, span: Span) -> bool:
+        return not overlaps(span, self.taken)
+
+    def take(self, span: Span) -> str:
+        self.taken.append(range(span.start, span.end))
+        return span.text
+
+    def pick(self, parameter: Parameter) -> str | None:
+        """Pick a run of words: of several the one that the model takes.
+
+        One that need not be is left out unless the request is nearer to its command without it.
+        """
+        span = self._find_formed(parameter)
+        if span is None:
+            templates = find_templates(self._examples)
+            span = self._fit(parameter, templates) if templates else self._find_phrase(parameter)
+        return self.take(span) if span else None
+
+    def _find_formed(self, parameter: Parameter) -> Span | None:
+        """Find a number where one is asked for, or a thing that no other parameter takes."""
+        if "number" in find_words(f"{parameter.name} {parameter.about}"):
+            numbers = find_numbers(self._text)
+            written = (Span(self._text[start:end], start, end) for _, start, end in numbers)
+            if span := next(filter(self.is_free, written), None):
+                return span
+        if not parameter.needed:
+            return None
+        things = (thing for thing in find_things(self._text) if thing.kind not in ("url", "mail"))
+        spans = (Span(thing.text, thing.start, thing.end) for thing in things)
+        return next(filter(self.is_free, spans), None)
+
+    def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
+        """Find the words without which the request is nearest to what people say without them."""
+        if parameter != self._first:
+            return None
+        scores: list[tuple[float, Span]] = []
+        for span in find_phrases(self._text, self.taken, frozenset()):
+            said = find_words(span.text)
+            if templates.words & {said[0], said[-1]} and len(said) < len(find_words(self._text)):
+                continue
+            rest = f"{self._text[: span.start]}{GAP}{self._text[span.end :]}"
+            if find_words(rest):
+                scores.append((max(self._encoder.closeness(rest, templates.texts)), span))
+        highest = max((near for near, _ in scores), default=0.0)
+        near_enough = [span for near, span in scores if near > highest - ALIKE]
+        return min(near_enough, key=lambda span: len(span.text), default=None)
+
+    def _find_phrase(self, parameter: Parameter) -> Span | None:
+        own = self.own | meaningful_stems(parameter.about)
+        found = self._list_phrases(own)
+        if not found:
+            return None
+        picked = self._pick_phrase(parameter, found)
+        is_value = self.find_gain(picked) > self._find_least_gain(parameter, picked, own)
+        return picked if is_value else None
+
+    def _list_phrases(self, own: frozenset[str]) -> list[Span]:
+        """List the runs of words that may be a value. A request for a command seldom begins with
+        one: what it begins with counts where the request is nearer to the command without it."""
+        found = find_phrases(self._text, self.taken, own)
+        first = find_words(self._text)[:1]
+        if len(found) > 1 and self.find_gain(Span("", 0, len("".join(first)))) <= MEANT:
+            return [span for span in found if span.start > 0] or found
+        return found
+
+    def _pick_phrase(self, parameter: Parameter, found: Sequence[Span]) -> Span:
+        """Pick the one that the model takes; another where that is a word of the command."""
+        by_text = {span.text: span for span in found}
+        picked = by_text[self._ask_model(self._text, parameter.about, [*by_text])]
+        gain = self.find_gain(picked)
+        if parameter == self._first and not parameter.needed and gain <= 2 * MEANT:
+            return max(found[:MOST_COMPARED], key=self.find_gain)
+        others = [span for span in found if not overlaps(span, [range(picked.start, picked.end)])]
+        if gain <= 0 and others:
+            return max(others[:MOST_COMPARED], key=self.find_gain)
+        return self._drop_command_words(picked, found)
+
+    def _drop_command_words(self, picked: Span, found: Sequence[Span]) -> Span:
+        """Keep its end alone, where it begins with words of the command: `the word lemon`."""
+        ends = [span for span in found if picked.start < span.start and span.end == picked.end]
+        for end in sorted(ends, key=lambda span: -span.start):
+            if self.find_gain(Span("", picked.start, end.start)) < -MEANT / 2:
+                return end
+        return picked
+
+    def _find_least_gain(self, parameter: Parameter, span: Span, own: frozenset[str]) -> float:
+        if parameter.needed:
+            return -MEANT  # else it is one of the words by which the command is asked for
+        if self._is_led_to(span, own):
+            return MEANT
+        return 2 * MEANT if parameter == self._first else 1.0
+
+    def _is_led_to(self, span: Span, own: frozenset[str]) -> bool:
+        """Whether a preposition or the parameter's own word stands before it: `in`, `branch`."""
+        said = [word for word in find_words(self._text[: span.start]) if word not in ARTICLES]
+        return any(word in LEADS or find_stem(word) in own - self.own for word in said[-1:])
+
+    def find_gain(self, span: Span) -> float:
+        """Find by how much the request comes nearer to its command without the span: a value does
+        not belong to the words by which the command is asked for."""
+        about = [self._action, *self._examples[:2]]
+        rest = f"{self._text[: span.start]}{self._text[span.end :]}"
+        whole = self._encoder.closeness(self._text, about)
+        without = self._encoder.closeness(" ".join(rest.split()), about)
+        return (sum(without) - sum(whole)) / len(about)
+
+
+def without_ranges(text: str, ranges: Iterable[range]) -> str:
+    """The text with blanks in these places."""
+    for taken in ranges:
+        text = text[: taken.start] + " " * len(taken) + text[taken.stop :]
+    return text
