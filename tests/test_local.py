@@ -13,7 +13,7 @@ from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint
-from andy_cli.models.inside.local import LocalClient, fitted
+from andy_cli.models.inside.local import LocalClient, fit_messages
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.dialogue import read_turn, split_wishes
 from andy_cli.models.inside.planning.planner import ask_for
@@ -171,7 +171,7 @@ def test_a_cancelled_task_stops_the_model(client: LocalClient, engine: Engine) -
 def test_of_a_conversation_that_is_too_long_the_newest_messages_stay() -> None:
     system: Wire = {"role": "system", "content": "s" * 10}
     past = [user("u" * 50), assistant("a" * 50), user("v" * 50), assistant("b" * 50)]
-    kept = fitted([system, *past, user("now")], 120, len)
+    kept = fit_messages([system, *past, user("now")], 120, len)
     assert kept[0] == system
     assert kept[-1] == user("now")
     assert kept[1]["role"] == "user"
@@ -179,7 +179,7 @@ def test_of_a_conversation_that_is_too_long_the_newest_messages_stay() -> None:
 
 
 def test_a_single_message_that_is_too_long_loses_its_middle() -> None:
-    (kept,) = fitted([user("start " + "x" * 5000 + " end")], 500, len)
+    (kept,) = fit_messages([user("start " + "x" * 5000 + " end")], 500, len)
     text = str(kept["content"])
     assert text.startswith("start")
     assert text.endswith("end")

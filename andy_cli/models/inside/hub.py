@@ -127,7 +127,7 @@ def _download(
                 part.write(block)
                 have += len(block)
                 progress(have, max(total, have))
-            names = [each.headers for each in (*response.history, response)]
+            names = [answer.headers for answer in (*response.history, response)]
     except httpx2.HTTPError as error:
         part.flush()
         raise TransientError(
@@ -164,9 +164,9 @@ def _refuse(status: int, parts: Sequence[str], part: BinaryIO) -> None:
 
 def _hash(headers: Sequence[Mapping[str, str]]) -> str:
     """A redirect to the store carries the hash; a plain server may name it as its ETag."""
-    for each in headers:
+    for answer in headers:
         for name in ("x-linked-etag", "etag"):
-            value = each.get(name, "").removeprefix("W/").strip('"').lower()
+            value = answer.get(name, "").removeprefix("W/").strip('"').lower()
             if SHA256.fullmatch(value):
                 return value
     return ""

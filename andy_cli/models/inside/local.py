@@ -148,7 +148,7 @@ def _measured(engine: Engine, request: Request, constraint: Constraint) -> tuple
     most = engine.context // 2
     limit = min(limit, most) if limit > 0 else most
     room = engine.context - limit - RESERVE
-    return fitted(request.messages, room, lambda text: len(engine.tokens(text))), limit
+    return fit_messages(request.messages, room, lambda text: len(engine.tokens(text))), limit
 
 
 def _sampled(sampling: Sampling) -> Body:
@@ -169,22 +169,28 @@ def _check_length(engine: Engine, messages: Sequence[Wire]) -> None:
         )
 
 
-def fitted(messages: Sequence[Wire], room: int, count: Callable[[str], int]) -> list[Wire]:
-    """The messages that fit in `room` tokens: the system message and the newest ones.
+def fit_messages(messages: Sequence[Wire], room: int, count: Callable[[str], int]) -> list[Wire]:
+    """Keep the messages that fit in `room` tokens: the system message and the newest ones.
 
     The newest stays whatever its length, cut in the middle when it must be.
     """
-    system = [each for each in messages[:1] if each.get("role") == "system"]
-    rest = list(messages[len(system) :])
-    sizes = [count(_text(each)) + 8 for each in rest]
-    room -= sum(count(_text(each)) + 8 for each in system)
-    while len(rest) > 1 and sum(sizes) > room:
-        del rest[0], sizes[0]
-    if system and rest and rest[0].get("role") == "assistant" and len(rest) > 1:
+    has_system = [message.get("role") for message in messages[:1]] == ["system"]
+    system, rest = [*messages[:has_system]], [*messages[has_system:]]
+    sizes = [count(_text(message)) + 8 for message in rest]
+    room -= sum(count(_text(message)) + 8 for message in system)
+    first = _find_first_that_fits(sizes, room)
+    rest, sizes = rest[first:], sizes[first:]
+    if system and len(rest) > 1 and rest[0].get("role") == "assistant":
         del rest[0], sizes[0]  # templates want the user to begin
     if rest and sizes[0] > room:
         rest[0] = {**rest[0], "content": _cut(_text(rest[0]), max(room, RESERVE), sizes[0])}
     return system + rest
+
+
+def _find_first_that_fits(sizes: Sequence[int], room: int) -> int:
+    """Find the place from which all fit; that of the last where it is too large alone."""
+    places = range(len(sizes) - 1)
+    return next((place for place in places if sum(sizes[place:]) <= room), max(0, len(sizes) - 1))
 
 
 def _cut(text: str, room: int, size: int) -> str:
@@ -197,7 +203,7 @@ def _text(message: Wire) -> str:
 
 
 def _estimate(messages: Sequence[Wire]) -> int:
-    return sum(len(_text(each)) // 4 + 4 for each in messages)
+    return sum(len(_text(message)) // 4 + 4 for message in messages)
 
 
 async def _streamed(engine: Engine, body: Body) -> AsyncGenerator[Chunk, None]:

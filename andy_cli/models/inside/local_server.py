@@ -80,13 +80,13 @@ class Engine:
         with self._lock:
             return _answered(self._server.handle_completions({"temperature": 0, **body}))
 
-    def chat(self, body: Mapping[str, Any], each: Callable[[Mapping[str, Any]], bool]) -> None:
-        """One chat completion, streamed; `each` is told every chunk and returns True to stop."""
+    def chat(self, body: Mapping[str, Any], on_chunk: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Complete a chat, streamed; `on_chunk` is told every chunk and returns True to stop."""
         failures: list[ModelError] = []
 
         def receive(chunk: Mapping[str, Any]) -> bool:
             try:
-                return each(_answered(chunk))
+                return on_chunk(_answered(chunk))
             except ModelError as error:
                 failures.append(error)
                 return True
@@ -121,7 +121,9 @@ class Engine:
         }
         totals = [0.0] * len(prompts)
         for choice in self.complete(body)["choices"]:
-            totals[choice["index"]] = sum(each["logprob"] for each in choice["logprobs"]["content"])
+            totals[choice["index"]] = sum(
+                token["logprob"] for token in choice["logprobs"]["content"]
+            )
         return totals
 
     def pick(self, request: str, about: str, pieces: Sequence[str]) -> str:

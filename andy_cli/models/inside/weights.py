@@ -59,7 +59,7 @@ def available() -> tuple[str, ...]:
     """The models whose weights are here, under the names that `find` takes, sorted."""
     root = folder()
     packaged = [name for name in PACKAGED if find(name)]
-    files = {each.file for each in PACKAGED.values()}
+    files = {packaged.file for packaged in PACKAGED.values()}
     fetched = [
         f"hf:{path.relative_to(root).as_posix()}"
         for path in root.glob("*/*/**/*.gguf")

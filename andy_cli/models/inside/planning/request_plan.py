@@ -79,17 +79,17 @@ class RequestPlan:
         for part in self._split(text):
             if steps and self._is_value(part, self._choices[steps[-1].at]):
                 steps.append(steps[-1]._replace(text=part))
-                continue
-            step = self._find_step(part, bool(steps))
-            if step is None:
-                continue
-            if steps and self._is_same_wish(steps[-1], step, text):
-                steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}, {step.text}")
-            elif not (steps and self._is_afterthought(step, text)):
-                steps.append(step)
+            elif step := self._find_step(part, bool(steps)):
+                self._add_step(steps, step, text)
         if not steps:
             return self._read_what_is_meant(text)
         return self._fit_to_list(steps) if is_first else steps
+
+    def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
+        if steps and self._is_same_wish(steps[-1], step, text):
+            steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}, {step.text}")
+        elif not (steps and self._is_afterthought(step, text)):
+            steps.append(step)
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -100,6 +100,10 @@ class RequestPlan:
         close = [at for at, score in enumerate(scores.commands) if score > highest - CLOSE]
         if len(close) < 2:
             return Step(scores.best, text, scores.lead)
+        return self._choose_by_use(text, scores, close)
+
+    def _choose_by_use(self, text: str, scores: Scores, close: Sequence[int]) -> Step:
+        """Choose of commands that are equally likely the one that uses most of the request."""
         beyond = bool(self._choices[scores.best].beyond)
         alike = [at for at in close if bool(self._choices[at].beyond) == beyond]
         known = Known((*self._constraint.earlier, *self._constraint.results), self._names)
@@ -217,24 +221,31 @@ class RequestPlan:
         """
         ordered = next((step for step in steps if find_ordinal(step.text) is not None), None)
         pointing = ordered or self._find_unsaid(steps)
-        if pointing is None or self._has_name(pointing.text, self._choices[pointing.at]):
+        if pointing is None or not self._points_at_entry(pointing):
             return steps
+        return self._fit_step_to_list(steps, steps.index(pointing), is_ordered=bool(ordered))
+
+    def _fit_step_to_list(self, steps: list[Step], place: int, is_ordered: bool) -> list[Step]:
+        pointing = steps[place]
         near = self._compare_lists(pointing.at)
-        if not near or not needs_value(self._choices[pointing.at]):
+        if not near:
             return steps
         best = max(near, key=near.__getitem__)
-        place = steps.index(pointing)
-        if not place or self._found_no_list(place):
+        if self._found_no_list(place):
             return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
         before = steps[place - 1]
         if before.at not in near:
             return steps
         scores = self._compare(before.text).commands
-        if ordered and scores[best] > scores[before.at] - DECISIVE:
+        if is_ordered and scores[best] > scores[before.at] - DECISIVE:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
         if near[before.at] < near[best] - UNLIKE:
             pointing = self._refer_back(pointing)
         return [*steps[:place], pointing, *steps[place + 1 :]]
+
+    def _points_at_entry(self, step: Step) -> bool:
+        choice = self._choices[step.at]
+        return needs_value(choice) and not self._has_name(step.text, choice)
 
     def _compare_lists(self, at: int) -> dict[int, float]:
         """Compare a command with those that list something."""

@@ -11,6 +11,7 @@ from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
+    Entry,
     find_entries,
     find_meant,
     find_path,
@@ -31,7 +32,6 @@ from andy_cli.models.inside.values.words import IDLE, WORD, find_stem, find_word
 
 ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", "text", "words")
 """Kinds of values; what can be told by its form comes first."""
-NUMERIC = ("integer", "number")
 CLEAR = 0.03
 """So much nearer than any other is a member that is meant though it is not said."""
 
@@ -123,7 +123,7 @@ class _Filling:
         schema = parameter.schema
         if schema.get("enum"):
             return 0, not parameter.needed
-        if schema.get("type") in (*NUMERIC, "boolean"):
+        if parameter.is_numeric or schema.get("type") == "boolean":
             # Behind what is called by its name: there may be a number in that.
             return 2, not parameter.needed
         if self._known.names and parameter.kind == "file":
@@ -136,24 +136,31 @@ class _Filling:
             return self._find_member([str(member) for member in allowed], parameter)
         if schema.get("type") == "boolean":
             return self._find_wish(parameter)
-        if schema.get("type") in NUMERIC:
+        if parameter.is_numeric:
             return self._find_number(parameter)
         if parameter.name in self._choice.members:
             return self._find_known_member(parameter)
-        typed = find_typed(parameter.kind, self._text)
-        if span := next(filter(self._picker.is_free, typed), None):
+        if span := self._picker.find_free(find_typed(parameter.kind, self._text)):
             return self._find_spelling(parameter.kind, self._picker.take(span))
-        if parameter.kind in ("file", "folder"):
-            return self._find_place(parameter)
-        if parameter.kind in ("url", "mail", "phone"):
-            return self._find_listed(parameter) if parameter.kind == "url" else None
-        if parameter.kind == "id" and (listed := self._find_listed(parameter, "id")):
-            return listed
-        if parameter.kind == "text" and (
-            span := next(filter(self._picker.is_free, find_texts(self._text)), None)
-        ):
-            return self._picker.take(span)
-        return self._picker.pick(parameter)
+        return self._find_formless(parameter)
+
+    def _find_formless(self, parameter: Parameter) -> str | None:
+        """Find a text that no form shows: in the newest list, by what leads to it, by its words."""
+        match parameter.kind:
+            case "file" | "folder":
+                return self._find_place(parameter)
+            case "url":
+                return self._find_listed()
+            case "mail" | "phone":
+                return None
+            case "id":
+                listed = self._find_listed("id")
+                return listed if listed is not None else self._picker.pick(parameter)
+            case "text":
+                span = self._picker.find_free(find_texts(self._text))
+                return self._picker.take(span) if span else self._picker.pick(parameter)
+            case _:
+                return self._picker.pick(parameter)
 
     def _find_place(self, parameter: Parameter) -> str | None:
         """Find a file or folder that no form shows."""
@@ -203,34 +210,40 @@ class _Filling:
         return "no" if parameter.needed else None
 
     def _find_number(self, parameter: Parameter) -> str | None:
-        fits = [span for span in self._list_numbers(parameter) if self._picker.is_free(span)]
-        about = {
-            find_stem(word) for word in find_words(f"{parameter.name} {parameter.about}")
-        } - IDLE
+        fits = [*filter(self._picker.is_free, self._list_numbers(parameter))]
+        if span := self._find_named_number(parameter, fits):
+            return self._picker.take(span)
+        is_only = [other.is_numeric for other in self._parameters].count(True) == 1
+        if not fits or not (parameter.needed or is_only):
+            return None
+        span = fits[0] if is_only else self._find_nearest_number(parameter, fits)
+        if not parameter.needed and self._picker.find_gain(span) <= 0:
+            return None
+        return self._picker.take(span)
+
+    def _find_named_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span | None:
+        """Find the number beside which stands what is asked for: `volume 30`."""
+        described = find_words(f"{parameter.name} {parameter.about}")
+        about = {*map(find_stem, described)} - IDLE
         for span in fits:
             if about & {*map(find_stem, self._list_words_beside(span))}:
-                return self._picker.take(span)
-        numeric = [other for other in self._parameters if other.schema.get("type") in NUMERIC]
-        if not fits or not (parameter.needed or len(numeric) == 1):
-            return None
-        span = fits[0]
-        if len(fits) > 1 and len(numeric) > 1:
-            spoken = [" ".join(self._list_words_beside(fit)) for fit in fits]
-            near = self._encoder.closeness(f"{parameter.name}: {parameter.about}", spoken)
-            span = fits[max(range(len(fits)), key=near.__getitem__)]
-        is_meant = parameter.needed or self._picker.find_gain(span) > 0
-        return self._picker.take(span) if is_meant else None
+                return span
+        return None
+
+    def _find_nearest_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span:
+        """Find the number beside which the words are nearest to what is asked for."""
+        if len(fits) == 1:
+            return fits[0]
+        spoken = [" ".join(self._list_words_beside(fit)) for fit in fits]
+        near = self._encoder.closeness(f"{parameter.name}: {parameter.about}", spoken)
+        return fits[max(range(len(fits)), key=near.__getitem__)]
 
     def _list_numbers(self, parameter: Parameter) -> list[Span]:
         """List the numbers that fit the schema; `the one` is none where none is needed."""
-        low, high = (parameter.schema.get(bound) for bound in ("minimum", "maximum"))
-        whole = parameter.schema.get("type") == "integer"
         return [
             Span(f"{number:g}", start, end)
             for number, start, end in find_numbers(self._text)
-            if (low is None or number >= low)
-            and (high is None or number <= high)
-            and (not whole or number.is_integer())
+            if parameter.allows(number)
             and (parameter.needed or self._text[start:end].lower() != "one")
         ]
 
@@ -244,10 +257,15 @@ class _Filling:
     def _find_entry(self, parameter: Parameter) -> str | None:
         """Find a file or folder that is spoken of: in the newest list, or by its name."""
         is_folder = parameter.kind == "folder"
-        if not is_folder and (listed := self._find_listed(parameter)):
+        if not is_folder and (listed := self._find_listed()):
             return find_path(listed, self._known.names)
         if is_folder and find_ordinal(self._text) is not None:
             return self._find_folder_before()
+        return self._find_name(parameter)
+
+    def _find_name(self, parameter: Parameter) -> str | None:
+        """Find a file or folder that is there and is called by its name."""
+        is_folder = parameter.kind == "folder"
         own = self._picker.own | meaningful_stems(parameter.about)
         names = [name for name in self._known.names if name.endswith("/") == is_folder]
         text = self._picker.untaken_text
@@ -269,17 +287,19 @@ class _Filling:
         """What reads like a folder, where no other parameter takes one: `peek into ~/.bashrc`."""
         if any(other.kind == "folder" for other in (parameter, *self._parameters)):
             return None
-        span = next(filter(self._picker.is_free, find_typed("folder", self._text)), None)
+        span = self._picker.find_free(find_typed("folder", self._text))
         return self._picker.take(span) if span else None
 
-    def _find_listed(self, parameter: Parameter, key: str = "") -> str | None:
+    def _find_listed(self, key: str = "") -> str | None:
         """Find an entry of the newest list that is pointed at or named in it."""
-        found = ((result, find_entries(result, key)) for result in reversed(self._known.results))
-        result, listed = next((item for item in found if item[1]), ("", []))
-        if not listed:
-            return None
+        for result in reversed(self._known.results):
+            if listed := find_entries(result, key):
+                return self._choose_entry(listed, is_list(result))
+        return None
+
+    def _choose_entry(self, listed: Sequence[Entry], is_ordered: bool) -> str | None:
         at = find_ordinal(self._text)
-        if at is not None and is_list(result) and -len(listed) <= at < len(listed):
+        if at is not None and is_ordered and -len(listed) <= at < len(listed):
             return listed[at].name
         by_words = {entry.words: entry.name for entry in listed}
         if match := find_named(self._text, [*by_words], self._picker.own):

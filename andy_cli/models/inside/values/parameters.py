@@ -23,6 +23,16 @@ class Parameter(NamedTuple):
     def kind(self) -> str:
         return find_kind(self.name, self.schema)
 
+    @property
+    def is_numeric(self) -> bool:
+        return self.schema.get("type") in ("integer", "number")
+
+    def allows(self, number: float) -> bool:
+        """Whether a number is within the bounds of the schema, and whole where it has to be."""
+        low, high = self.schema.get("minimum"), self.schema.get("maximum")
+        is_within = (low is None or number >= low) and (high is None or number <= high)
+        return is_within and (self.schema.get("type") != "integer" or number.is_integer())
+
 
 def strip_description(text: str) -> str:
     """`which song` of `which song (file name or title).`"""

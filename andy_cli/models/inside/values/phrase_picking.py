@@ -46,6 +46,10 @@ class PhrasePicker:
     def is_free(self, span: Span) -> bool:
         return not overlaps(span, self.taken)
 
+    def find_free(self, spans: Iterable[Span]) -> Span | None:
+        """Find the first that is free."""
+        return next(filter(self.is_free, spans), None)
+
     def take(self, span: Span) -> str:
         self.taken.append(range(span.start, span.end))
         return span.text
@@ -66,13 +70,13 @@ class PhrasePicker:
         if "number" in find_words(f"{parameter.name} {parameter.about}"):
             numbers = find_numbers(self._text)
             written = (Span(self._text[start:end], start, end) for _, start, end in numbers)
-            if span := next(filter(self.is_free, written), None):
+            if span := self.find_free(written):
                 return span
         if not parameter.needed:
             return None
         things = (thing for thing in find_things(self._text) if thing.kind not in ("url", "mail"))
         spans = (Span(thing.text, thing.start, thing.end) for thing in things)
-        return next(filter(self.is_free, spans), None)
+        return self.find_free(spans)
 
     def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
         """Find the words without which the request is nearest to what people say without them."""

@@ -10,7 +10,6 @@ from andy_cli.messages import Schema
 from andy_cli.models.inside.values.words import (
     IDLE,
     LINKS,
-    Thing,
     find_plain_words,
     find_stem,
     find_things,
@@ -49,27 +48,33 @@ def find_kind(name: str, schema: Schema) -> str:
         return form
     called = find_words(name)
     about = find_words(str(schema.get("description") or ""))
-    said = {*about, *called}
     if called[-1:] == ["id"]:
         return "id"
-    is_mail = bool({"email", "mail", "e-mail"} & said)
-    is_receiver = bool({"address", "receiver", "recipient", *called} & {*about, "email", "mail"})
-    if is_mail and is_receiver and not {"text", "subject"} & {*about}:
+    if _takes_mail(called, {*about}):
         return "mail"
     if "address" in about:
         return "url" if {"page", "web", "site", "open", "fetch"} & {*about} else "words"
     return next((KIND_OF[word] for word in (*about, *called) if word in KIND_OF), "words")
 
 
+def _takes_mail(called: Sequence[str], about: set[str]) -> bool:
+    """Whether a parameter is an email address, by its name and the words of its description."""
+    is_receiver = bool({"address", "receiver", "recipient", *called} & {*about, "email", "mail"})
+    is_mail = bool({"email", "mail", "e-mail"} & {*about, *called})
+    return is_mail and is_receiver and not {"text", "subject"} & about
+
+
 def find_typed(kind: str, text: str) -> list[Span]:
     """Find the pieces that are of the kind by their form, the likeliest first."""
-    found = find_things(text)
-    things = [thing for thing in found if thing.kind == kind]
+    spans: dict[str, list[Span]] = {}
+    for thing in find_things(text):
+        spans.setdefault(thing.kind, []).append(Span(thing.text, thing.start, thing.end))
+    found = spans.get(kind, [])
     if kind == "file":
-        things += [thing for thing in found if thing.kind == "quote"]
-    if kind == "url" and not things:
-        things = [thing for thing in found if thing.kind == "file" and _is_host(thing.text)]
-    return [*map(_make_span, things)]
+        return [*found, *spans.get("quote", [])]
+    if kind == "url" and not found:
+        return [span for span in spans.get("file", []) if _is_host(span.text)]
+    return found
 
 
 def _is_host(text: str) -> bool:
@@ -77,10 +82,6 @@ def _is_host(text: str) -> bool:
     import mimetypes  # 3 ms
 
     return mimetypes.guess_type(text)[0] is None
-
-
-def _make_span(thing: Thing) -> Span:
-    return Span(thing.text, thing.start, thing.end)
 
 
 ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
@@ -113,8 +114,10 @@ def find_phrases(text: str, taken: Iterable[range], own: frozenset[str]) -> list
     """
     taken = [*taken]
     free = [span for span in find_typed("quote", text) if not overlaps(span, taken)]
-    if free:
-        return free
+    return free or _list_runs(text, taken, own)
+
+
+def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[Span]:
     blocked = [*taken, *(range(thing.start, thing.end) for thing in find_things(text))]
     tokens = [match.span() for match in re.finditer(r"[^\s,;:!?\"()]+", text)]
     found: list[Span] = []
@@ -165,9 +168,8 @@ def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Mat
 
     Case, accents, the ending and one mistyped letter in five do not count.
     """
-    said = [
-        word for word in find_plain_words(text) if find_stem(word) not in own and word not in IDLE
-    ]
+    said = [word for word in find_plain_words(text) if word not in IDLE]
+    said = [word for word in said if find_stem(word) not in own]
     found = [
         match
         for name in names

@@ -116,12 +116,15 @@ def find_stem(word: str) -> str:
             return word[: -len(ending)] + instead
     if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
         word = word[:-1]
-    for ending in ("ing", "ed"):
-        root = word.removesuffix(ending)
-        if root != word and len(root) > 2 and not {*root}.isdisjoint("aeiouy"):
-            is_doubled = root[-1] == root[-2] and root[-1] not in "lsz"
-            return root[:-1] if is_doubled else root.removesuffix("e")
-    return word.removesuffix("e") if len(word) > 4 else word
+    return drop_verb_ending(word)
+
+
+def drop_verb_ending(word: str) -> str:
+    root = word.removesuffix("ing") if word.endswith("ing") else word.removesuffix("ed")
+    if root == word or len(root) < 3 or {*root}.isdisjoint("aeiouy"):
+        return word.removesuffix("e") if len(word) > 4 else word
+    is_doubled = root[-1] == root[-2] and root[-1] not in "lsz"
+    return root[:-1] if is_doubled else root.removesuffix("e")
 
 
 def meaningful_stems(text: str) -> frozenset[str]:
