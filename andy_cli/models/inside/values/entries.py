@@ -45,14 +45,19 @@ def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[
     try:
         value: object = json.loads(result)
     except (ValueError, RecursionError):
-        lines = [line.strip() for line in result.splitlines() if line.strip()]
-        if len(lines) == 1:
-            files = [name for name in names if name in result and not name.endswith("/")]
-            lines = sorted(files, key=result.index)
+        lines = list_lines(result, names)
         return [Entry(line, line) for line in lines] if len(lines) > 1 else []
     keys = (key, *NAME_KEYS) if key else NAME_KEYS
     entries = [make_entry(record, keys) for record in list_records(value, keys)]
     return [entry for entry in entries if entry.name]
+
+
+def list_lines(text: str, names: Sequence[str]) -> list[str]:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        return lines
+    files = [name for name in names if name in text and not name.endswith("/")]
+    return sorted(files, key=text.index)
 
 
 def list_records(value: object, keys: Sequence[str]) -> list[object]:
