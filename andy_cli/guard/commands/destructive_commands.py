@@ -124,16 +124,26 @@ def _judge_removal(name: str, arguments: Words, folder: str) -> str:
     removes = name in program_set("removers")
     deep = name == "rimraf" or _has_option(arguments, "rR" if removes else "R", "--recursive")
     for where in _named_paths(arguments, folder):
-        whole = where in HOMES if removes else where == "/"
-        if is_system(where) or is_disk(where) or whole or (deep and is_vital(where)):
+        if _loses_everything(where, removes, deep):
             return GONE
         if "/\ufdd0" in where or name == "xattr":
             continue
-        if removes and is_secret(where):
-            return GONE
-        if not removes and is_startup(where):
-            return DOOR
+        if why := _judge_single_place(where, removes):
+            return why
     return GONE if "--no-preserve-root" in arguments else ""
+
+
+def _judge_single_place(where: str, removes: bool) -> str:
+    """Judge one file: secrets are not removed, and what starts by itself is not changed."""
+    if removes:
+        return GONE if is_secret(where) else ""
+    return DOOR if is_startup(where) else ""
+
+
+def _loses_everything(where: str, removes: bool, deep: bool) -> bool:
+    """Check whether removing or changing a place takes a system, a disk or a home with it."""
+    whole = where in HOMES if removes else where == "/"
+    return whole or is_system(where) or is_disk(where) or (deep and is_vital(where))
 
 
 HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])

@@ -46,16 +46,12 @@ Inside = Callable[[str], bool]
 
 
 def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
-    """Why a command is asked, or nothing for one that only reads inside the folder's workspace."""
+    """Say why a command is asked, or nothing if it only reads inside the folder's workspace."""
+    if unclear := _find_unclear_part(words):
+        return unclear
     name, arguments = words[0].text, [word.text for word in words[1:]]
-    if not re.fullmatch(r"[a-z:][a-z0-9_+-]*", name) or not words[0].bare:
-        return "the name of the program is not plain"
-    if not all(word.plain for word in words[1:]):
-        return "it is not clear what it is given"
     if arguments == ["--version"]:
         return ""
-    if any(word.wild for word in words[1:]) and name not in program_set("harmless"):
-        return "a file's name may be an option"
     if name in SPECIAL:
         return SPECIAL[name](arguments, folder, inside)
     if name in MANY and arguments:
@@ -65,33 +61,64 @@ def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
     return _judge_reader(name, read_only_programs()[name], arguments, folder, inside)
 
 
+def _find_unclear_part(words: Sequence[Word]) -> str:
+    """Say what of a command only the shell itself would know, or nothing."""
+    program = words[0]
+    if not re.fullmatch(r"[a-z:][a-z0-9_+-]*", program.text) or not program.bare:
+        return "the name of the program is not plain"
+    if not all(word.plain for word in words[1:]):
+        return "it is not clear what it is given"
+    if any(word.wild for word in words[1:]) and program.text not in program_set("harmless"):
+        return "a file's name may be an option"
+    return ""
+
+
 def _judge_reader(
     name: str, reader: ReadOnlyProgram, arguments: Sequence[str], folder: str, inside: Inside
 ) -> str:
-    """The same for a program of the table."""
+    """Say why a program of the table is asked, or nothing."""
     if reader.kind == "any":
         return ""
     given = [argument for argument in arguments if not re.fullmatch(r"--colou?r(=\w+)?", argument)]
-    long = {re.sub("=.*", "=", item[2:], flags=re.DOTALL) for item in given if item[:2] == "--"}
-    if unknown := long - {"", *reader.long}:  # getopt also takes what is cut short
+    if unknown := _find_unknown_options(given, reader):
         return f"{name} --{min(unknown)} is not known to read only"
     try:
         options, rest = gnu_getopt(given, reader.letters, reader.long)
     except GetoptError as error:
         return f"{name} is not known to read only: {error}"
-    scripts = [value for option, value in options if option in ("-e", "--regexp", "--expression")]
-    scripted = bool(scripts) and name != "jq"
-    if reader.kind == "first" and not scripted and ("--files", "") not in options:
-        scripts, rest = rest[:1], rest[1:]
+    scripts, paths = _split_scripts(name, reader, options, rest)
     if name in SCRIPTS and not all(map(SCRIPTS[name], scripts)):
         return f"the script of {name} may do more than read"
     if reader.kind == "text":
         return ""
-    if len(rest) > {"none": 0, "one": 1}.get(reader.kind, 999):
-        return f"{name} is not known to read {rest[-1]!r} only"
-    if name.startswith("git "):  # `HEAD:.env` names a file of an older day
-        rest = [part for item in rest for part in item.split(":")]
-    return judge_paths(rest, folder, inside)
+    if len(paths) > {"none": 0, "one": 1}.get(reader.kind, 999):
+        return f"{name} is not known to read {paths[-1]!r} only"
+    return judge_paths(_split_revisions(name, paths), folder, inside)
+
+
+def _split_revisions(name: str, paths: list[str]) -> list[str]:
+    """Split what git is given at colons: `HEAD:.env` names a file of an older day."""
+    if not name.startswith("git "):
+        return paths
+    return [part for path in paths for part in path.split(":")]
+
+
+def _find_unknown_options(arguments: Sequence[str], reader: ReadOnlyProgram) -> set[str]:
+    """Find the long options that the table does not have; getopt also takes what is cut short."""
+    options = [argument[2:] for argument in arguments if argument[:2] == "--"]
+    names = {name + equals for name, equals, _ in (option.partition("=") for option in options)}
+    return names - {"", *reader.long}
+
+
+def _split_scripts(
+    name: str, reader: ReadOnlyProgram, options: Sequence[tuple[str, str]], rest: list[str]
+) -> tuple[list[str], list[str]]:
+    """Split what a program is given into the scripts that it runs and the paths that it reads."""
+    scripts = [value for option, value in options if option in ("-e", "--regexp", "--expression")]
+    scripted = bool(scripts) and name != "jq"
+    if reader.kind == "first" and not scripted and ("--files", "") not in options:
+        return rest[:1], rest[1:]
+    return scripts, rest
 
 
 def _only_prints(script: str) -> bool:
@@ -106,7 +133,7 @@ SCRIPTS: dict[str, Callable[[str], bool]] = {
 
 
 def judge_paths(paths: Sequence[str], folder: str, inside: Inside) -> str:
-    """Why paths may not be read without a yes, or nothing."""
+    """Say why paths may not be read without a yes, or nothing."""
     for path in paths:
         where = resolve_place(path, folder)
         if path in ("-", "/dev/null"):

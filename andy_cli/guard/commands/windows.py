@@ -100,7 +100,7 @@ def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:
 
 
 def _reads_secret(text: str) -> bool:
-    """Whether a line names secrets or prints the environment."""
+    """Check whether a line names secrets or prints the environment."""
     if DUMPS.search(text):
         return True
     if any(SECRET_VARIABLE.search(one or other) for one, other in VARIABLE.findall(text)):
@@ -109,19 +109,28 @@ def _reads_secret(text: str) -> bool:
     return any(is_secret(word) for word in words)
 
 
+def _split_words(part: str) -> list[str]:
+    """Split a command into its name, which may be empty, and what it is given."""
+    pairs = re.findall(r'"([^"]*)"|([^\s"]+)', part)
+    return [quoted or word for quoted, word in pairs] or [""]
+
+
+def _is_harmless(word: str) -> bool:
+    """Check whether a word is an option, or a file of the workspace that is no secret."""
+    if OPTION.fullmatch(word):
+        return True
+    return NAME.fullmatch(word) is not None and not is_secret(word.replace("\\", "/"))
+
+
 def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
     for part in line.split("|"):
         if not re.fullmatch(r"(?:[^\"'\s]|\"[^\"]*\"|\s)+", part):
             return ask("it is not clear what it is given")
-        name, *rest = [
-            quoted or word for quoted, word in re.findall(r'"([^"]*)"|([^\s"]+)', part)
-        ] or [""]
+        name, *rest = _split_words(part)
         if name.lower() not in READS[shell].split():
             return ask(f"{name or 'nothing'} may do anything")
         for word in rest:
-            if not OPTION.fullmatch(word) and (
-                not NAME.fullmatch(word) or is_secret(word.replace("\\", "/"))
-            ):
+            if not _is_harmless(word):
                 return ask(f"{word} is not known to be harmless")
         if name.lower() == "date" and rest != ["/t"]:
             return ask("date sets the clock")
