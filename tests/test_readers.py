@@ -327,7 +327,7 @@ def read_event(data: bytes) -> object:
 def read_offer(value: object) -> object:
     if not mcp_tools.usable(value) or not isinstance(value, dict):
         return None
-    offered = servers.OfferedTool("find_things", "about", value)
+    offered = servers.ServerTool("find_things", "about", value)
     described = phrases.describe_step(offered.name, "Find", value, "s")
     return described, mcp_tools.plain(value), mcp_tools.describe_tool(offered)
 
