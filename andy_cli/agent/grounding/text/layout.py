@@ -39,7 +39,7 @@ class Sentence(NamedTuple):
         return self.start + len(self.text)
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """The name an item of a list or a cell of a table begins with."""
 
     text: str
@@ -50,14 +50,14 @@ class Entry(NamedTuple):
         return self.start + len(self.text)
 
 
-def fences(text: str) -> list[tuple[int, int, str]]:
+def find_fences(text: str) -> list[tuple[int, int, str]]:
     """First and last position and the language of each fence."""
     if "```" not in text and "~~~" not in text:
         return []
     return [(*each.span(), each[2].strip().lower()) for each in FENCE.compiled.finditer(text)]
 
 
-def blanked(text: str, spans: list[tuple[int, int]]) -> str:
+def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
     """The text, as long as before, with nothing but line ends where these spans are."""
     parts, at = [], 0
     for start, end in spans:
@@ -67,7 +67,7 @@ def blanked(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join(parts) + text[at:]
 
 
-def sentences(text: str) -> list[Sentence]:
+def split_sentences(text: str) -> list[Sentence]:
     """The sentences of a text; a line end ends one."""
     found: list[Sentence] = []
     start = 0
@@ -88,12 +88,12 @@ def sentences(text: str) -> list[Sentence]:
 CLAUSE = Expression(r"[,;:!?()\n]\s|[.]\s|\s[-–—]\s|[，；：、（）。]|،")
 
 
-def clause(sentence: Sentence, at: int) -> str:
+def find_clause(sentence: Sentence, at: int) -> str:
     """The clause of a sentence in which a position of the answer stands."""
-    return clause_with_start(sentence, at)[0]
+    return locate_clause(sentence, at)[0]
 
 
-def clause_with_start(sentence: Sentence, at: int) -> tuple[str, int]:
+def locate_clause(sentence: Sentence, at: int) -> tuple[str, int]:
     """The same, and where in the answer it begins."""
     place, start = at - sentence.start, 0
     for match in CLAUSE.finditer(sentence.text):
@@ -103,20 +103,20 @@ def clause_with_start(sentence: Sentence, at: int) -> tuple[str, int]:
     return sentence.text[start:], sentence.start + start
 
 
-def lists(text: str) -> list[list[Entry]]:
+def find_lists(text: str) -> list[list[ListEntry]]:
     """The lists of a text, each as the names its items begin with."""
-    groups: list[list[Entry]] = []
+    groups: list[list[ListEntry]] = []
     last = -9
     for match in ITEM.compiled.finditer(text):
         # Lines of one list follow each other with at most one other line between.
         if last < 0 or text.count("\n", last, match.start()) > 2:
             groups.append([])
         last = match.end()
-        groups[-1].append(entry(match["rest"], match.start("rest")))
+        groups[-1].append(read_entry(match["rest"], match.start("rest")))
     return groups
 
 
-def entry(text: str, start: int) -> Entry:
+def read_entry(text: str, start: int) -> ListEntry:
     """The name at the beginning: what is emphasised or quoted, else all before a separator."""
     peeled = len(text) - len(text.lstrip(PEEL))
     opener, body = (
@@ -131,19 +131,19 @@ def entry(text: str, start: int) -> Entry:
         stop = LEAD_END.search(body)
         end = stop.start() if stop else len(body)
     name = body[:end].rstrip(PEEL).rstrip(":：").rstrip(PEEL)
-    return Entry(name, start + peeled)
+    return ListEntry(name, start + peeled)
 
 
-def tables(text: str) -> list[list[Entry]]:
+def find_table_columns(text: str) -> list[list[ListEntry]]:
     """The columns of the tables, each as its cells without the head."""
-    columns: list[list[Entry]] = []
-    width: list[list[Entry]] = []
+    columns: list[list[ListEntry]] = []
+    width: list[list[ListEntry]] = []
     row, at = -1, 0
     for line in text.split("\n"):
         if line.lstrip().startswith("|") or line.count("|") >= 2:
             row += 1
             if row > 0 and not set(line.strip()) <= set("|-: +"):
-                for place, cell in enumerate(cells(line, at)):
+                for place, cell in enumerate(split_cells(line, at)):
                     if place == len(width):
                         width.append([])
                     width[place].append(cell)
@@ -154,11 +154,11 @@ def tables(text: str) -> list[list[Entry]]:
     return columns + width
 
 
-def cells(line: str, at: int) -> list[Entry]:
+def split_cells(line: str, at: int) -> list[ListEntry]:
     found = []
     for piece in line.split("|"):
         name = piece.strip(PEEL)
-        found.append(Entry(name, at + piece.find(name) if name else at))
+        found.append(ListEntry(name, at + piece.find(name) if name else at))
         at += len(piece) + 1
     inner = line.strip()
     return found[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]

@@ -11,42 +11,47 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.claim import Claim
-from andy_cli.agent.grounding.dates import DATE, TIME, days, times
-from andy_cli.agent.grounding.figures import Figures, Found, is_marker, totals_of
-from andy_cli.agent.grounding.folding import folded, words_of
-from andy_cli.agent.grounding.layout import Sentence
-from andy_cli.agent.grounding.quantities import (
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.figures.dates import DATE, TIME, read_date, read_time
+from andy_cli.agent.grounding.figures.figure_claims import (
+    AnswerFigure,
+    EvidenceFigures,
+    compute_totals,
+    is_marker,
+)
+from andy_cli.agent.grounding.figures.quantities import (
     CLOCK,
     DURATION,
     FIGURE,
     NUMBER,
     SIZE,
-    Figure,
-    Line,
-    clock_seconds,
-    durations,
-    readings,
-    sizes,
+    NumberLine,
+    Quantity,
+    read_clock_seconds,
+    read_duration,
+    read_number,
+    read_size,
 )
-from andy_cli.agent.grounding.records import Table
-from andy_cli.agent.grounding.vocabulary import MONTHS, STOP
+from andy_cli.agent.grounding.result_tables import ResultTable
+from andy_cli.agent.grounding.text.folding import fold_text, split_words
+from andy_cli.agent.grounding.text.layout import Sentence
+from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
 
 MOST = 200
 """Rows of a table that are looked at."""
 
 
-class Record(NamedTuple):
+class TableRecord(NamedTuple):
     """One row: the words that only it has, and all its figures in base units."""
 
     text: str
     words: frozenset[str]
-    line: Line
+    line: NumberLine
     days: frozenset[tuple[int, int]]
     minutes: frozenset[int]
 
 
-class Mention(NamedTuple):
+class RecordMention(NamedTuple):
     """A record that an answer speaks of, and where."""
 
     record: int
@@ -54,12 +59,12 @@ class Mention(NamedTuple):
     end: int
 
 
-def wrong_rows(
-    found: Sequence[Found], spoken: Sequence[Sentence], known: Figures
+def find_row_claims(
+    found: Sequence[AnswerFigure], spoken: Sequence[Sentence], known: EvidenceFigures
 ) -> Iterator[Claim]:
     """The figures of one record that are told of another."""
     sure = [each for each in known.index.tables if each.sure and 1 < len(each.rows) <= MOST]
-    tables = [(records(each), Line(totals_of(each))) for each in sure]
+    tables = [(read_records(each), NumberLine(compute_totals(each))) for each in sure]
     tables = [each for each in tables if sum(bool(one.words) for one in each[0]) > 1]
     for sentence in spoken:
         inside = [
@@ -72,53 +77,53 @@ def wrong_rows(
         for table, totals in tables:
             wrong = [
                 each
-                for each in told_wrongly(inside, sentence, table)
-                if not supported_elsewhere(each, totals, known)
+                for each in find_misattributed(inside, sentence, table)
+                if not is_supported_elsewhere(each, totals, known)
             ]
             yield from (Claim(each.text, each.start, each.end, "row") for each in wrong)
             if wrong:
                 break
 
 
-def told_wrongly(
-    inside: Sequence[Found], sentence: Sentence, table: Sequence[Record]
-) -> Iterator[Found]:
+def find_misattributed(
+    inside: Sequence[AnswerFigure], sentence: Sentence, table: Sequence[TableRecord]
+) -> Iterator[AnswerFigure]:
     """The figures of a sentence that other records have than those they are told of."""
-    mentions = mentioned(sentence, table, inside)
+    mentions = find_mentions(sentence, table, inside)
     if not mentions:
         return
     for each in inside:
-        if each.kind in UNBOUND or not any(holds(one, each) for one in table):
+        if each.kind in UNBOUND or not any(holds_figure(one, each) for one in table):
             continue
-        subjects = subjects_of(each, sentence, mentions, inside, table)
-        if not subjects or any(holds(table[at], each) for at in subjects):
+        subjects = find_subjects(each, sentence, mentions, inside, table)
+        if not subjects or any(holds_figure(table[at], each) for at in subjects):
             continue
         yield each
 
 
-def endings(word: str) -> Sequence[str]:
+def list_endings(word: str) -> Sequence[str]:
     """The word, and without one or two letters at its end."""
     return (word, word[:-1], word[:-2]) if len(word) > 4 else (word,)
 
 
-def stem(word: str) -> str:
+def strip_ending(word: str) -> str:
     """A name without its ending: cases bend names in many languages."""
     return word[:-1] if len(word) > 3 and word.isalpha() else f"{word}-"
 
 
-def subjects_of(
-    found: Found,
+def find_subjects(
+    found: AnswerFigure,
     sentence: Sentence,
-    mentions: Sequence[Mention],
-    inside: Sequence[Found],
-    table: Sequence[Record],
+    mentions: Sequence[RecordMention],
+    inside: Sequence[AnswerFigure],
+    table: Sequence[TableRecord],
 ) -> set[int]:
     """The records that a figure may be told of; none if that cannot be known."""
-    start, end = part_of(sentence, found.start, WEAK)
+    start, end = find_part(sentence, found.start, WEAK)
     there = [each for each in mentions if start <= each.start < end]
     in_line = sentence.text.lstrip()[:1] in LINE_MARKS
     if not there:
-        start, _ = part_of(sentence, found.start, STRONG)
+        start, _ = find_part(sentence, found.start, STRONG)
         before = [each for each in mentions if start <= each.start < found.start]
         if len({each.record for each in before}) != 1:
             return set()
@@ -135,7 +140,7 @@ def subjects_of(
         + [
             (each.start, FIGURE_HERE)
             for each in inside
-            if start <= each.start < end and any(holds(one, each) for one in table)
+            if start <= each.start < end and any(holds_figure(one, each) for one in table)
         ]
     )
     kinds = [record == FIGURE_HERE for _, record in places]
@@ -160,7 +165,7 @@ STRONG, WEAK = (
 UNBOUND = frozenset(["weekday", "spelled", "version"])
 
 
-def part_of(sentence: Sentence, at: int, split: re.Pattern[str]) -> tuple[int, int]:
+def find_part(sentence: Sentence, at: int, split: re.Pattern[str]) -> tuple[int, int]:
     """Where in the answer the part of a sentence begins and ends in which a position stands; a
     point or comma between digits parts nothing."""
     start, end = sentence.start, sentence.end
@@ -175,60 +180,60 @@ def part_of(sentence: Sentence, at: int, split: re.Pattern[str]) -> tuple[int, i
     return start, end
 
 
-def mentioned(
-    sentence: Sentence, table: Sequence[Record], inside: Sequence[Found]
-) -> list[Mention]:
+def find_mentions(
+    sentence: Sentence, table: Sequence[TableRecord], inside: Sequence[AnswerFigure]
+) -> list[RecordMention]:
     """The records that the sentence names, in order."""
-    text = folded(sentence.text)
+    text = fold_text(sentence.text)
     figures = [(each.start - sentence.start, each.end - sentence.start) for each in inside]
     owner = {word: at for at, record in enumerate(table) for word in record.words}
-    ends = Counter(map(stem, owner))
-    stems = {stem(word): at for word, at in owner.items() if ends[stem(word)] == 1}
-    found: list[Mention] = []
+    ends = Counter(map(strip_ending, owner))
+    stems = {strip_ending(word): at for word, at in owner.items() if ends[strip_ending(word)] == 1}
+    found: list[RecordMention] = []
     for match in re.finditer(r"[^\W_]+(?:[-_.][^\W_]+)*", text):
         if any(start <= match.start() < end for start, end in figures):
             continue
-        for word in {match[0], *words_of(match[0])}:
+        for word in {match[0], *split_words(match[0])}:
             at = next(
-                (one for each in endings(word) if (one := owner.get(each)) is not None),
-                stems.get(stem(word)),
+                (one for each in list_endings(word) if (one := owner.get(each)) is not None),
+                stems.get(strip_ending(word)),
             )
             if at is not None and (not found or found[-1].record != at):
-                found.append(Mention(at, *match.span()))
+                found.append(RecordMention(at, *match.span()))
     if not found and not text.isascii():
         for word, at in owner.items():
             place = text.find(word) if not word.isascii() else -1
             if place >= 0:
-                found.append(Mention(at, place, place + len(word)))
+                found.append(RecordMention(at, place, place + len(word)))
     return [
         each._replace(start=each.start + sentence.start, end=each.end + sentence.start)
         for each in sorted(found, key=lambda each: each.start)
     ]
 
 
-def supported_elsewhere(found: Found, totals: Line, known: Figures) -> bool:
+def is_supported_elsewhere(found: AnswerFigure, totals: NumberLine, known: EvidenceFigures) -> bool:
     """Whether the user's words or the history have the figure, or it is the sum or the mean of a
     column."""
-    if re.search(rf"(?<![\d.,:]){re.escape(folded(found.text))}(?![\d.,:])", known.index.said):
+    if re.search(rf"(?<![\d.,:]){re.escape(fold_text(found.text))}(?![\d.,:])", known.index.said):
         return True
-    return found.kind == "number" and any(map(totals.near, readings(found.text)))
+    return found.kind == "number" and any(map(totals.near, read_number(found.text)))
 
 
-def records(table: Table) -> list[Record]:
+def read_records(table: ResultTable) -> list[TableRecord]:
     """The rows with what only they have; a row without figures is a head."""
-    rows = [names_in(row) if re.search(r"\d", row) else set() for row in table.rows]
+    rows = [find_row_names(row) if re.search(r"\d", row) else set() for row in table.rows]
     seen = Counter(word for words in rows for word in words)
     return [
-        record(text, frozenset(word for word in words if seen[word] == 1))
+        read_record(text, frozenset(word for word in words if seen[word] == 1))
         for text, words in zip(table.rows, rows, strict=True)
     ]
 
 
-def names_in(row: str) -> set[str]:
+def find_row_names(row: str) -> set[str]:
     """The words that may name a row: no figures, and nothing of a date."""
     plain = DATE.sub(lambda match: " ", row)
     first = re.split(r"\s;\s|\s-\s|:|\|", plain)[0].strip()
-    found = {*words_of(plain), *re.findall(r"[^\W\d_][\w.-]{2,}", plain), first}
+    found = {*split_words(plain), *re.findall(r"[^\W\d_][\w.-]{2,}", plain), first}
     return {
         each
         for each in found
@@ -241,49 +246,54 @@ def names_in(row: str) -> set[str]:
     }
 
 
-def record(text: str, words: frozenset[str]) -> Record:
-    figures = {each.value for number in re.findall(NUMBER, text) for each in readings(number)}
+def read_record(text: str, words: frozenset[str]) -> TableRecord:
+    figures = {each.value for number in re.findall(NUMBER, text) for each in read_number(number)}
     for match in SIZE.compiled.finditer(text):
-        figures.update(each.value for each in sizes(match["number"], match["unit"]))
+        figures.update(each.value for each in read_size(match["number"], match["unit"]))
     for match in DURATION.compiled.finditer(text):
-        figures.update(each.value for each in durations(match[0]))
+        figures.update(each.value for each in read_duration(match[0]))
     for match in CLOCK.compiled.finditer(text):
-        figures.update(clock_seconds(match[0]))
-    return Record(
+        figures.update(read_clock_seconds(match[0]))
+    return TableRecord(
         text,
         words,
-        Line(figures),
+        NumberLine(figures),
         frozenset(
             (each.month, each.day)
             for match in DATE.finditer(text)
-            for one in days(match)
+            for one in read_date(match)
             for each in one
         ),
         frozenset(
-            each.minutes for match in TIME.finditer(text) for end in times(match) for each in end
+            each.minutes
+            for match in TIME.finditer(text)
+            for end in read_time(match)
+            for each in end
         ),
     )
 
 
-def holds(record: Record, found: Found) -> bool:
+def holds_figure(record: TableRecord, found: AnswerFigure) -> bool:
     """Whether the record has the figure."""
-    text = re.escape(folded(found.text))
+    text = re.escape(fold_text(found.text))
     if re.search(rf"(?<![\d.,:]){text}(?!\d|[.,:]\d)", record.text):
         return True
     match found.kind:
         case "date" if written := DATE.match(found.text):
             return any(
                 not each.day or (each.month, each.day) in record.days
-                for one in days(written)
+                for one in read_date(written)
                 for each in one
             )
         case "time" if written := TIME.match(found.text):
-            return any(each.minutes in record.minutes for end in times(written) for each in end)
+            return any(each.minutes in record.minutes for end in read_time(written) for each in end)
         case "size" if written := SIZE.match(found.text):
-            asked = sizes(written["number"], written["unit"])
+            asked = read_size(written["number"], written["unit"])
         case "duration":
-            asked = durations(found.text)
-            asked += [Figure(each.value, max(each.slack, 0.5)) for each in asked]
+            asked = read_duration(found.text)
+            asked += [Quantity(each.value, max(each.slack, 0.5)) for each in asked]
         case _:
-            asked = [each for number in re.findall(NUMBER, found.text) for each in readings(number)]
+            asked = [
+                each for number in re.findall(NUMBER, found.text) for each in read_number(number)
+            ]
     return any(map(record.line.near, asked))

@@ -7,12 +7,18 @@ language is known here: a name shows itself by its form, or by marks around it.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from andy_cli.agent.grounding.claim import Claim
-from andy_cli.agent.grounding.evidence import Index
-from andy_cli.agent.grounding.folding import folded, unescaped, words_of
-from andy_cli.agent.grounding.languages import Language, languages_of
-from andy_cli.agent.grounding.layout import Entry, Sentence, clause, lists, tables
-from andy_cli.agent.grounding.vocabulary import EXTENSIONS, LIBRARIES
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.text.folding import fold_text, remove_escapes, split_words
+from andy_cli.agent.grounding.text.languages import Language, detect_languages
+from andy_cli.agent.grounding.text.layout import (
+    ListEntry,
+    Sentence,
+    find_clause,
+    find_lists,
+    find_table_columns,
+)
+from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS, LIBRARIES
 from andy_cli.compiler.expression import Expression
 
 EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
@@ -55,16 +61,16 @@ LONGEST_QUOTE = 14
 """Words of a quotation: a longer one is a text that is proposed, or a passage."""
 
 
-class Names:
+class NameChecker:
     """The names of one answer, outside of code."""
 
-    def __init__(self, prose: str, spoken: Sequence[Sentence], index: Index) -> None:
+    def __init__(self, prose: str, spoken: Sequence[Sentence], index: EvidenceIndex) -> None:
         """`prose`: the answer with its fences blanked."""
         self.index, self._rest, self._prose = index, prose, prose
         self.taken: list[tuple[int, int]] = []
         """Where a name stands: no figure does."""
         self._spoken = spoken
-        self._languages: list[Language] = languages_of(prose)
+        self._languages: list[Language] = detect_languages(prose)
 
     def unsupported(self) -> Iterator[Claim]:
         """The names that nothing supports."""
@@ -72,16 +78,16 @@ class Names:
             yield from self._judged(kind, pattern, holds)
         yield from self._codes()
         yield from self._quotations()
-        for group in lists(self._prose):
+        for group in find_lists(self._prose):
             yield from self._strangers(group)
-        for column in tables(self._prose):
+        for column in find_table_columns(self._prose):
             yield from self._strangers(column[:-1])  # the last row may be a total
 
     def _judged(
-        self, kind: str, pattern: Expression, holds: Callable[[str, Index], bool]
+        self, kind: str, pattern: Expression, holds: Callable[[str, EvidenceIndex], bool]
     ) -> Iterator[Claim]:
         for match in pattern.compiled.finditer(self._rest):
-            text = trimmed(match[0])
+            text = trim_punctuation(match[0])
             start, end = match.start(), match.start() + len(text)
             self._rest = f"{self._rest[:start]}{chr(0) * len(text)}{self._rest[end:]}"
             self.taken.append((start, end))
@@ -102,7 +108,7 @@ class Names:
                 each for each in CODE.compiled.findall(said.text if said else "") if each != text
             ]
             beside = bool(others) and all(map(self._knows, others))
-            if (beside or self.index.has_like(text)) and not self._supposed(match.start()):
+            if (beside or self.index.has_similar(text)) and not self._supposed(match.start()):
                 yield Claim(text, match.start(1), match.end(1), "code")
         self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
 
@@ -110,32 +116,38 @@ class Names:
         for match in QUOTE.compiled.finditer(self._rest):
             group = match.lastindex or 1
             text = match[group].strip(" .,!?…*_")
-            if "\0" in text or len(words_of(text)) > LONGEST_QUOTE or not telling(text):
+            if "\0" in text or len(split_words(text)) > LONGEST_QUOTE or not is_telling(text):
                 continue
             if self._knows(text) or self._supposed(match.start()):
                 continue
             start = match.start(group) + match[group].find(text)
             yield Claim(text, start, start + len(text), "quote")
 
-    def _strangers(self, group: Sequence[Entry]) -> Iterator[Claim]:
+    def _strangers(self, group: Sequence[ListEntry]) -> Iterator[Claim]:
         """What nobody knows among entries that are all known but for it."""
-        names = [each for each in group if telling(each.text) and len(words_of(each.text)) < 9]
+        names = [
+            each for each in group if is_telling(each.text) and len(split_words(each.text)) < 9
+        ]
         known = [self._knows(each.text) for each in names]
         if len(names) < 3 or len(names) - sum(known) > max(1, len(names) // 4):
             return
         for each, good in zip(names, known, strict=True):
-            strange = [word for word in words_of(folded(each.text)) if not self.index.stems(word)]
+            strange = [
+                word
+                for word in split_words(fold_text(each.text))
+                if not self.index.contains_stem(word)
+            ]
             if good or not strange or "\0" in each.text or self._supposed(each.start):
                 continue
             yield Claim(each.text, each.start, each.end, "item")
 
     def _half_known(self, text: str) -> bool:
         """Whether a part of an address is known; an id is judged so before."""
-        name, _, domain = folded(text).partition("@")
-        return not domain or self.index.holds(name) or self.index.holds(domain)
+        name, _, domain = fold_text(text).partition("@")
+        return not domain or self.index.contains(name) or self.index.contains(domain)
 
     def _knows(self, text: str) -> bool:
-        return quote_holds(text, self.index)
+        return holds_quote(text, self.index)
 
     def _sentence(self, at: int) -> Sentence | None:
         return next((each for each in self._spoken if each.start <= at < each.end), None)
@@ -145,17 +157,17 @@ class Names:
         sentence = self._sentence(at)
         if sentence is None:
             return False
-        said = clause(sentence, at)
+        said = find_clause(sentence, at)
         return sentence.question or any(each.unreal.search(said) for each in self._languages)
 
 
-def telling(text: str) -> bool:
+def is_telling(text: str) -> bool:
     """Whether a quotation may be a name: it is no single small word."""
     plain = text.strip()
     return bool(plain) and not re.fullmatch(r"[a-zà-ÿ'’]+|\W*|[\d\W]+", plain)
 
 
-def trimmed(text: str) -> str:
+def trim_punctuation(text: str) -> str:
     """Without the punctuation of the sentence it stands in."""
     text = text.rstrip(".,;:!?*_'\"”’…")
     while text.endswith(")") and text.count("(") < text.count(")"):
@@ -163,27 +175,29 @@ def trimmed(text: str) -> str:
     return text
 
 
-def quote_holds(text: str, index: Index) -> bool:
-    plain = folded(unescaped(text)).strip(" .,!?")
-    if index.holds(plain):
+def holds_quote(text: str, index: EvidenceIndex) -> bool:
+    plain = fold_text(remove_escapes(text)).strip(" .,!?")
+    if index.contains(plain):
         return True
     pieces = [each for each in re.split(r"\.\.\.|\[[^\]]*\]|[/|,:]", plain) if each.strip()]
-    return bool(pieces) and all(map(index.says, pieces))
+    return bool(pieces) and all(map(index.contains_words, pieces))
 
 
-def file_holds(text: str, index: Index) -> bool:
-    name = folded(unescaped(text))
+def holds_file(text: str, index: EvidenceIndex) -> bool:
+    name = fold_text(remove_escapes(text))
     if name in CUSTOMARY:
         return True
     if name.rpartition(".")[2] in {"js", "net", "io"} and name.rpartition(".")[0] in LIBRARIES:
         return True
-    return index.holds(name) or (re.search(r"[ _-]", name) is not None and index.says(name))
+    return index.contains(name) or (
+        re.search(r"[ _-]", name) is not None and index.contains_words(name)
+    )
 
 
-def path_holds(text: str, index: Index) -> bool:
-    path = folded(unescaped(text)).replace("\\", "/").rstrip("/ .")
+def holds_path(text: str, index: EvidenceIndex) -> bool:
+    path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
     parts = [each for each in path.split("/") if each not in ("", "~", ".", "..")]
-    if not parts or re.fullmatch(r"[\d/.-]+|\w{1,3}/\w{1,3}", path) or index.holds(path):
+    if not parts or re.fullmatch(r"[\d/.-]+|\w{1,3}/\w{1,3}", path) or index.contains(path):
         return True
     known = index.text.replace("\\", "/")
     last = parts[-1]
@@ -191,27 +205,27 @@ def path_holds(text: str, index: Index) -> bool:
         # Where whole paths are given, this must be the end of one of them.
         return f"{parts[-2]}/{last}" in known and all(part in known for part in parts)
     home = 2 if path.startswith(("/home/", "/users/")) else 0
-    return all(index.holds(part) or index.says(part) for part in parts[home:] or parts)
+    return all(index.contains(part) or index.contains_words(part) for part in parts[home:] or parts)
 
 
-def url_holds(text: str, index: Index) -> bool:
-    plain = re.sub(r"^(?:\w+://)?(?:www\.)?", "", folded(text)).rstrip("/")
+def holds_url(text: str, index: EvidenceIndex) -> bool:
+    plain = re.sub(r"^(?:\w+://)?(?:www\.)?", "", fold_text(text)).rstrip("/")
     return plain in index.text
 
 
-def word_holds(text: str, index: Index) -> bool:
-    return all(index.holds(each) for each in folded(text).split(":"))
+def holds_word(text: str, index: EvidenceIndex) -> bool:
+    return all(index.contains(each) for each in fold_text(text).split(":"))
 
 
-def address_holds(text: str, index: Index) -> bool:
-    return index.holds(folded(text))
+def holds_address(text: str, index: EvidenceIndex) -> bool:
+    return index.contains(fold_text(text))
 
 
-def id_holds(text: str, index: Index) -> bool:
+def holds_id(text: str, index: EvidenceIndex) -> bool:
     """Look up an id; it is strange only where the evidence has others of its kind, for `SHA-256`
     names no record."""
-    name = folded(text)
-    if index.holds(name) or index.holds(name.removeprefix("#")):
+    name = fold_text(text)
+    if index.contains(name) or index.contains(name.removeprefix("#")):
         return True
     if name.startswith("#"):
         return re.search(r"#\d", index.text) is None
@@ -220,18 +234,18 @@ def id_holds(text: str, index: Index) -> bool:
     return name in index.text or HASH.search(index.text) is None
 
 
-def phone_holds(text: str, index: Index) -> bool:
+def holds_phone(text: str, index: EvidenceIndex) -> bool:
     digits = re.sub(r"\D", "", text)[-7:]
     return digits in re.sub(r"(?<=\d)[ ()/.-]+(?=[\d(])", "", index.text)
 
 
-FORMS: Sequence[tuple[str, Expression, Callable[[str, Index], bool]]] = (
-    ("url", URL, url_holds),
-    ("address", ADDRESS, address_holds),
-    ("id", UUID, word_holds),
-    ("id", HOST, word_holds),
-    ("path", PATH, path_holds),
-    ("file", FILE, file_holds),
-    ("id", ID, id_holds),
-    ("phone", PHONE, phone_holds),
+FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = (
+    ("url", URL, holds_url),
+    ("address", ADDRESS, holds_address),
+    ("id", UUID, holds_word),
+    ("id", HOST, holds_word),
+    ("path", PATH, holds_path),
+    ("file", FILE, holds_file),
+    ("id", ID, holds_id),
+    ("phone", PHONE, holds_phone),
 )

@@ -69,7 +69,7 @@ class Language:
         self._named: dict[str, Sequence[str]] = {}
         """Short texts that were looked at, and the actions they may name."""
         self._beginnings = {
-            action: tuple({each for form in self._forms(action) for each in beginnings(form)})
+            action: tuple({each for form in self._forms(action) for each in find_beginnings(form)})
             for action in self._done
         }
         every = {text for texts in self._beginnings.values() for text in texts}
@@ -85,7 +85,7 @@ class Language:
         """Words that say that somebody else did it."""
         return self._any_of(self._words["others"])
 
-    def actions(self, text: str) -> Sequence[str]:
+    def find_actions(self, text: str) -> Sequence[str]:
         """The actions that a text may name."""
         lower = text.lower()
         known = self._named.get(lower)
@@ -112,11 +112,11 @@ class Language:
             self._finished_forms[action] = re.compile(forms, re.IGNORECASE)
         return self._finished_forms[action]
 
-    def tells(self, action: str, text: str) -> bool:
+    def tells_of(self, action: str, text: str) -> bool:
         """Whether a finished form of the action stands in a folded text."""
         return any(each in text for each in self._beginnings[action] if len(each) > 2)
 
-    def reports(self, action: str, way: str) -> Sequence[re.Pattern[str]]:
+    def find_report_patterns(self, action: str, way: str) -> Sequence[re.Pattern[str]]:
         """What says that it was done: `own` by the speaker, `told` by somebody, `weak` perhaps."""
         key = action, way
         if key not in self._patterns:
@@ -142,12 +142,12 @@ class Language:
         return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 
-def beginnings(form: str) -> list[str]:
+def find_beginnings(form: str) -> list[str]:
     """The letters with which the texts begin that a regular expression may match."""
     plain = LOOKAROUND.sub("", form)
     while plain.startswith("(?:"):
         inner = plain[3 : plain.find(")")]
-        return [each for part in inner.split("|") for each in beginnings(part)]
+        return [each for part in inner.split("|") for each in find_beginnings(part)]
     literal = re.match(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+", plain)
     if literal is None:
         return []
@@ -157,31 +157,34 @@ def beginnings(form: str) -> list[str]:
 
 
 @cache
-def language(name: str) -> Language:
+def load_language(name: str) -> Language:
     """Raises FileNotFoundError for a language that there is no table of."""
     return Language(name)
 
 
-def languages_of(text: str) -> list[Language]:
+def detect_languages(text: str) -> list[Language]:
     """The languages that a text may be written in: by its letters, and by its commonest words."""
     found = [name for name, letters in SCRIPTS.items() if re.search(f"[{letters}]", text)]
     if "ja" in found and "zh" in found:
         found.remove("zh")
     words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", text.lower().replace("’", "'"))
-    scores = {name: sum(word in common for word in words) for name, common in _common().items()}
+    scores = {
+        name: sum(word in common for word in words)
+        for name, common in _split_common_words().items()
+    }
     best = max(scores.values())
     if re.search(r"[a-z]{3}", text):
         found += [name for name, score in scores.items() if score >= best * 0.5]
-    return [language(name) for name in found]
+    return [load_language(name) for name in found]
 
 
 @cache
-def _common() -> Mapping[str, frozenset[str]]:
+def _split_common_words() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(words.split()) for name, words in COMMON.items()}
 
 
 @cache
-def traces() -> Mapping[str, re.Pattern[str]]:
+def compile_traces() -> Mapping[str, re.Pattern[str]]:
     """By action: what tells of it in the names of tools, in command lines and results."""
     return {
         action: re.compile(rf"(?<![a-z])(?:{'|'.join(words.split())})", re.IGNORECASE)

@@ -12,22 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.claim import Claim
-from andy_cli.agent.grounding.dates import (
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.figures.dates import (
     DATE,
     TIME,
     WEEKDAY,
-    Day,
-    dated,
-    dates,
-    days,
-    times,
-    weekday,
+    PartialDate,
+    find_date_pieces,
+    find_dates,
+    find_weekday,
+    read_date,
+    read_time,
 )
-from andy_cli.agent.grounding.evidence import Index
-from andy_cli.agent.grounding.folding import folded, words_of
-from andy_cli.agent.grounding.layout import Sentence, lists, tables
-from andy_cli.agent.grounding.quantities import (
+from andy_cli.agent.grounding.figures.quantities import (
     CLOCK,
     DURATION,
     FIGURE,
@@ -35,16 +33,18 @@ from andy_cli.agent.grounding.quantities import (
     SCALES,
     SIZE,
     UNITS_OF_TIME,
-    Figure,
-    Line,
-    clock_seconds,
-    durations,
-    readings,
-    sizes,
-    spelled,
+    NumberLine,
+    Quantity,
+    read_clock_seconds,
+    read_duration,
+    read_number,
+    read_number_word,
+    read_size,
 )
-from andy_cli.agent.grounding.records import Table, figure_of
-from andy_cli.agent.grounding.vocabulary import NUMBER_WORDS, STOP, WEEKDAYS
+from andy_cli.agent.grounding.result_tables import ResultTable, read_cell
+from andy_cli.agent.grounding.text.folding import fold_text, split_words
+from andy_cli.agent.grounding.text.layout import Sentence, find_lists, find_table_columns
+from andy_cli.agent.grounding.text.vocabulary import NUMBER_WORDS, STOP, WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PERCENT = Expression(
@@ -67,7 +67,7 @@ DAY_NAME = Expression(
 MARKER = re.compile(r"[\s>#*_]*\(?\d{1,3}[.)]?\s?$|[\s>#*_|]*$")
 
 
-class Found(NamedTuple):
+class AnswerFigure(NamedTuple):
     """A figure of the answer."""
 
     kind: str
@@ -79,19 +79,19 @@ class Found(NamedTuple):
         return self.start + len(self.text)
 
 
-class Figures:
+class EvidenceFigures:
     """The figures of the evidence, each kind made when it is first asked for."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: EvidenceIndex) -> None:
         self.index, self._text = index, index.text
 
     @cached_property
-    def days(self) -> frozenset[Day]:
-        return frozenset(dates("\n".join(dated(self._text, self.index.words))))
+    def days(self) -> frozenset[PartialDate]:
+        return frozenset(find_dates("\n".join(find_date_pieces(self._text, self.index.words))))
 
     @cached_property
     def weekdays(self) -> frozenset[int]:
-        known = (weekday(each) for each in self.days)
+        known = (find_weekday(each) for each in self.days)
         words, text = self.index.words, self._text
         named = {
             number
@@ -105,23 +105,25 @@ class Figures:
         return frozenset(
             each.minutes
             for match in TIME.compiled.finditer(self._text)
-            for end in times(match)
+            for end in read_time(match)
             for each in end
         )
 
     @cached_property
-    def numbers(self) -> Line:
+    def numbers(self) -> NumberLine:
         texts = set(re.findall(NUMBER, self._text))
-        found = {each.value for text in texts for each in readings(text)}
+        found = {each.value for text in texts for each in read_number(text)}
         # Cells of comma-separated values look like one figure.
         found.update(map(float, re.findall(r"\d{1,15}(?:\.\d{1,12})?", self._text)))
         found.update(
-            float(value) for word in self.index.words if (value := spelled(word)) is not None
+            float(value)
+            for word in self.index.words
+            if (value := read_number_word(word)) is not None
         )
-        return Line(found)
+        return NumberLine(found)
 
     @cached_property
-    def counts(self) -> Line:
+    def counts(self) -> NumberLine:
         """How many rows there are, and how many of one value in a column."""
         found: set[float] = set()
         for result in self.index.by_result:
@@ -134,22 +136,22 @@ class Figures:
         longest = [
             max((len(each.rows) for each in result), default=0) for result in self.index.by_result
         ]
-        return Line({*found, float(sum(longest)), float(len(longest))})
+        return NumberLine({*found, float(sum(longest)), float(len(longest))})
 
     @cached_property
-    def totals(self) -> Line:
+    def totals(self) -> NumberLine:
         """Sum, mean and span of each column; its least and most stand in the results."""
-        return Line({value for table in self.index.tables for value in totals_of(table)})
+        return NumberLine({value for table in self.index.tables for value in compute_totals(table)})
 
     @cached_property
-    def bytes(self) -> Line:
+    def bytes(self) -> NumberLine:
         found = set(self.numbers.values)
         for match in SIZE.compiled.finditer(self._text):
-            found.update(each.value for each in sizes(match["number"], match["unit"]))
-        return Line(found)
+            found.update(each.value for each in read_size(match["number"], match["unit"]))
+        return NumberLine(found)
 
     @cached_property
-    def seconds(self) -> Line:
+    def seconds(self) -> NumberLine:
         found = {
             value * unit
             for value in self.numbers.values
@@ -157,9 +159,9 @@ class Figures:
             if value < 1e9
         }
         for match in DURATION.compiled.finditer(self._text):
-            found.update(each.value for each in durations(match[0]))
+            found.update(each.value for each in read_duration(match[0]))
         for text in self.index.results:
-            tracks = [clock_seconds(each[0]) for each in CLOCK.compiled.finditer(text)]
+            tracks = [read_clock_seconds(each[0]) for each in CLOCK.compiled.finditer(text)]
             found.update(value for each in tracks for value in each)
             for way in (0, -1):
                 if tracks:
@@ -167,24 +169,24 @@ class Figures:
                     found.update((sum(column), sum(column) / len(column)))
         minutes = sorted(self.minutes)
         found.update((b - a) * 60.0 for a, b in itertools.combinations(minutes[:12], 2))
-        return Line(found)
+        return NumberLine(found)
 
-    def near(self, figure: Figure) -> bool:
+    def near(self, figure: Quantity) -> bool:
         """Whether the evidence holds it, or one step over one column makes it."""
         return any(line.near(figure) for line in (self.numbers, self.counts, self.totals))
 
 
-def totals_of(table: Table) -> Iterator[float]:
+def compute_totals(table: ResultTable) -> Iterator[float]:
     for values in table.columns.values():
-        column = [each for each in map(figure_of, values) if each is not None]
+        column = [each for each in map(read_cell, values) if each is not None]
         if len(column) > 1:
             yield from (sum(column), sum(column) / len(column), max(column) - min(column))
             if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
                 yield column[-1]
-    yield from group_sums(table)
+    yield from compute_group_sums(table)
 
 
-def group_sums(table: Table) -> Iterator[float]:
+def compute_group_sums(table: ResultTable) -> Iterator[float]:
     """What a column comes to for each value that another column repeats: totals by person."""
     columns = [each for each in table.columns.values() if len(each) == len(table.rows)][:8]
     for keys in columns:
@@ -193,22 +195,22 @@ def group_sums(table: Table) -> Iterator[float]:
             continue
         for values in columns:
             sums: dict[str, float] = {}
-            for key, value in zip(keys, map(figure_of, values), strict=True):
+            for key, value in zip(keys, map(read_cell, values), strict=True):
                 sums[str(key)] = sums.get(str(key), 0.0) + (value or 0.0)
             yield from (each for key, each in sums.items() if groups[key] > 1)
 
 
-def find_figures(prose: str, taken: Sequence[tuple[int, int]]) -> list[Found]:
+def find_figures(prose: str, taken: Sequence[tuple[int, int]]) -> list[AnswerFigure]:
     """The figures of a text, outside of what is taken, in order."""
     rest = prose
     for start, end in taken:
         rest = f"{rest[:start]}{chr(0) * (end - start)}{rest[end:]}"
-    found: list[Found] = []
+    found: list[AnswerFigure] = []
     for kind, pattern in KINDS:
         for match in pattern.compiled.finditer(rest):
             text = match[0].rstrip(" .,")
             if kind:
-                found.append(Found(kind, text, match.start()))
+                found.append(AnswerFigure(kind, text, match.start()))
             end = match.start() + len(text)
             rest = f"{rest[: match.start()]}{chr(0) * len(text)}{rest[end:]}"
     return sorted(found, key=lambda each: each.start)
@@ -221,12 +223,14 @@ KINDS: Sequence[tuple[str, Expression]] = (
 )  # fmt: skip
 
 
-def date_holds(text: str, known: Figures) -> bool:
+def holds_date(text: str, known: EvidenceFigures) -> bool:
     match = DATE.match(text)
-    return match is None or any(all(is_known(day, known) for day in each) for each in days(match))
+    return match is None or any(
+        all(is_known_date(day, known) for day in each) for each in read_date(match)
+    )
 
 
-def is_known(day: Day, known: Figures) -> bool:
+def is_known_date(day: PartialDate, known: EvidenceFigures) -> bool:
     return any(
         (not day.month or day.month == each.month)
         and (not day.day or not each.day or day.day == each.day)
@@ -235,83 +239,85 @@ def is_known(day: Day, known: Figures) -> bool:
     )
 
 
-def time_holds(text: str, known: Figures) -> bool:
+def holds_time(text: str, known: EvidenceFigures) -> bool:
     match = TIME.match(text)
     if match is None:
         return True
-    if all(any(each.minutes in known.minutes for each in end) for end in times(match)):
+    if all(any(each.minutes in known.minutes for each in end) for end in read_time(match)):
         return True
-    return any(known.seconds.near(Figure(each, 0.5)) for each in clock_seconds(text))
+    return any(known.seconds.near(Quantity(each, 0.5)) for each in read_clock_seconds(text))
 
 
-def weekday_holds(text: str, known: Figures) -> bool:
-    name = folded(text)
+def holds_weekday(text: str, known: EvidenceFigures) -> bool:
+    name = fold_text(text)
     number = WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s"), WEEKDAYS.get(f"{name[:2]}日")))
     return number is None or not known.weekdays or number in known.weekdays
 
 
-def size_holds(text: str, known: Figures) -> bool:
+def holds_size(text: str, known: EvidenceFigures) -> bool:
     match = SIZE.match(text)
     if match is None:
         return True
-    asked = [*sizes(match["number"], match["unit"]), *readings(match["number"])]
+    asked = [*read_size(match["number"], match["unit"]), *read_number(match["number"])]
     return any(known.bytes.near(each) or known.near(each) for each in asked)
 
 
-def duration_holds(text: str, known: Figures) -> bool:
-    asked = [each._replace(slack=max(each.slack, 0.5)) for each in durations(text)]
+def holds_duration(text: str, known: EvidenceFigures) -> bool:
+    asked = [each._replace(slack=max(each.slack, 0.5)) for each in read_duration(text)]
     # Seconds that are left out may have been cut off as well as rounded.
-    wide = [Figure(each.value + each.slack, 2 * each.slack) for each in asked if each.slack >= 30]
-    plain = [each for number in FIGURE.compiled.findall(text) for each in readings(number)]
+    wide = [Quantity(each.value + each.slack, 2 * each.slack) for each in asked if each.slack >= 30]
+    plain = [each for number in FIGURE.compiled.findall(text) for each in read_number(number)]
     return any(known.seconds.near(each) for each in [*asked, *wide]) or (
         len(plain) == 1 and known.near(plain[0])
     )
 
 
-def percent_holds(text: str, known: Figures) -> bool:
+def holds_percent(text: str, known: EvidenceFigures) -> bool:
     match = PERCENT.match(text)
-    asked = readings(match["number"]) if match else []
-    shares = [Figure(each.value / 100, each.slack / 100) for each in asked]
+    asked = read_number(match["number"]) if match else []
+    shares = [Quantity(each.value / 100, each.slack / 100) for each in asked]
     return any(map(known.near, [*asked, *shares]))
 
 
-def number_holds(text: str, known: Figures) -> bool:
+def holds_number(text: str, known: EvidenceFigures) -> bool:
     match = PLAIN.match(text)
     if match is None:
         return True
     scale = SCALES.get((match["scale"] or "").casefold(), 1)
-    exact = readings(match["number"])
-    asked = [*exact, *(Figure(each.value * scale, each.slack * scale) for each in exact)]
+    exact = read_number(match["number"])
+    asked = [*exact, *(Quantity(each.value * scale, each.slack * scale) for each in exact)]
     return any(map(known.near, asked))
 
 
-def spelled_holds(text: str, known: Figures) -> bool:
-    value = spelled(text)
-    return value is None or known.near(Figure(value, 0.1))
+def holds_number_word(text: str, known: EvidenceFigures) -> bool:
+    value = read_number_word(text)
+    return value is None or known.near(Quantity(value, 0.1))
 
 
-def version_holds(text: str, known: Figures) -> bool:
-    return folded(text).lstrip("v") in known.index.text
+def holds_version(text: str, known: EvidenceFigures) -> bool:
+    return fold_text(text).lstrip("v") in known.index.text
 
 
-HOLDS: dict[str, Callable[[str, Figures], bool]] = {
-    "date": date_holds,
-    "time": time_holds,
-    "weekday": weekday_holds,
-    "size": size_holds,
-    "duration": duration_holds,
-    "percent": percent_holds,
-    "number": number_holds,
-    "spelled": spelled_holds,
-    "version": version_holds,
+HOLDS: dict[str, Callable[[str, EvidenceFigures], bool]] = {
+    "date": holds_date,
+    "time": holds_time,
+    "weekday": holds_weekday,
+    "size": holds_size,
+    "duration": holds_duration,
+    "percent": holds_percent,
+    "number": holds_number,
+    "spelled": holds_number_word,
+    "version": holds_version,
 }
 
 
-def unsupported_figures(
-    prose: str, found: Sequence[Found], spoken: Sequence[Sentence], known: Figures
+def find_figure_claims(
+    prose: str, found: Sequence[AnswerFigure], spoken: Sequence[Sentence], known: EvidenceFigures
 ) -> Iterator[Claim]:
     """The figures told of something that the results know, and that nothing supports."""
-    listed = Line(float(len(each)) for each in [*lists(prose), *tables(prose)])
+    listed = NumberLine(
+        float(len(each)) for each in [*find_lists(prose), *find_table_columns(prose)]
+    )
     good = {each: HOLDS[each.kind](each.text, known) for each in found}
     for each in found:
         sentence = next((one for one in spoken if one.start <= each.start < one.end), None)
@@ -320,7 +326,7 @@ def unsupported_figures(
         if not is_about(each, sentence, known.index) or is_converted(each, sentence, known):
             continue
         near = [one for one in found if good[one] and abs(one.start - each.start) < PARAGRAPH]
-        if not (is_reckoned(each, near) or any(map(listed.near, values_of(each)))):
+        if not (is_computed(each, near) or any(map(listed.near, read_values(each)))):
             yield Claim(each.text, each.start, each.end, each.kind)
 
 
@@ -329,32 +335,34 @@ PARAGRAPH = 400
 OPERANDS = 12
 
 
-def is_reckoned(found: Found, near: Sequence[Found]) -> bool:
+def is_computed(found: AnswerFigure, near: Sequence[AnswerFigure]) -> bool:
     """Whether the answer itself shows how the figure comes about: from two of its own, or as the
     sum of them all."""
-    values = [each[0].value for each in map(values_of, near) if each][-OPERANDS:]
+    values = [each[0].value for each in map(read_values, near) if each][-OPERANDS:]
     pairs = itertools.permutations(values, 2)
     made = [
         one
         for a, b in pairs
         for one in (a + b, a - b, a * b, *((a / b, 100 * a / b, 100 * (a - b) / b) if b else ()))
     ]
-    line = Line([*made, sum(values)])
-    return any(map(line.near, values_of(found)))
+    line = NumberLine([*made, sum(values)])
+    return any(map(line.near, read_values(found)))
 
 
-def values_of(found: Found) -> list[Figure]:
+def read_values(found: AnswerFigure) -> list[Quantity]:
     match found.kind:
         case "date" | "weekday" | "version":
             return []
         case "spelled":
-            value = spelled(found.text)
-            return [] if value is None else [Figure(float(value), 0.1)]
+            value = read_number_word(found.text)
+            return [] if value is None else [Quantity(float(value), 0.1)]
         case "time" | "duration":
-            return [Figure(each, 30) for each in clock_seconds(found.text)] or durations(found.text)
+            return [Quantity(each, 30) for each in read_clock_seconds(found.text)] or read_duration(
+                found.text
+            )
         case _:
-            number = FIGURE.search(folded(found.text)) or re.search(NUMBER, found.text)
-            return readings(number[0]) if number else []
+            number = FIGURE.search(fold_text(found.text)) or re.search(NUMBER, found.text)
+            return read_number(number[0]) if number else []
 
 
 CONVERTED: Sequence[tuple[str, Callable[[float], float]]] = (
@@ -368,14 +376,14 @@ CONVERTED: Sequence[tuple[str, Callable[[float], float]]] = (
 """What a figure with this unit behind it was before it was converted."""
 
 
-def is_converted(found: Found, sentence: Sentence, known: Figures) -> bool:
-    behind = folded(sentence.text[found.end - sentence.start :][:12]).lstrip(" |*_")
+def is_converted(found: AnswerFigure, sentence: Sentence, known: EvidenceFigures) -> bool:
+    behind = fold_text(sentence.text[found.end - sentence.start :][:12]).lstrip(" |*_")
     head = sentence.text if "|" in sentence.text else ""
     return any(
-        known.numbers.near(Figure(way(each.value), max(0.6 * way(1.0) - 0.6 * way(0.0), 0.6)))
+        known.numbers.near(Quantity(way(each.value), max(0.6 * way(1.0) - 0.6 * way(0.0), 0.6)))
         for unit, way in CONVERTED
         if re.match(unit, behind) or head
-        for each in values_of(found)
+        for each in read_values(found)
     )
 
 
@@ -391,11 +399,11 @@ KINDS_GIVEN = {
 UNIT = re.compile(r"\s?(°|[^\W\d_]{1,2}[²³]?(?![^\W\d_]))")
 
 
-def has_kind(found: Found, sentence: Sentence, index: Index) -> bool:
+def has_kind(found: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
     """Whether the results have figures of this kind, or in this unit, at all."""
     if pattern := KINDS_GIVEN.get(found.kind):
         return pattern.search(index.given) is not None
-    unit = UNIT.match(folded(sentence.text[found.end - sentence.start :]))
+    unit = UNIT.match(fold_text(sentence.text[found.end - sentence.start :]))
     return found.kind != "number" or unit is None or unit[1] in index.given
 
 
@@ -403,7 +411,7 @@ BARE = 3
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 
 
-def is_marker(found: Found, sentence: Sentence) -> bool:
+def is_marker(found: AnswerFigure, sentence: Sentence) -> bool:
     """The number of a list's item or of a row."""
     before = sentence.text[: found.start - sentence.start]
     after = sentence.text[found.end - sentence.start :][:2]
@@ -414,28 +422,28 @@ def is_marker(found: Found, sentence: Sentence) -> bool:
     )
 
 
-def is_about(found: Found, sentence: Sentence, index: Index) -> bool:
+def is_about(found: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
     """Whether its sentence shares a telling word with the results: of other things everybody may
     know figures."""
     if found.kind == "spelled":
-        behind = words_of(folded(sentence.text[found.end - sentence.start :][:40]))[:2]
-        return any(each not in STOP and index.stems(each) for each in behind)
+        behind = split_words(fold_text(sentence.text[found.end - sentence.start :][:40]))[:2]
+        return any(each not in STOP and index.contains_stem(each) for each in behind)
     if found.kind == "number" and YEAR.fullmatch(found.text) and not YEAR.search(index.given):
         return False
     if not has_kind(found, sentence, index):
         return False
-    near = folded(sentence.text)
+    near = fold_text(sentence.text)
     known = index.given_words
     if sum(map(str.isalpha, known)) < BARE:  # what bare figures are of stands in the question
         known = index.words
     return any(
         word in known
-        for word in words_of(near)
+        for word in split_words(near)
         if len(word) > 2 and word not in STOP and not word[0].isdigit()
-    ) or (not near.isascii() and shares_letters(near, index))
+    ) or (not near.isascii() and share_letters(near, index))
 
 
-def shares_letters(near: str, index: Index) -> bool:
+def share_letters(near: str, index: EvidenceIndex) -> bool:
     """Chinese and Japanese: two letters side by side stand in the results too."""
     pairs = (near[at : at + 2] for at in range(len(near) - 1))
     return any(

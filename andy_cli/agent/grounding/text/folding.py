@@ -18,14 +18,14 @@ HIGH_HALF = re.compile("[\ud800-\udfff]")
 ONLY_WORDS = bytes(each if chr(each).isalnum() and each < 128 else 32 for each in range(256))
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """In one spelling: lower case, plain quotes and dashes."""
     if not text.isascii():
         text = text.translate(PLAIN)
     return text.casefold().replace("`", "'")
 
 
-def unescaped(text: str) -> str:
+def remove_escapes(text: str) -> str:
     """The escapes of JSON and Markdown undone, whether or not the text is JSON as a whole."""
     if "\\" not in text:
         return text
@@ -39,7 +39,7 @@ def unescaped(text: str) -> str:
     return text
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a folded text; a run of Chinese or Japanese is one."""
     if text.isascii():
         return text.encode().translate(ONLY_WORDS).decode().split()

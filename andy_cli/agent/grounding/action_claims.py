@@ -6,10 +6,15 @@ The deeds are facts: the calls of the turn. How people speak of them is data, `v
 import re
 from collections.abc import Iterator, Sequence
 
-from andy_cli.agent.grounding.claim import Claim, Deed
-from andy_cli.agent.grounding.evidence import NAME, Index, tells
-from andy_cli.agent.grounding.languages import FINAL, Language, languages_of, traces
-from andy_cli.agent.grounding.layout import Sentence, clause_with_start
+from andy_cli.agent.grounding.claims import ActionRecord, Claim
+from andy_cli.agent.grounding.evidence import NAME, EvidenceIndex, tells_of_action
+from andy_cli.agent.grounding.text.languages import (
+    FINAL,
+    Language,
+    compile_traces,
+    detect_languages,
+)
+from andy_cli.agent.grounding.text.layout import Sentence, locate_clause
 from andy_cli.messages import Effect
 
 CHANGES = frozenset([Effect.WRITE, Effect.DESTROY, Effect.RUN, Effect.ACT])
@@ -38,16 +43,22 @@ OWN_TEXT = frozenset(["create", "change", "save", "delete", "move", "copy", "ren
 """Actions that may as well be done to the words of the answer."""
 
 
-def deed_claims(spoken: Sequence[Sentence], index: Index, answer: str) -> Iterator[Claim]:
+def find_action_claims(
+    spoken: Sequence[Sentence], index: EvidenceIndex, answer: str
+) -> Iterator[Claim]:
     """What the answer says was done, and no call did."""
-    languages = languages_of(answer)
-    if (done := finished(answer)) and nothing_done(index) and not is_own_text(spoken[0], answer):
+    languages = detect_languages(answer)
+    if (
+        (done := find_finished_word(answer))
+        and is_nothing_done(index)
+        and not is_own_text(spoken[0], answer)
+    ):
         yield Claim(done, answer.index(done), answer.index(done) + len(done), "deed")
     for sentence in spoken:
         if sentence.question or LETTER.search(sentence.text) is None:
             continue
         for language in languages:
-            found = lie(sentence, language, index, answer)
+            found = find_false_report(sentence, language, index, answer)
             if found is not None:
                 yield found
                 break
@@ -56,27 +67,29 @@ def deed_claims(spoken: Sequence[Sentence], index: Index, answer: str) -> Iterat
 LETTER = re.compile(r"[^\W\d_]")
 
 
-def finished(answer: str) -> str:
+def find_finished_word(answer: str) -> str:
     """The word by which an answer begins that says that it is done, or nothing."""
     found = FINISHED.match(answer)
     return found["word"] if found else ""
 
 
-def nothing_done(index: Index) -> bool:
+def is_nothing_done(index: EvidenceIndex) -> bool:
     """Whether something was tried in this turn, and nothing of it succeeded: where nothing was
     tried, such a word may answer a thank-you."""
-    now = [each for each in index.evidence.deeds or () if not each.earlier]
+    now = [each for each in index.evidence.actions or () if not each.earlier]
     return bool(now) and not any(each.ok for each in now)
 
 
-def lie(sentence: Sentence, language: Language, index: Index, answer: str) -> Claim | None:
+def find_false_report(
+    sentence: Sentence, language: Language, index: EvidenceIndex, answer: str
+) -> Claim | None:
     """The first claim of the sentence that nothing did; what may be several actions is one of
     those that were done."""
     reported: dict[int, list[tuple[str, bool, re.Match[str]]]] = {}
-    actions = language.actions(sentence.text)
-    text = without_quotations(sentence.text) if actions else ""
+    actions = language.find_actions(sentence.text)
+    text = mask_quotations(sentence.text) if actions else ""
     for action in actions:
-        for match, own in reports(sentence, text, language, action, tried(index)):
+        for match, own in find_reports(sentence, text, language, action, is_action_tried(index)):
             reported.setdefault(match.end("done"), []).append((action, own, match))
     for _, meanings in sorted(reported.items()):
         if any(is_done(action, own, sentence.text, index) for action, own, _ in meanings):
@@ -91,7 +104,7 @@ def lie(sentence: Sentence, language: Language, index: Index, answer: str) -> Cl
     return None
 
 
-def reports(
+def find_reports(
     sentence: Sentence, text: str, language: Language, action: str, tried: bool
 ) -> Iterator[tuple[re.Match[str], bool]]:
     """Each place that reports a deed, and whether the speaker says that it was his own.
@@ -101,9 +114,9 @@ def reports(
     others = action == "remember" or YEAR.search(text) or language.others.search(text)
     ways = ("own", "told", "weak") if tried else ("own", "told")
     for way in ways[:1] if others else ways:
-        for pattern in language.reports(action, way):
+        for pattern in language.find_report_patterns(action, way):
             for match in pattern.finditer(text):
-                said, at = clause_with_start(sentence, sentence.start + match.start("done"))
+                said, at = locate_clause(sentence, sentence.start + match.start("done"))
                 if language.name not in FINAL:
                     said = said[: sentence.start + match.end() - at]
                 label = way != "own" and text[match.end("done") :][:1] in (":", "：")
@@ -115,7 +128,7 @@ YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
 QUOTATION = re.compile(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\"")
 
 
-def without_quotations(text: str) -> str:
+def mask_quotations(text: str) -> str:
     """The text, as long as before, with one letter throughout in what is quoted."""
     return QUOTATION.sub(lambda match: f'"{"x" * (len(match[0]) - 2)}"', text)
 
@@ -142,44 +155,50 @@ FINISHED = re.compile(
 )
 
 
-def tried(index: Index) -> bool:
+def is_action_tried(index: EvidenceIndex) -> bool:
     """Whether anything but a look was tried in this turn."""
     looks = (Effect.READ, Effect.PROTOCOL)
-    return any(not each.earlier and each.effect not in looks for each in index.evidence.deeds or ())
+    return any(
+        not each.earlier and each.effect not in looks for each in index.evidence.actions or ()
+    )
 
 
-def is_done(action: str, own: bool, said: str, index: Index) -> bool:
+def is_done(action: str, own: bool, said: str, index: EvidenceIndex) -> bool:
     """Did a call do it that succeeded; if it is not said of the speaker, does a result tell it?"""
-    deeds = index.evidence.deeds
+    deeds = index.evidence.actions
     if deeds is None:
-        if any(tells(each, text) for text in index.evidence.not_done for each in kindred(action)):
+        if any(
+            tells_of_action(each, text)
+            for text in index.evidence.not_done
+            for each in list_kindred(action)
+        ):
             return False
         if action == "run" and index.results:
             return True
-        known = index.reports(kindred(action))
-        return known or index.tells(action, history=True)
+        known = index.reports_success(list_kindred(action))
+        return known or index.tells_of(action, history=True)
     now = [each for each in deeds if each.ok and not each.earlier]
-    if any(fits(action, each) for each in now):
+    if any(fits_action(action, each) for each in now):
         return True
-    if not own and (index.tells(action) or any(each.effect is Effect.RUN for each in now)):
+    if not own and (index.tells_of(action) or any(each.effect is Effect.RUN for each in now)):
         return True
     asked = bool(re.search(r"[?？؟]", index.evidence.user))
-    before = [each for each in deeds if each.ok and each.earlier and fits(action, each)]
-    if asked and not before and index.tells(action, history=True):
+    before = [each for each in deeds if each.ok and each.earlier and fits_action(action, each)]
+    if asked and not before and index.tells_of(action, history=True):
         return True
-    return any(asked or index.share_a_name(said, each.text) for each in before)
+    return any(asked or index.share_name(said, each.text) for each in before)
 
 
-def fits(action: str, deed: Deed) -> bool:
+def fits_action(action: str, deed: ActionRecord) -> bool:
     """Whether a call may have done such a thing."""
     if deed.effect not in EFFECTS[action]:
         return False
     if deed.effect is Effect.RUN and action == "run":
         return True
     told = deed.text.replace("_", " ")
-    known = {name for name, each in traces().items() if each.search(told)}
-    return not known or not known.isdisjoint(kindred(action))
+    known = {name for name, each in compile_traces().items() if each.search(told)}
+    return not known or not known.isdisjoint(list_kindred(action))
 
 
-def kindred(action: str) -> set[str]:
+def list_kindred(action: str) -> set[str]:
     return {action, *KINDRED.get(action, ())}

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.folding import folded
-from andy_cli.agent.grounding.quantities import FIGURE, quantity, readings
+from andy_cli.agent.grounding.figures.quantities import FIGURE, read_number, read_quantity
+from andy_cli.agent.grounding.text.folding import fold_text
 from andy_cli.compiler.expression import Expression
 
 MANY = 300
@@ -21,7 +21,7 @@ DEEPEST = 12
 """Lists and objects inside each other that are told in one row."""
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """What a result lists: each row as folded text, and what stands under each other."""
 
     rows: tuple[str, ...]
@@ -30,7 +30,7 @@ class Table(NamedTuple):
     """Its rows are records: objects, or lines with cells."""
 
 
-def parsed(text: str) -> object:
+def parse_result(text: str) -> object:
     """The JSON that a result is, or ends with; the text itself where it is none."""
     start = re.search(r"^[\[{]", text.lstrip() if text[:1].isspace() else text, re.MULTILINE)
     if start is None:
@@ -42,52 +42,52 @@ def parsed(text: str) -> object:
     return value
 
 
-def tables_of(value: object, text: str) -> list[Table]:
+def find_tables(value: object, text: str) -> list[ResultTable]:
     """All lists in a result, at any depth; `text` is the result, folded."""
     if isinstance(value, str):
-        return text_tables(text)
-    found: list[Table] = []
+        return find_text_tables(text)
+    found: list[ResultTable] = []
     waiting: list[object] = [value]
     while waiting:
         each = waiting.pop()
         if isinstance(each, list):
-            found.append(listed(each))
+            found.append(tabulate_items(each))
             waiting += [item for item in each if isinstance(item, list | dict)]
         elif isinstance(each, dict):
             waiting += [item for item in each.values() if isinstance(item, list | dict)]
             plain = {str(key): [item] for key, item in each.items()}
             if len(each) > 1:
-                found.append(named_values(each))
-                found.append(Table((), plain))
+                found.append(tabulate_mapping(each))
+                found.append(ResultTable((), plain))
             for item in each.values():
                 if isinstance(item, str) and "\n" in item:
-                    found += text_tables(folded(item))
+                    found += find_text_tables(fold_text(item))
     return found
 
 
-def listed(items: Sequence[object]) -> Table:
+def tabulate_items(items: Sequence[object]) -> ResultTable:
     columns: dict[str, list[object]] = {}
     for item in items:
-        for key, value in pairs(item):
+        for key, value in list_cells(item):
             columns.setdefault(key, []).append(value)
     sure = all(isinstance(each, dict | list) for each in items)
-    return Table(tuple(row_text(each) for each in items), columns, sure)
+    return ResultTable(tuple(render_row(each) for each in items), columns, sure)
 
 
-def named_values(named: Mapping[str, object]) -> Table:
+def tabulate_mapping(named: Mapping[str, object]) -> ResultTable:
     """`{"Oslo": {"max": 2}, "Rome": {"max": 16}}`: each key with its value is a row."""
     columns: dict[str, list[object]] = {}
     for item in named.values():
-        for key, value in pairs(item):
+        for key, value in list_cells(item):
             columns.setdefault(key, []).append(value)
-    rows = tuple(f"{folded(str(key))} {row_text(item)}" for key, item in named.items())
+    rows = tuple(f"{fold_text(str(key))} {render_row(item)}" for key, item in named.items())
     records = all(isinstance(each, Mapping) for each in named.values()) or all(
         isinstance(each, int | float) for each in named.values()
     )
-    return Table(rows if records else (), columns, records)
+    return ResultTable(rows if records else (), columns, records)
 
 
-def pairs(item: object) -> Iterable[tuple[str, object]]:
+def list_cells(item: object) -> Iterable[tuple[str, object]]:
     if isinstance(item, Mapping):
         for key, value in item.items():
             if isinstance(value, Mapping):
@@ -100,44 +100,44 @@ def pairs(item: object) -> Iterable[tuple[str, object]]:
         yield "", item
 
 
-def row_text(item: object, depth: int = DEEPEST) -> str:
+def render_row(item: object, depth: int = DEEPEST) -> str:
     """The values of a row in one line; what lies deeper has rows of its own."""
     if isinstance(item, Mapping | list) and not depth:
         return "..."
     if isinstance(item, Mapping):
-        cells = (f"{key} = {row_text(value, depth - 1)}" for key, value in item.items())
-        return folded(" ; ".join(cells))
+        cells = (f"{key} = {render_row(value, depth - 1)}" for key, value in item.items())
+        return fold_text(" ; ".join(cells))
     if isinstance(item, list):
-        return " ; ".join(row_text(value, depth - 1) for value in item)
-    return folded(str(item))
+        return " ; ".join(render_row(value, depth - 1) for value in item)
+    return fold_text(str(item))
 
 
-def text_tables(text: str) -> list[Table]:
+def find_text_tables(text: str) -> list[ResultTable]:
     """The lines of a text, each block of them, those with bullets, and lines of cells."""
     lines = [each for each in text.split("\n") if each.strip() and not RULE.fullmatch(each)]
-    found = [table_of_lines(lines)]
+    found = [tabulate_lines(lines)]
     if len(lines) > 1:
-        found.append(table_of_lines(lines[1:]))  # without a head
+        found.append(tabulate_lines(lines[1:]))  # without a head
     bulleted = [each for each in lines if BULLET.match(each)]
     if 1 < len(bulleted) < len(lines):
-        found.append(table_of_lines(bulleted))
+        found.append(tabulate_lines(bulleted))
     blocks = [each for each in re.split(r"\n\s*\n", text) if each.strip()]
     if len(blocks) > 1:
-        found.append(Table(tuple(blocks), {}))
+        found.append(ResultTable(tuple(blocks), {}))
         found += [
-            table_of_lines([line for line in each.split("\n") if line.strip()]) for each in blocks
+            tabulate_lines([line for line in each.split("\n") if line.strip()]) for each in blocks
         ]
-    found += headed(lines)
-    found += runs(lines)
+    found += find_headed_tables(lines)
+    found += find_runs(lines)
     for block in blocks:
-        found += separated([each for each in block.split("\n") if each.strip()])
+        found += find_separated_tables([each for each in block.split("\n") if each.strip()])
     for line in lines[:40]:
         if ", " in line:
-            found.append(Table(tuple(line.rpartition(": ")[2].split(", ")), {}))
+            found.append(ResultTable(tuple(line.rpartition(": ")[2].split(", ")), {}))
     return [each for each in found if each.rows]
 
 
-def separated(lines: Sequence[str]) -> list[Table]:
+def find_separated_tables(lines: Sequence[str]) -> list[ResultTable]:
     """Lines of cells with one sign between them, the first line the head."""
     lines = [each for each in lines if not RULE.fullmatch(each)]
     for sign in SIGNS:
@@ -147,21 +147,21 @@ def separated(lines: Sequence[str]) -> list[Table]:
                 runs[-1].append(line)
             elif runs[-1]:
                 runs.append([])
-        found = [table_of_cells(each, sign) for each in runs if len(each) > 2]
+        found = [tabulate_cells(each, sign) for each in runs if len(each) > 2]
         if found:
             return found
     return []
 
 
-def table_of_cells(lines: Sequence[str], sign: str) -> Table:
-    head = 0 if any(figure_of(cell) is not None for cell in lines[0].split(sign)) else 1
+def tabulate_cells(lines: Sequence[str], sign: str) -> ResultTable:
+    head = 0 if any(read_cell(cell) is not None for cell in lines[0].split(sign)) else 1
     rows = [[cell.strip() for cell in line.split(sign)] for line in lines[head:]]
     names = [cell.strip() for cell in lines[0].split(sign)]
     columns = {f"{at} {name}": [row[at] for row in rows] for at, name in enumerate(names)}
-    return Table(tuple(" ; ".join(row) for row in rows), columns, True)
+    return ResultTable(tuple(" ; ".join(row) for row in rows), columns, True)
 
 
-def runs(lines: Sequence[str]) -> list[Table]:
+def find_runs(lines: Sequence[str]) -> list[ResultTable]:
     """Lines that follow each other and have the same number of figures: records in a text."""
     found: list[list[str]] = []
     last = 0
@@ -172,10 +172,10 @@ def runs(lines: Sequence[str]) -> list[Table]:
         elif count:
             found.append([line])
         last = count
-    return [table_of_lines(each)._replace(sure=True) for each in found if len(each) > 1]
+    return [tabulate_lines(each)._replace(sure=True) for each in found if len(each) > 1]
 
 
-def headed(lines: Sequence[str]) -> list[Table]:
+def find_headed_tables(lines: Sequence[str]) -> list[ResultTable]:
     """What stands under each line that ends with a colon."""
     found: list[list[str]] = []
     for line in lines:
@@ -183,22 +183,22 @@ def headed(lines: Sequence[str]) -> list[Table]:
             found.append([])
         elif found:
             found[-1].append(line)
-    return [table_of_lines(each) for each in found]
+    return [tabulate_lines(each) for each in found]
 
 
-def table_of_lines(lines: Sequence[str]) -> Table:
+def tabulate_lines(lines: Sequence[str]) -> ResultTable:
     """Figures of the lines are columns, counted from both ends."""
     columns: dict[str, list[object]] = {}
     for line in lines if len(lines) <= MANY else ():
         found = FIGURE.compiled.findall(line)[:8]
         for at, text in enumerate(found):
-            if value := readings(text):
+            if value := read_number(text):
                 columns.setdefault(str(at), []).append(value[0].value)
                 columns.setdefault(f"-{len(found) - at}", []).append(value[0].value)
-    return Table(tuple(lines), columns, alike(lines))
+    return ResultTable(tuple(lines), columns, are_alike(lines))
 
 
-def alike(lines: Sequence[str]) -> bool:
+def are_alike(lines: Sequence[str]) -> bool:
     """Whether lines are records: short, most with the same number of figures, one at least."""
     if not 1 < len(lines) <= MANY or any(len(each) > LONG for each in lines):
         return False
@@ -207,12 +207,12 @@ def alike(lines: Sequence[str]) -> bool:
     return common > 0 and times >= 0.7 * len(lines)
 
 
-def figure_of(value: object) -> float | None:
+def read_cell(value: object) -> float | None:
     """The figure that a cell is, in bytes or seconds where it has such a unit."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) < 1e300 else None
     if isinstance(value, str) and len(value) < 24:
-        return quantity(folded(value))
+        return read_quantity(fold_text(value))
     return None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Set
 from datetime import date
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.vocabulary import MONTHS, WEEKDAYS
+from andy_cli.agent.grounding.text.vocabulary import MONTHS, WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 BEGINNING = "|".join(sorted({name[:3] for name in MONTHS}))
@@ -40,7 +40,7 @@ DAY_OF_YEAR = Expression(r"(?<![\d-])(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d
 EPOCH = Expression(r"(?<![\d.])1[5-9]\d{8}(?:\d{3})?(?![\d.])")
 
 
-class Day(NamedTuple):
+class PartialDate(NamedTuple):
     """A date as far as it was written: 0 where the year or the day was left out."""
 
     year: int
@@ -48,48 +48,48 @@ class Day(NamedTuple):
     day: int
 
 
-def days(match: re.Match[str]) -> list[list[Day]]:
+def read_date(match: re.Match[str]) -> list[list[PartialDate]]:
     """What one match of DATE may mean; each meaning is one day, or the first and last of a span."""
     part = match.groupdict()
     if part["m8"]:
-        return [[Day(int(part["y8"] or 0), int(part["m8"]), int(part["d8"]))]]
+        return [[PartialDate(int(part["y8"] or 0), int(part["m8"]), int(part["d8"]))]]
     if part["y1"]:
-        return [[Day(int(part["y1"]), int(part["m1"]), int(part["d1"]))]]
+        return [[PartialDate(int(part["y1"]), int(part["m1"]), int(part["d1"]))]]
     if part["a2"]:
-        first, second, year = int(part["a2"]), int(part["b2"]), century(int(part["y2"]))
-        european, american = Day(year, second, first), Day(year, first, second)
+        first, second, year = int(part["a2"]), int(part["b2"]), complete_year(int(part["y2"]))
+        european, american = PartialDate(year, second, first), PartialDate(year, first, second)
         return [[european]] if part["sign"] == "." else [[european], [american]]
     if part["y7"]:
-        return [[Day(int(part["y7"]), int(part["m7"]), 0)]]
+        return [[PartialDate(int(part["y7"]), int(part["m7"]), 0)]]
     if part["d6"]:
-        return [[Day(0, int(part["m6"]), int(part["d6"]))]]
+        return [[PartialDate(0, int(part["m6"]), int(part["d6"]))]]
     if part["m5"]:
-        return [[Day(int(part["y5"]), MONTHS[part["m5"].casefold()], 0)]]
+        return [[PartialDate(int(part["y5"]), MONTHS[part["m5"].casefold()], 0)]]
     at = "3" if part["m3"] else "4"
     year, month = int(part[f"y{at}"] or 0), MONTHS[part[f"m{at}"].casefold()]
     ends = [part[f"d{at}"], part[f"e{at}"]]
-    return [[Day(year, month, int(each)) for each in ends if each]]
+    return [[PartialDate(year, month, int(each)) for each in ends if each]]
 
 
-def century(year: int) -> int:
+def complete_year(year: int) -> int:
     return year if year > 99 else 2000 + year
 
 
-def possible(day: Day) -> bool:
+def is_possible(day: PartialDate) -> bool:
     return 1 <= day.month <= 12 and 0 <= day.day <= 31
 
 
-def dates(text: str) -> Iterator[Day]:
+def find_dates(text: str) -> Iterator[PartialDate]:
     """Every date a text names, in all its readings."""
     for match in DATE.finditer(text):
-        for meaning in days(match):
-            yield from filter(possible, meaning)
+        for meaning in read_date(match):
+            yield from filter(is_possible, meaning)
     for match in DAY_OF_YEAR.finditer(text):
-        yield Day(0, int(match[1]), int(match[2]))
+        yield PartialDate(0, int(match[1]), int(match[2]))
     for match in EPOCH.finditer(text):
         seconds = int(match[0][:10])
         day = date.fromordinal(719163 + seconds // 86400)
-        yield Day(day.year, day.month, day.day)
+        yield PartialDate(day.year, day.month, day.day)
 
 
 DATED = Expression(
@@ -97,7 +97,7 @@ DATED = Expression(
 )
 
 
-def dated(text: str, words: Set[str]) -> set[str]:
+def find_date_pieces(text: str, words: Set[str]) -> set[str]:
     """The pieces of a folded text that may be dates, each once: much less to read. `words` are
     those of the text."""
     found = set()
@@ -113,7 +113,7 @@ def dated(text: str, words: Set[str]) -> set[str]:
     return found
 
 
-def weekday(day: Day) -> int | None:
+def find_weekday(day: PartialDate) -> int | None:
     """0 for a Monday; None when the date is not complete or does not exist."""
     try:
         return date(*day).weekday()
@@ -147,44 +147,46 @@ TIME = Expression(
 )
 
 
-class Clock(NamedTuple):
+class ClockTime(NamedTuple):
     """Minutes since midnight; `offset` is its zone in minutes east of Greenwich, if named."""
 
     minutes: int
     offset: int | None = None
 
 
-def times(match: re.Match[str]) -> list[list[Clock]]:
+def read_time(match: re.Match[str]) -> list[list[ClockTime]]:
     """What a match of TIME may mean; one list for each end of a span."""
     part = match.groupdict()
     at = next(each for each in "1234567" if part.get(f"h{each}"))
     written = part.get(f"n{at}") or 0
     minute = 30 if written == "半" else int(written)
     half = (part.get(f"half{at}") or "").casefold()
-    offset = offset_of(part["zone"])
-    ends = [meanings(int(part[f"h{at}"]), minute, half, offset, at in "157")]
+    offset = read_offset(part["zone"])
+    ends = [read_hour(int(part[f"h{at}"]), minute, half, offset, at in "157")]
     if int(part["s1"] or 0) >= 30:
-        ends[0] += [Clock((each.minutes + 1) % 1440, each.offset) for each in ends[0]]
+        ends[0] += [ClockTime((each.minutes + 1) % 1440, each.offset) for each in ends[0]]
     if part["from"]:
         minute = int((part["from_minutes"] or ":0")[1:])
         start = int(part["from"])
-        ends.append([each for way in "ap" for each in meanings(start, minute, way, None, False)])
+        ends.append([each for way in "ap" for each in read_hour(start, minute, way, None, False)])
     return ends
 
 
-def meanings(hour: int, minute: int, half: str, offset: int | None, loose: bool) -> list[Clock]:
+def read_hour(
+    hour: int, minute: int, half: str, offset: int | None, loose: bool
+) -> list[ClockTime]:
     if hour > 24 or minute > 59:
         return []
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
-        return [Clock(hour * 60 + minute, offset)]
-    found = [Clock(hour % 24 * 60 + minute, offset)]
+        return [ClockTime(hour * 60 + minute, offset)]
+    found = [ClockTime(hour % 24 * 60 + minute, offset)]
     if loose and 1 <= hour < 12:
-        found.append(Clock((hour + 12) * 60 + minute, offset))
+        found.append(ClockTime((hour + 12) * 60 + minute, offset))
     return found
 
 
-def offset_of(zone: str | None) -> int | None:
+def read_offset(zone: str | None) -> int | None:
     if not zone:
         return None
     if zone[0] in "+-":

@@ -1,0 +1,1 @@
+"""How texts are written: spelling, layout, vocabulary and the languages of reports."""
