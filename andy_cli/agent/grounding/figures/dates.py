@@ -1,7 +1,7 @@
 """Dates and times of day, read from text in whatever form they were written. Pure."""
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from datetime import date
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ BEGINNING = "|".join(sorted({name[:3] for name in MONTHS}))
 """Looked for first: that is far quicker than to try every name at every word."""
 
 MONTH = f"(?={BEGINNING})(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})"
-WEEKDAY = "|".join(sorted((each for each in WEEKDAYS if len(each) > 4), key=len, reverse=True))
+WEEKDAY = "|".join(sorted((name for name in WEEKDAYS if len(name) > 4), key=len, reverse=True))
 SPAN = (
     r"(?:\s?(?:[-–—]|to|bis|until|and|und)\s?(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
     r"(?![\d:]|[.,]\d|\s+[a-z]+s\b))?"
@@ -48,31 +48,46 @@ class PartialDate(NamedTuple):
     day: int
 
 
+NUMERIC_FORMS = "8176"
+"""Alternatives of DATE that are written in figures alone, with their order of parts known."""
+
+
 def read_date(match: re.Match[str]) -> list[list[PartialDate]]:
-    """What one match of DATE may mean; each meaning is one day, or the first and last of a span."""
+    """Read one match of DATE; each of its meanings is one day, or the first and last of a span."""
     part = match.groupdict()
-    if part["m8"]:
-        return [[PartialDate(int(part["y8"] or 0), int(part["m8"]), int(part["d8"]))]]
-    if part["y1"]:
-        return [[PartialDate(int(part["y1"]), int(part["m1"]), int(part["d1"]))]]
     if part["a2"]:
         first, second, year = int(part["a2"]), int(part["b2"]), complete_year(int(part["y2"]))
         european, american = PartialDate(year, second, first), PartialDate(year, first, second)
         return [[european]] if part["sign"] == "." else [[european], [american]]
-    if part["y7"]:
-        return [[PartialDate(int(part["y7"]), int(part["m7"]), 0)]]
-    if part["d6"]:
-        return [[PartialDate(0, int(part["m6"]), int(part["d6"]))]]
-    if part["m5"]:
-        return [[PartialDate(int(part["y5"]), MONTHS[part["m5"].casefold()], 0)]]
-    at = "3" if part["m3"] else "4"
-    year, month = int(part[f"y{at}"] or 0), MONTHS[part[f"m{at}"].casefold()]
-    ends = [part[f"d{at}"], part[f"e{at}"]]
-    return [[PartialDate(year, month, int(each)) for each in ends if each]]
+    for form in NUMERIC_FORMS:
+        if part[f"m{form}"]:
+            year, month, day = (int(part.get(f"{unit}{form}") or 0) for unit in "ymd")
+            return [[PartialDate(year, month, day)]]
+    return [read_named_month(part)]
+
+
+def read_named_month(part: Mapping[str, str | None]) -> list[PartialDate]:
+    """Read a day, the ends of a span of days, or a month as a whole."""
+    form, name = next((form, name) for form in "345" if (name := part[f"m{form}"]))
+    year, month = int(part[f"y{form}"] or 0), MONTHS[name.casefold()]
+    if form == "5":
+        return [PartialDate(year, month, 0)]
+    ends = [part[f"d{form}"], part[f"e{form}"]]
+    return [PartialDate(year, month, int(day)) for day in ends if day]
 
 
 def complete_year(year: int) -> int:
     return year if year > 99 else 2000 + year
+
+
+def list_days(match: re.Match[str]) -> list[PartialDate]:
+    """List the days of a match of DATE in all its meanings."""
+    return [day for meaning in read_date(match) for day in meaning]
+
+
+def find_written_days(text: str) -> Iterator[PartialDate]:
+    for match in DATE.finditer(text):
+        yield from list_days(match)
 
 
 def is_possible(day: PartialDate) -> bool:
@@ -80,10 +95,8 @@ def is_possible(day: PartialDate) -> bool:
 
 
 def find_dates(text: str) -> Iterator[PartialDate]:
-    """Every date a text names, in all its readings."""
-    for match in DATE.finditer(text):
-        for meaning in read_date(match):
-            yield from filter(is_possible, meaning)
+    """Find every date that a text names, in all its readings."""
+    yield from filter(is_possible, find_written_days(text))
     for match in DAY_OF_YEAR.finditer(text):
         yield PartialDate(0, int(match[1]), int(match[2]))
     for match in EPOCH.finditer(text):
@@ -98,23 +111,23 @@ DATED = Expression(
 
 
 def find_date_pieces(text: str, words: Set[str]) -> set[str]:
-    """The pieces of a folded text that may be dates, each once: much less to read. `words` are
-    those of the text."""
-    found = set()
+    """Find the pieces of a folded text that may be dates, each once: much less to read. `words`
+    are those of the text."""
+    pieces = set()
     for match in DATED.finditer(text):
         start, end = match.span()
         # With one sign on either side, by which figures of other kinds are told apart.
-        found.add(text[max(0, start - 1) : end + 1])
+        pieces.add(text[max(0, start - 1) : end + 1])
     for name in MONTHS.keys() & words:
-        at = text.find(name)
-        while at >= 0:
-            found.add(text[max(0, at - 20) : at + len(name) + 22])
-            at = text.find(name, at + 1)
-    return found
+        start = text.find(name)
+        while start >= 0:
+            pieces.add(text[max(0, start - 20) : start + len(name) + 22])
+            start = text.find(name, start + 1)
+    return pieces
 
 
 def find_weekday(day: PartialDate) -> int | None:
-    """0 for a Monday; None when the date is not complete or does not exist."""
+    """Count from 0 for a Monday; None when the date is not complete or does not exist."""
     try:
         return date(*day).weekday()
     except ValueError:
@@ -155,38 +168,54 @@ class ClockTime(NamedTuple):
 
 
 def read_time(match: re.Match[str]) -> list[list[ClockTime]]:
-    """What a match of TIME may mean; one list for each end of a span."""
+    """Read a match of TIME; one list of meanings for each end of a span."""
     part = match.groupdict()
-    at = next(each for each in "1234567" if part.get(f"h{each}"))
-    written = part.get(f"n{at}") or 0
-    minute = 30 if written == "半" else int(written)
-    half = (part.get(f"half{at}") or "").casefold()
+    form = next(form for form in "1234567" if part.get(f"h{form}"))
+    minute = read_minute(part.get(f"n{form}"))
+    half = (part.get(f"half{form}") or "").casefold()
     offset = read_offset(part["zone"])
-    ends = [read_hour(int(part[f"h{at}"]), minute, half, offset, at in "157")]
+    times = list_hours(int(part[f"h{form}"]), minute, half, offset, form in "157")
     if int(part["s1"] or 0) >= 30:
-        ends[0] += [ClockTime((each.minutes + 1) % 1440, each.offset) for each in ends[0]]
-    if part["from"]:
-        minute = int((part["from_minutes"] or ":0")[1:])
-        start = int(part["from"])
-        ends.append([each for way in "ap" for each in read_hour(start, minute, way, None, False)])
-    return ends
+        times += [ClockTime((time.minutes + 1) % 1440, time.offset) for time in times]
+    return [times, read_span_start(part)] if part["from"] else [times]
 
 
-def read_hour(
+def read_minute(text: str | None) -> int:
+    return 30 if text == "半" else int(text or 0)
+
+
+def read_span_start(part: Mapping[str, str | None]) -> list[ClockTime]:
+    hour, minute = int(part["from"] or 0), int((part["from_minutes"] or ":0")[1:])
+    return [time for half in "ap" for time in list_hours(hour, minute, half, None, False)]
+
+
+def list_hours(
     hour: int, minute: int, half: str, offset: int | None, loose: bool
 ) -> list[ClockTime]:
+    """List what an hour may mean; a `loose` one may also be of the afternoon."""
     if hour > 24 or minute > 59:
         return []
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
         return [ClockTime(hour * 60 + minute, offset)]
-    found = [ClockTime(hour % 24 * 60 + minute, offset)]
+    times = [ClockTime(hour % 24 * 60 + minute, offset)]
     if loose and 1 <= hour < 12:
-        found.append(ClockTime((hour + 12) * 60 + minute, offset))
-    return found
+        times.append(ClockTime((hour + 12) * 60 + minute, offset))
+    return times
+
+
+def list_times(match: re.Match[str]) -> list[ClockTime]:
+    """List the times of a match of TIME in all its meanings."""
+    return [time for end in read_time(match) for time in end]
+
+
+def find_times(text: str) -> Iterator[ClockTime]:
+    for match in TIME.finditer(text):
+        yield from list_times(match)
 
 
 def read_offset(zone: str | None) -> int | None:
+    """Read the minutes of a time zone east of Greenwich."""
     if not zone:
         return None
     if zone[0] in "+-":

@@ -171,9 +171,9 @@ class EvidenceFigures:
         found.update((b - a) * 60.0 for a, b in itertools.combinations(minutes[:12], 2))
         return NumberLine(found)
 
-    def near(self, figure: Quantity) -> bool:
+    def has_near(self, figure: Quantity) -> bool:
         """Whether the evidence holds it, or one step over one column makes it."""
-        return any(line.near(figure) for line in (self.numbers, self.counts, self.totals))
+        return any(line.has_near(figure) for line in (self.numbers, self.counts, self.totals))
 
 
 def compute_totals(table: ResultTable) -> Iterator[float]:
@@ -245,7 +245,7 @@ def holds_time(text: str, known: EvidenceFigures) -> bool:
         return True
     if all(any(each.minutes in known.minutes for each in end) for end in read_time(match)):
         return True
-    return any(known.seconds.near(Quantity(each, 0.5)) for each in read_clock_seconds(text))
+    return any(known.seconds.has_near(Quantity(each, 0.5)) for each in read_clock_seconds(text))
 
 
 def holds_weekday(text: str, known: EvidenceFigures) -> bool:
@@ -259,7 +259,7 @@ def holds_size(text: str, known: EvidenceFigures) -> bool:
     if match is None:
         return True
     asked = [*read_size(match["number"], match["unit"]), *read_number(match["number"])]
-    return any(known.bytes.near(each) or known.near(each) for each in asked)
+    return any(known.bytes.has_near(each) or known.has_near(each) for each in asked)
 
 
 def holds_duration(text: str, known: EvidenceFigures) -> bool:
@@ -267,8 +267,8 @@ def holds_duration(text: str, known: EvidenceFigures) -> bool:
     # Seconds that are left out may have been cut off as well as rounded.
     wide = [Quantity(each.value + each.slack, 2 * each.slack) for each in asked if each.slack >= 30]
     plain = [each for number in FIGURE.compiled.findall(text) for each in read_number(number)]
-    return any(known.seconds.near(each) for each in [*asked, *wide]) or (
-        len(plain) == 1 and known.near(plain[0])
+    return any(known.seconds.has_near(each) for each in [*asked, *wide]) or (
+        len(plain) == 1 and known.has_near(plain[0])
     )
 
 
@@ -276,7 +276,7 @@ def holds_percent(text: str, known: EvidenceFigures) -> bool:
     match = PERCENT.match(text)
     asked = read_number(match["number"]) if match else []
     shares = [Quantity(each.value / 100, each.slack / 100) for each in asked]
-    return any(map(known.near, [*asked, *shares]))
+    return any(map(known.has_near, [*asked, *shares]))
 
 
 def holds_number(text: str, known: EvidenceFigures) -> bool:
@@ -286,12 +286,12 @@ def holds_number(text: str, known: EvidenceFigures) -> bool:
     scale = SCALES.get((match["scale"] or "").casefold(), 1)
     exact = read_number(match["number"])
     asked = [*exact, *(Quantity(each.value * scale, each.slack * scale) for each in exact)]
-    return any(map(known.near, asked))
+    return any(map(known.has_near, asked))
 
 
 def holds_number_word(text: str, known: EvidenceFigures) -> bool:
     value = read_number_word(text)
-    return value is None or known.near(Quantity(value, 0.1))
+    return value is None or known.has_near(Quantity(value, 0.1))
 
 
 def holds_version(text: str, known: EvidenceFigures) -> bool:
@@ -326,7 +326,7 @@ def find_figure_claims(
         if not is_about(each, sentence, known.index) or is_converted(each, sentence, known):
             continue
         near = [one for one in found if good[one] and abs(one.start - each.start) < PARAGRAPH]
-        if not (is_computed(each, near) or any(map(listed.near, read_values(each)))):
+        if not (is_computed(each, near) or any(map(listed.has_near, read_values(each)))):
             yield Claim(each.text, each.start, each.end, each.kind)
 
 
@@ -346,7 +346,7 @@ def is_computed(found: AnswerFigure, near: Sequence[AnswerFigure]) -> bool:
         for one in (a + b, a - b, a * b, *((a / b, 100 * a / b, 100 * (a - b) / b) if b else ()))
     ]
     line = NumberLine([*made, sum(values)])
-    return any(map(line.near, read_values(found)))
+    return any(map(line.has_near, read_values(found)))
 
 
 def read_values(found: AnswerFigure) -> list[Quantity]:
@@ -380,7 +380,7 @@ def is_converted(found: AnswerFigure, sentence: Sentence, known: EvidenceFigures
     behind = fold_text(sentence.text[found.end - sentence.start :][:12]).lstrip(" |*_")
     head = sentence.text if "|" in sentence.text else ""
     return any(
-        known.numbers.near(Quantity(way(each.value), max(0.6 * way(1.0) - 0.6 * way(0.0), 0.6)))
+        known.numbers.has_near(Quantity(way(each.value), max(0.6 * way(1.0) - 0.6 * way(0.0), 0.6)))
         for unit, way in CONVERTED
         if re.match(unit, behind) or head
         for each in read_values(found)
