@@ -1,10 +1,11 @@
 """`I have deleted the file`: sentences that say that something was done, and whether it was. Pure.
 
-The deeds are facts: the calls of the turn. How people speak of them is data, `verbs.toml`.
+The calls of the turn are facts. How people speak of them is data: `text/verbs`.
 """
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from andy_cli.agent.grounding.claims import ActionRecord, Claim
 from andy_cli.agent.grounding.evidence import NAME, EvidenceIndex, tells_of_action
@@ -43,60 +44,68 @@ OWN_TEXT = frozenset(["create", "change", "save", "delete", "move", "copy", "ren
 """Actions that may as well be done to the words of the answer."""
 
 
+LOOKS = (Effect.READ, Effect.PROTOCOL)
+
+
+class Report(NamedTuple):
+    """A place of a sentence at which an action is reported as done."""
+
+    action: str
+    own: bool
+    """The speaker says that it was his own doing."""
+    match: re.Match[str]
+
+
+"""Actions that may as well be done to the words of the answer."""
+
+
 def find_action_claims(
     spoken: Sequence[Sentence], index: EvidenceIndex, answer: str
 ) -> Iterator[Claim]:
-    """What the answer says was done, and no call did."""
+    """Find what the answer says was done, and no call did."""
     languages = detect_languages(answer)
-    if (
-        (done := find_finished_word(answer))
-        and is_nothing_done(index)
-        and not is_own_text(spoken[0], answer)
-    ):
-        yield Claim(done, answer.index(done), answer.index(done) + len(done), "deed")
+    done = find_finished_word(answer)
+    if done and is_nothing_done(index) and not is_own_text(spoken[0], answer):
+        start = answer.index(done)
+        yield Claim(done, start, start + len(done), "deed")
     for sentence in spoken:
         if sentence.question or LETTER.search(sentence.text) is None:
             continue
-        for language in languages:
-            found = find_false_report(sentence, language, index, answer)
-            if found is not None:
-                yield found
-                break
+        claims = (find_false_report(sentence, language, index, answer) for language in languages)
+        claim = next(filter(None, claims), None)
+        if claim is not None:
+            yield claim
 
 
 LETTER = re.compile(r"[^\W\d_]")
 
 
 def find_finished_word(answer: str) -> str:
-    """The word by which an answer begins that says that it is done, or nothing."""
-    found = FINISHED.match(answer)
-    return found["word"] if found else ""
+    """Find the word by which an answer begins that says that it is done, or nothing."""
+    match = FINISHED.match(answer)
+    return match["word"] if match else ""
 
 
 def is_nothing_done(index: EvidenceIndex) -> bool:
-    """Whether something was tried in this turn, and nothing of it succeeded: where nothing was
-    tried, such a word may answer a thank-you."""
-    now = [each for each in index.evidence.actions or () if not each.earlier]
-    return bool(now) and not any(each.ok for each in now)
+    """Tell whether something was tried in this turn, and nothing of it succeeded: where nothing
+    was tried, such a word may answer a thank-you."""
+    now = [action for action in index.evidence.actions or () if not action.earlier]
+    return bool(now) and not any(action.ok for action in now)
 
 
 def find_false_report(
     sentence: Sentence, language: Language, index: EvidenceIndex, answer: str
 ) -> Claim | None:
-    """The first claim of the sentence that nothing did; what may be several actions is one of
+    """Find the first claim of the sentence that nothing did; what may be several actions is one of
     those that were done."""
-    reported: dict[int, list[tuple[str, bool, re.Match[str]]]] = {}
-    actions = language.find_actions(sentence.text)
-    text = mask_quotations(sentence.text) if actions else ""
-    for action in actions:
-        for match, own in find_reports(sentence, text, language, action, is_action_tried(index)):
-            reported.setdefault(match.end("done"), []).append((action, own, match))
-    for _, meanings in sorted(reported.items()):
-        if any(is_done(action, own, sentence.text, index) for action, own, _ in meanings):
+    for _, reports in sorted(group_reports(sentence, language, index).items()):
+        if any(is_done(report.action, report.own, sentence.text, index) for report in reports):
             continue
-        if all(action in OWN_TEXT for action, _, _ in meanings) and is_own_text(sentence, answer):
+        if OWN_TEXT.issuperset(report.action for report in reports) and is_own_text(
+            sentence, answer
+        ):
             continue
-        start = min(match.start() for _, _, match in meanings)
+        start = min(report.match.start() for report in reports)
         lead = sentence.text[start:]
         start += sentence.start + len(lead) - len(lead.lstrip(" *_#>|-"))
         end = sentence.start + len(sentence.text.rstrip(" .!…*_|"))
@@ -104,24 +113,49 @@ def find_false_report(
     return None
 
 
+def group_reports(
+    sentence: Sentence, language: Language, index: EvidenceIndex
+) -> dict[int, list[Report]]:
+    """Group the reports of a sentence by the place at which their verb ends."""
+    groups: dict[int, list[Report]] = {}
+    actions = language.find_actions(sentence.text)
+    if not actions:
+        return groups
+    text, tried = mask_quotations(sentence.text), is_action_tried(index)
+    for action in actions:
+        for report in find_reports(sentence, text, language, action, tried):
+            groups.setdefault(report.match.end("done"), []).append(report)
+    return groups
+
+
 def find_reports(
     sentence: Sentence, text: str, language: Language, action: str, tried: bool
-) -> Iterator[tuple[re.Match[str], bool]]:
-    """Each place that reports a deed, and whether the speaker says that it was his own.
+) -> Iterator[Report]:
+    """Find each place that reports an action.
 
     `text` is the sentence without what it quotes. `tried`: in this turn something was.
     """
-    others = action == "remember" or YEAR.search(text) or language.others.search(text)
-    ways = ("own", "told", "weak") if tried else ("own", "told")
-    for way in ways[:1] if others else ways:
+    for way in list_ways(text, language, action, tried):
         for pattern in language.find_report_patterns(action, way):
             for match in pattern.finditer(text):
-                said, at = locate_clause(sentence, sentence.start + match.start("done"))
-                if language.name not in FINAL:
-                    said = said[: sentence.start + match.end() - at]
                 label = way != "own" and text[match.end("done") :][:1] in (":", "：")
-                if not label and not language.unreal.search(said):
-                    yield match, way == "own"
+                if not label and not is_denied(match, sentence, language):
+                    yield Report(action, way == "own", match)
+
+
+def list_ways(text: str, language: Language, action: str, tried: bool) -> Sequence[str]:
+    """List the ways to report that count: where others may have done it, only one's own."""
+    if action == "remember" or YEAR.search(text) or language.others.search(text):
+        return ("own",)
+    return ("own", "told", "weak") if tried else ("own", "told")
+
+
+def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> bool:
+    """Tell whether the clause makes it no report: not, if, can, will."""
+    clause, start = locate_clause(sentence, sentence.start + match.start("done"))
+    if language.name not in FINAL:
+        clause = clause[: sentence.start + match.end() - start]
+    return language.unreal.search(clause) is not None
 
 
 YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
@@ -129,13 +163,13 @@ QUOTATION = re.compile(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^�
 
 
 def mask_quotations(text: str) -> str:
-    """The text, as long as before, with one letter throughout in what is quoted."""
+    """Put one letter throughout in what is quoted; the text is as long as before."""
     return QUOTATION.sub(lambda match: f'"{"x" * (len(match[0]) - 2)}"', text)
 
 
 def is_own_text(sentence: Sentence, answer: str) -> bool:
-    """Whether what was written or changed is the text of the answer: it follows, and no file is
-    named."""
+    """Tell whether what was written or changed is the text of the answer: it follows, and no file
+    is named."""
     if NAME.search(sentence.text):
         return False
     behind = answer[sentence.end :]
@@ -156,48 +190,60 @@ FINISHED = re.compile(
 
 
 def is_action_tried(index: EvidenceIndex) -> bool:
-    """Whether anything but a look was tried in this turn."""
-    looks = (Effect.READ, Effect.PROTOCOL)
+    """Tell whether anything but a look was tried in this turn."""
     return any(
-        not each.earlier and each.effect not in looks for each in index.evidence.actions or ()
+        not action.earlier and action.effect not in LOOKS for action in index.evidence.actions or ()
     )
 
 
-def is_done(action: str, own: bool, said: str, index: EvidenceIndex) -> bool:
-    """Did a call do it that succeeded; if it is not said of the speaker, does a result tell it?"""
-    deeds = index.evidence.actions
-    if deeds is None:
-        if any(
-            tells_of_action(each, text)
-            for text in index.evidence.not_done
-            for each in list_kindred(action)
-        ):
+def is_done(action: str, own: bool, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether a call did it that succeeded, or, if it is not said of the speaker, whether a
+    result tells of it."""
+    if index.evidence.actions is None:
+        return is_done_in_results(action, index)
+    now = [record for record in index.evidence.actions if record.ok and not record.earlier]
+    if any(fits_action(action, record) for record in now):
+        return True
+    ran_command = any(record.effect is Effect.RUN for record in now)
+    if not own and (ran_command or index.tells_of(action)):
+        return True
+    return is_done_before(action, sentence, index)
+
+
+def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
+    """Judge by results and history alone, where it is not known which calls were made."""
+    actions = list_kindred(action)
+    for text in index.evidence.not_done:
+        if any(tells_of_action(other, text) for other in actions):
             return False
-        if action == "run" and index.results:
-            return True
-        known = index.reports_success(list_kindred(action))
-        return known or index.tells_of(action, history=True)
-    now = [each for each in deeds if each.ok and not each.earlier]
-    if any(fits_action(action, each) for each in now):
+    if action == "run" and index.results:
         return True
-    if not own and (index.tells_of(action) or any(each.effect is Effect.RUN for each in now)):
-        return True
-    asked = bool(re.search(r"[?？؟]", index.evidence.user))
-    before = [each for each in deeds if each.ok and each.earlier and fits_action(action, each)]
-    if asked and not before and index.tells_of(action, history=True):
-        return True
-    return any(asked or index.share_name(said, each.text) for each in before)
+    return index.reports_success(actions) or index.tells_of(action, history=True)
 
 
-def fits_action(action: str, deed: ActionRecord) -> bool:
-    """Whether a call may have done such a thing."""
-    if deed.effect not in EFFECTS[action]:
+def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
+    thing."""
+    asked = any(mark in index.evidence.user for mark in "?？؟")
+    before = [
+        record
+        for record in index.evidence.actions or ()
+        if record.ok and record.earlier and fits_action(action, record)
+    ]
+    if not asked:
+        return any(index.share_name(sentence, record.text) for record in before)
+    return bool(before) or index.tells_of(action, history=True)
+
+
+def fits_action(action: str, record: ActionRecord) -> bool:
+    """Tell whether a call may have done such a thing."""
+    if record.effect not in EFFECTS[action]:
         return False
-    if deed.effect is Effect.RUN and action == "run":
+    if record.effect is Effect.RUN and action == "run":
         return True
-    told = deed.text.replace("_", " ")
-    known = {name for name, each in compile_traces().items() if each.search(told)}
-    return not known or not known.isdisjoint(list_kindred(action))
+    text = record.text.replace("_", " ")
+    named = {name for name, trace in compile_traces().items() if trace.search(text)}
+    return not named or not named.isdisjoint(list_kindred(action))
 
 
 def list_kindred(action: str) -> set[str]:

@@ -10,11 +10,9 @@ from andy_cli.agent.grounding.action_claims import find_action_claims
 from andy_cli.agent.grounding.backing import find_backing
 from andy_cli.agent.grounding.claims import ActionRecord, Claim, Evidence, SentenceBacking
 from andy_cli.agent.grounding.evidence import EvidenceIndex
-from andy_cli.agent.grounding.figures.figure_claims import (
-    EvidenceFigures,
-    find_figure_claims,
-    find_figures,
-)
+from andy_cli.agent.grounding.figures.answer_figures import find_figures
+from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
+from andy_cli.agent.grounding.figures.figure_claims import find_figure_claims
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
 from andy_cli.agent.grounding.marking import mark_claims, write_rewrite_request
 from andy_cli.agent.grounding.name_claims import NameChecker

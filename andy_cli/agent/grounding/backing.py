@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from andy_cli.agent.grounding.claims import Evidence, SentenceBacking
 from andy_cli.agent.grounding.evidence import joins_words
-from andy_cli.agent.grounding.figures.figure_claims import find_figures
+from andy_cli.agent.grounding.figures.answer_figures import find_figures
 from andy_cli.agent.grounding.name_claims import CODE, FORMS, QUOTE, is_telling
 from andy_cli.agent.grounding.text.folding import fold_text, remove_escapes
 from andy_cli.agent.grounding.text.layout import Sentence, read_entry, split_sentences

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.figures.answer_figures import AnswerFigure, is_marker
 from andy_cli.agent.grounding.figures.dates import (
     DATE,
     TIME,
@@ -21,12 +22,7 @@ from andy_cli.agent.grounding.figures.dates import (
     list_days,
     list_times,
 )
-from andy_cli.agent.grounding.figures.figure_claims import (
-    AnswerFigure,
-    EvidenceFigures,
-    compute_totals,
-    is_marker,
-)
+from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures, compute_totals
 from andy_cli.agent.grounding.figures.quantities import (
     CLOCK,
     DURATION,
@@ -373,5 +369,5 @@ def list_quantities(figure: AnswerFigure) -> list[Quantity]:
         return read_size(written["number"], written["unit"])
     if figure.kind == "duration":
         read = read_duration(figure.text)
-        return read + [Quantity(each.value, max(each.slack, 0.5)) for each in read]
+        return read + [Quantity(value, max(slack, 0.5)) for value, slack in read]
     return list(find_numbers(figure.text))
