@@ -201,10 +201,10 @@ def is_done(action: str, own: bool, sentence: str, index: EvidenceIndex) -> bool
     result tells of it."""
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
-    now = [record for record in index.evidence.actions if record.ok and not record.earlier]
+    now = [record for record in index.evidence.actions if record.is_new_success]
     if any(fits_action(action, record) for record in now):
         return True
-    ran_command = any(record.effect is Effect.RUN for record in now)
+    ran_command = Effect.RUN in [record.effect for record in now]
     if not own and (ran_command or index.tells_of(action)):
         return True
     return is_done_before(action, sentence, index)

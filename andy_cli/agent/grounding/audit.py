@@ -39,7 +39,7 @@ def find_unsupported_claims(
     found = list(find_action_claims(spoken, index, prose))
     if evidence.results:
         names = NameChecker(prose, spoken, index)
-        found += names.unsupported()
+        found += names.find_claims()
         if figures:
             known = EvidenceFigures(index)
             told = find_figures(prose, names.taken)

@@ -25,6 +25,10 @@ class ActionRecord(NamedTuple):
         return self.status is Status.SUCCESS
 
     @property
+    def is_new_success(self) -> bool:
+        return self.ok and not self.earlier
+
+    @property
     def text(self) -> str:
         return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
 

@@ -49,6 +49,31 @@ QUOTE = Expression(
 )
 IDENTIFIER = re.compile(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
 PLACEHOLDER = re.compile(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
+
+
+SMALL_WORD = Expression(r"[a-zà-ÿ'’]+|\W*|[\d\W]+")
+
+
+PAUSE = Expression(r"\.\.\.|\[[^\]]*\]|[/|,:]")
+
+
+NO_PATH = Expression(r"[\d/.-]+|\w{1,3}/\w{1,3}")
+"""A date, a fraction, `and/or`: no path."""
+
+
+URL_START = Expression(r"^(?:\w+://)?(?:www\.)?")
+
+
+NUMBERED = Expression(r"#\d")
+
+
+PREFIX = Expression(r"[a-z]+[-_]")
+
+
+BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
+
+
+NO_DIGITS = Expression(r"\D")
 EXACT = frozenset(["address", "id"])
 """Kinds that are strange beside known ones of their kind, also in an offer or a denial."""
 CUSTOMARY = frozenset(
@@ -72,103 +97,107 @@ class NameChecker:
         self._spoken = spoken
         self._languages: list[Language] = detect_languages(prose)
 
-    def unsupported(self) -> Iterator[Claim]:
-        """The names that nothing supports."""
+    def find_claims(self) -> Iterator[Claim]:
+        """Find the names that nothing supports."""
         for kind, pattern, holds in FORMS:
-            yield from self._judged(kind, pattern, holds)
-        yield from self._codes()
-        yield from self._quotations()
+            yield from self._check_form(kind, pattern, holds)
+        yield from self._check_codes()
+        yield from self._check_quotations()
         for group in find_lists(self._prose):
-            yield from self._strangers(group)
+            yield from self._find_unknown_items(group)
         for column in find_table_columns(self._prose):
-            yield from self._strangers(column[:-1])  # the last row may be a total
+            yield from self._find_unknown_items(column[:-1])  # the last row may be a total
 
-    def _judged(
+    def _check_form(
         self, kind: str, pattern: Expression, holds: Callable[[str, EvidenceIndex], bool]
     ) -> Iterator[Claim]:
-        for match in pattern.compiled.finditer(self._rest):
+        for match in pattern.finditer(self._rest):
             text = trim_punctuation(match[0])
             start, end = match.start(), match.start() + len(text)
             self._rest = f"{self._rest[:start]}{chr(0) * len(text)}{self._rest[end:]}"
             self.taken.append((start, end))
             if not text or PLACEHOLDER.search(text) or holds(text, self.index):
                 continue
-            if not self._supposed(start) or (kind in EXACT and self._half_known(text)):
+            if not self._is_supposed(start) or (kind in EXACT and self._is_half_known(text)):
                 yield Claim(text, start, end, kind)
 
-    def _codes(self) -> Iterator[Claim]:
-        """Identifiers set as code, where their like or their neighbours are known: of others
+    def _check_codes(self) -> Iterator[Claim]:
+        """Find identifiers set as code, where their like or their neighbours are known: of others
         everybody may know something."""
-        for match in CODE.compiled.finditer(self._rest):
+        for match in CODE.finditer(self._rest):
             text = match[1]
             if not IDENTIFIER.fullmatch(text) or PLACEHOLDER.search(text) or self._knows(text):
                 continue
-            said = self._sentence(match.start())
-            others = [
-                each for each in CODE.compiled.findall(said.text if said else "") if each != text
-            ]
-            beside = bool(others) and all(map(self._knows, others))
-            if (beside or self.index.has_similar(text)) and not self._supposed(match.start()):
+            similar = self._is_among_known(match) or self.index.has_similar(text)
+            if similar and not self._is_supposed(match.start()):
                 yield Claim(text, match.start(1), match.end(1), "code")
         self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
 
-    def _quotations(self) -> Iterator[Claim]:
-        for match in QUOTE.compiled.finditer(self._rest):
+    def _is_among_known(self, match: re.Match[str]) -> bool:
+        """Tell whether the sentence has other names set as code, and all of them are known."""
+        sentence = self._find_sentence(match.start())
+        codes = CODE.compiled.findall(sentence.text) if sentence else []
+        others = [code for code in codes if code != match[1]]
+        return bool(others) and all(map(self._knows, others))
+
+    def _check_quotations(self) -> Iterator[Claim]:
+        for match in QUOTE.finditer(self._rest):
             group = match.lastindex or 1
             text = match[group].strip(" .,!?…*_")
             if "\0" in text or len(split_words(text)) > LONGEST_QUOTE or not is_telling(text):
                 continue
-            if self._knows(text) or self._supposed(match.start()):
+            if self._knows(text) or self._is_supposed(match.start()):
                 continue
             start = match.start(group) + match[group].find(text)
             yield Claim(text, start, start + len(text), "quote")
 
-    def _strangers(self, group: Sequence[ListEntry]) -> Iterator[Claim]:
-        """What nobody knows among entries that are all known but for it."""
-        names = [
-            each for each in group if is_telling(each.text) and len(split_words(each.text)) < 9
-        ]
-        known = [self._knows(each.text) for each in names]
-        if len(names) < 3 or len(names) - sum(known) > max(1, len(names) // 4):
+    def _find_unknown_items(self, group: Sequence[ListEntry]) -> Iterator[Claim]:
+        """Find what nobody knows among entries that are all known but for it."""
+        names = list(filter(may_be_item, group))
+        unknown = [entry for entry in names if not self._knows(entry.text)]
+        if len(names) < 3 or len(unknown) > max(1, len(names) // 4):
             return
-        for each, good in zip(names, known, strict=True):
-            strange = [
-                word
-                for word in split_words(fold_text(each.text))
-                if not self.index.contains_stem(word)
-            ]
-            if good or not strange or "\0" in each.text or self._supposed(each.start):
+        for entry in unknown:
+            words = split_words(fold_text(entry.text))
+            if "\0" in entry.text or all(map(self.index.contains_stem, words)):
                 continue
-            yield Claim(each.text, each.start, each.end, "item")
+            if not self._is_supposed(entry.start):
+                yield Claim(entry.text, entry.start, entry.end, "item")
 
-    def _half_known(self, text: str) -> bool:
-        """Whether a part of an address is known; an id is judged so before."""
+    def _is_half_known(self, text: str) -> bool:
+        """Tell whether a part of an address is known; an id is judged so before."""
         name, _, domain = fold_text(text).partition("@")
         return not domain or self.index.contains(name) or self.index.contains(domain)
 
     def _knows(self, text: str) -> bool:
         return holds_quote(text, self.index)
 
-    def _sentence(self, at: int) -> Sentence | None:
-        return next((each for each in self._spoken if each.start <= at < each.end), None)
+    def _find_sentence(self, position: int) -> Sentence | None:
+        return next((one for one in self._spoken if one.start <= position < one.end), None)
 
-    def _supposed(self, at: int) -> bool:
-        """It is asked, offered, denied or advised there: nothing is said to be so."""
-        sentence = self._sentence(at)
+    def _is_supposed(self, position: int) -> bool:
+        """Tell whether it is asked, offered, denied or advised there: nothing is said to be so."""
+        sentence = self._find_sentence(position)
         if sentence is None:
             return False
-        said = find_clause(sentence, at)
-        return sentence.question or any(each.unreal.search(said) for each in self._languages)
+        clause = find_clause(sentence, position)
+        return sentence.question or any(
+            language.unreal.search(clause) for language in self._languages
+        )
 
 
 def is_telling(text: str) -> bool:
-    """Whether a quotation may be a name: it is no single small word."""
+    """Tell whether a quotation may be a name: it is no single small word."""
     plain = text.strip()
-    return bool(plain) and not re.fullmatch(r"[a-zà-ÿ'’]+|\W*|[\d\W]+", plain)
+    return bool(plain) and not SMALL_WORD.fullmatch(plain)
+
+
+def may_be_item(entry: ListEntry) -> bool:
+    return is_telling(entry.text) and len(split_words(entry.text)) < 9
 
 
 def trim_punctuation(text: str) -> str:
-    """Without the punctuation of the sentence it stands in."""
+    """Take off the punctuation of the sentence it stands in."""
     text = text.rstrip(".,;:!?*_'\"”’…")
     while text.endswith(")") and text.count("(") < text.count(")"):
         text = text[:-1].rstrip(".,;:!?*_")
@@ -179,42 +208,41 @@ def holds_quote(text: str, index: EvidenceIndex) -> bool:
     plain = fold_text(remove_escapes(text)).strip(" .,!?")
     if index.contains(plain):
         return True
-    pieces = [each for each in re.split(r"\.\.\.|\[[^\]]*\]|[/|,:]", plain) if each.strip()]
+    pieces = [piece for piece in PAUSE.split(plain) if piece.strip()]
     return bool(pieces) and all(map(index.contains_words, pieces))
 
 
 def holds_file(text: str, index: EvidenceIndex) -> bool:
     name = fold_text(remove_escapes(text))
-    if name in CUSTOMARY:
+    stem, _, extension = name.rpartition(".")
+    if name in CUSTOMARY or (extension in {"js", "net", "io"} and stem in LIBRARIES):
         return True
-    if name.rpartition(".")[2] in {"js", "net", "io"} and name.rpartition(".")[0] in LIBRARIES:
-        return True
-    return index.contains(name) or (
-        re.search(r"[ _-]", name) is not None and index.contains_words(name)
-    )
+    has_words = any(separator in name for separator in " _-")
+    return index.contains(name) or (has_words and index.contains_words(name))
 
 
 def holds_path(text: str, index: EvidenceIndex) -> bool:
     path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
-    parts = [each for each in path.split("/") if each not in ("", "~", ".", "..")]
-    if not parts or re.fullmatch(r"[\d/.-]+|\w{1,3}/\w{1,3}", path) or index.contains(path):
+    parts = [part for part in path.split("/") if part not in ("", "~", ".", "..")]
+    if not parts or NO_PATH.fullmatch(path) or index.contains(path):
         return True
     known = index.text.replace("\\", "/")
-    last = parts[-1]
-    if "." in last and len(parts) > 1 and f"/{last}" in known:
+    if "." in parts[-1] and len(parts) > 1 and f"/{parts[-1]}" in known:
         # Where whole paths are given, this must be the end of one of them.
-        return f"{parts[-2]}/{last}" in known and all(part in known for part in parts)
+        return f"{parts[-2]}/{parts[-1]}" in known and all(part in known for part in parts)
     home = 2 if path.startswith(("/home/", "/users/")) else 0
-    return all(index.contains(part) or index.contains_words(part) for part in parts[home:] or parts)
+    return all(map(index.contains_name, parts[home:] or parts))
 
 
 def holds_url(text: str, index: EvidenceIndex) -> bool:
-    plain = re.sub(r"^(?:\w+://)?(?:www\.)?", "", fold_text(text)).rstrip("/")
-    return plain in index.text
+    return URL_START.sub("", fold_text(text)).rstrip("/") in index.text
 
 
 def holds_word(text: str, index: EvidenceIndex) -> bool:
-    return all(index.contains(each) for each in fold_text(text).split(":"))
+    return all(map(index.contains, fold_text(text).split(":")))
+
+
+NUMBERED = Expression(r"#\d")
 
 
 def holds_address(text: str, index: EvidenceIndex) -> bool:
@@ -228,15 +256,18 @@ def holds_id(text: str, index: EvidenceIndex) -> bool:
     if index.contains(name) or index.contains(name.removeprefix("#")):
         return True
     if name.startswith("#"):
-        return re.search(r"#\d", index.text) is None
-    if prefix := re.match(r"[a-z]+[-_]", name):
+        return NUMBERED.search(index.text) is None
+    if prefix := PREFIX.match(name):
         return re.search(rf"(?<![a-z]){re.escape(prefix[0])}\w*\d", index.text) is None
     return name in index.text or HASH.search(index.text) is None
 
 
+BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
+
+
 def holds_phone(text: str, index: EvidenceIndex) -> bool:
-    digits = re.sub(r"\D", "", text)[-7:]
-    return digits in re.sub(r"(?<=\d)[ ()/.-]+(?=[\d(])", "", index.text)
+    digits = NO_DIGITS.sub("", text)[-7:]
+    return digits in BETWEEN_DIGITS.sub("", index.text)
 
 
 FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = (

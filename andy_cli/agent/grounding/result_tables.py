@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.figures.quantities import FIGURE, read_number, read_quantity
@@ -17,6 +17,17 @@ LONG = 120
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 BULLET = Expression(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*\S")
 SIGNS = ";\t|,"
+
+
+BLANK_LINE = Expression(r"\n\s*\n")
+
+
+DIGITS = Expression(r"\d+")
+
+
+ENUMERATIONS = 40
+"""Lines of a text that are read as enumerations."""
+JSON_START = Expression(r"^[\[{]", re.MULTILINE)
 DEEPEST = 12
 """Lists and objects inside each other that are told in one row."""
 
@@ -31,8 +42,8 @@ class ResultTable(NamedTuple):
 
 
 def parse_result(text: str) -> object:
-    """The JSON that a result is, or ends with; the text itself where it is none."""
-    start = re.search(r"^[\[{]", text.lstrip() if text[:1].isspace() else text, re.MULTILINE)
+    """Parse the JSON that a result is, or ends with; return the text itself where it is none."""
+    start = JSON_START.search(text.lstrip() if text[:1].isspace() else text)
     if start is None:
         return text
     try:
@@ -43,65 +54,69 @@ def parse_result(text: str) -> object:
 
 
 def find_tables(value: object, text: str) -> list[ResultTable]:
-    """All lists in a result, at any depth; `text` is the result, folded."""
+    """Find all lists in a result, at any depth; `text` is the result, folded."""
     if isinstance(value, str):
         return find_text_tables(text)
-    found: list[ResultTable] = []
+    tables: list[ResultTable] = []
     waiting: list[object] = [value]
     while waiting:
-        each = waiting.pop()
-        if isinstance(each, list):
-            found.append(tabulate_items(each))
-            waiting += [item for item in each if isinstance(item, list | dict)]
-        elif isinstance(each, dict):
-            waiting += [item for item in each.values() if isinstance(item, list | dict)]
-            plain = {str(key): [item] for key, item in each.items()}
-            if len(each) > 1:
-                found.append(tabulate_mapping(each))
-                found.append(ResultTable((), plain))
-            for item in each.values():
-                if isinstance(item, str) and "\n" in item:
-                    found += find_text_tables(fold_text(item))
-    return found
+        item = waiting.pop()
+        if isinstance(item, list):
+            tables.append(tabulate_items(item))
+            waiting += [child for child in item if isinstance(child, list | dict)]
+        elif isinstance(item, dict):
+            tables += find_mapping_tables(item)
+            waiting += [child for child in item.values() if isinstance(child, list | dict)]
+    return tables
+
+
+def find_mapping_tables(mapping: Mapping[str, object]) -> Iterator[ResultTable]:
+    if len(mapping) > 1:
+        yield tabulate_mapping(mapping)
+        yield ResultTable((), {str(key): [value] for key, value in mapping.items()})
+    for value in mapping.values():
+        if isinstance(value, str) and "\n" in value:
+            yield from find_text_tables(fold_text(value))
 
 
 def tabulate_items(items: Sequence[object]) -> ResultTable:
+    sure = all(isinstance(item, dict | list) for item in items)
+    return ResultTable(tuple(map(render_row, items)), collect_columns(items), sure)
+
+
+def tabulate_mapping(named: Mapping[str, object]) -> ResultTable:
+    """Make a row of each key with its value: `{"Oslo": {"max": 2}, "Rome": {"max": 16}}`."""
+    values = named.values()
+    rows = tuple(f"{fold_text(str(key))} {render_row(item)}" for key, item in named.items())
+    records = all(isinstance(value, Mapping) for value in values) or all(
+        isinstance(value, int | float) for value in values
+    )
+    return ResultTable(rows if records else (), collect_columns(values), records)
+
+
+def collect_columns(items: Iterable[object]) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {}
     for item in items:
         for key, value in list_cells(item):
             columns.setdefault(key, []).append(value)
-    sure = all(isinstance(each, dict | list) for each in items)
-    return ResultTable(tuple(render_row(each) for each in items), columns, sure)
+    return columns
 
 
-def tabulate_mapping(named: Mapping[str, object]) -> ResultTable:
-    """`{"Oslo": {"max": 2}, "Rome": {"max": 16}}`: each key with its value is a row."""
-    columns: dict[str, list[object]] = {}
-    for item in named.values():
-        for key, value in list_cells(item):
-            columns.setdefault(key, []).append(value)
-    rows = tuple(f"{fold_text(str(key))} {render_row(item)}" for key, item in named.items())
-    records = all(isinstance(each, Mapping) for each in named.values()) or all(
-        isinstance(each, int | float) for each in named.values()
-    )
-    return ResultTable(rows if records else (), columns, records)
-
-
-def list_cells(item: object) -> Iterable[tuple[str, object]]:
+def list_cells(item: object) -> Iterator[tuple[str, object]]:
     if isinstance(item, Mapping):
         for key, value in item.items():
             if isinstance(value, Mapping):
-                yield from ((f"{key} {name}", each) for name, each in value.items())
+                yield from ((f"{key} {name}", cell) for name, cell in value.items())
             else:
                 yield str(key), value
     elif isinstance(item, list):
-        yield from ((str(at), each) for at, each in enumerate(item))
+        yield from ((str(column), cell) for column, cell in enumerate(item))
     else:
         yield "", item
 
 
 def render_row(item: object, depth: int = DEEPEST) -> str:
-    """The values of a row in one line; what lies deeper has rows of its own."""
+    """Render the values of a row in one line; what lies deeper has rows of its own."""
     if isinstance(item, Mapping | list) and not depth:
         return "..."
     if isinstance(item, Mapping):
@@ -113,102 +128,119 @@ def render_row(item: object, depth: int = DEEPEST) -> str:
 
 
 def find_text_tables(text: str) -> list[ResultTable]:
-    """The lines of a text, each block of them, those with bullets, and lines of cells."""
-    lines = [each for each in text.split("\n") if each.strip() and not RULE.fullmatch(each)]
-    found = [tabulate_lines(lines)]
-    if len(lines) > 1:
-        found.append(tabulate_lines(lines[1:]))  # without a head
-    bulleted = [each for each in lines if BULLET.match(each)]
-    if 1 < len(bulleted) < len(lines):
-        found.append(tabulate_lines(bulleted))
-    blocks = [each for each in re.split(r"\n\s*\n", text) if each.strip()]
+    """Find tables in a text: its lines, each block of them, those with bullets, those under a
+    colon, those with the same number of figures or cells, and enumerations in a line."""
+    lines = [line for line in split_filled_lines(text) if not RULE.fullmatch(line)]
+    blocks = [block for block in BLANK_LINE.split(text) if block.strip()]
+    tables = [*find_line_tables(lines)]
     if len(blocks) > 1:
-        found.append(ResultTable(tuple(blocks), {}))
-        found += [
-            tabulate_lines([line for line in each.split("\n") if line.strip()]) for each in blocks
-        ]
-    found += find_headed_tables(lines)
-    found += find_runs(lines)
+        tables.append(ResultTable(tuple(blocks), {}))
+        tables += [tabulate_lines(split_filled_lines(block)) for block in blocks]
+    tables += find_headed_tables(lines)
+    tables += find_runs(lines)
     for block in blocks:
-        found += find_separated_tables([each for each in block.split("\n") if each.strip()])
-    for line in lines[:40]:
+        tables += find_separated_tables(split_filled_lines(block))
+    tables += find_enumerations(lines)
+    return [table for table in tables if table.rows]
+
+
+def split_filled_lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.strip()]
+
+
+def find_line_tables(lines: Sequence[str]) -> Iterator[ResultTable]:
+    yield tabulate_lines(lines)
+    if len(lines) > 1:
+        yield tabulate_lines(lines[1:])  # without a head
+    bulleted = [line for line in lines if BULLET.match(line)]
+    if 1 < len(bulleted) < len(lines):
+        yield tabulate_lines(bulleted)
+
+
+def find_enumerations(lines: Sequence[str]) -> Iterator[ResultTable]:
+    for line in lines[:ENUMERATIONS]:
         if ", " in line:
-            found.append(ResultTable(tuple(line.rpartition(": ")[2].split(", ")), {}))
-    return [each for each in found if each.rows]
+            yield ResultTable(tuple(line.rpartition(": ")[2].split(", ")), {})
 
 
 def find_separated_tables(lines: Sequence[str]) -> list[ResultTable]:
-    """Lines of cells with one sign between them, the first line the head."""
-    lines = [each for each in lines if not RULE.fullmatch(each)]
+    """Find lines of cells with one sign between them, the first line the head."""
+    lines = [line for line in lines if not RULE.fullmatch(line)]
     for sign in SIGNS:
-        runs: list[list[str]] = [[]]
-        for line in lines:
-            if line.count(sign) and (not runs[-1] or runs[-1][0].count(sign) == line.count(sign)):
-                runs[-1].append(line)
-            elif runs[-1]:
-                runs.append([])
-        found = [tabulate_cells(each, sign) for each in runs if len(each) > 2]
-        if found:
-            return found
+        tables = [tabulate_cells(run, sign) for run in group_by_count(lines, sign) if len(run) > 2]
+        if tables:
+            return tables
     return []
+
+
+def group_by_count(lines: Sequence[str], sign: str) -> list[list[str]]:
+    """Group neighbouring lines that have the sign the same number of times."""
+    runs: list[list[str]] = [[]]
+    for line in lines:
+        count = line.count(sign)
+        if count and (not runs[-1] or runs[-1][0].count(sign) == count):
+            runs[-1].append(line)
+        elif runs[-1]:
+            runs.append([])
+    return runs
 
 
 def tabulate_cells(lines: Sequence[str], sign: str) -> ResultTable:
     head = 0 if any(read_cell(cell) is not None for cell in lines[0].split(sign)) else 1
     rows = [[cell.strip() for cell in line.split(sign)] for line in lines[head:]]
     names = [cell.strip() for cell in lines[0].split(sign)]
-    columns = {f"{at} {name}": [row[at] for row in rows] for at, name in enumerate(names)}
+    columns = {f"{place} {name}": [row[place] for row in rows] for place, name in enumerate(names)}
     return ResultTable(tuple(" ; ".join(row) for row in rows), columns, True)
 
 
 def find_runs(lines: Sequence[str]) -> list[ResultTable]:
-    """Lines that follow each other and have the same number of figures: records in a text."""
-    found: list[list[str]] = []
+    """Find lines that follow each other and have the same number of figures: records in a text."""
+    runs: list[list[str]] = []
     last = 0
     for line in lines:
-        count = len(re.findall(r"\d+", line)) if len(line) <= LONG else 0
+        count = len(DIGITS.compiled.findall(line)) if len(line) <= LONG else 0
         if count and count == last:
-            found[-1].append(line)
+            runs[-1].append(line)
         elif count:
-            found.append([line])
+            runs.append([line])
         last = count
-    return [tabulate_lines(each)._replace(sure=True) for each in found if len(each) > 1]
+    return [tabulate_lines(run)._replace(sure=True) for run in runs if len(run) > 1]
 
 
 def find_headed_tables(lines: Sequence[str]) -> list[ResultTable]:
-    """What stands under each line that ends with a colon."""
-    found: list[list[str]] = []
+    """Find the lines under each line that ends with a colon."""
+    groups: list[list[str]] = []
     for line in lines:
         if line.rstrip().endswith(":"):
-            found.append([])
-        elif found:
-            found[-1].append(line)
-    return [tabulate_lines(each) for each in found]
+            groups.append([])
+        elif groups:
+            groups[-1].append(line)
+    return [tabulate_lines(group) for group in groups]
 
 
 def tabulate_lines(lines: Sequence[str]) -> ResultTable:
-    """Figures of the lines are columns, counted from both ends."""
+    """Make columns of the figures of lines, counted from both ends."""
     columns: dict[str, list[object]] = {}
     for line in lines if len(lines) <= MANY else ():
-        found = FIGURE.compiled.findall(line)[:8]
-        for at, text in enumerate(found):
-            if value := read_number(text):
-                columns.setdefault(str(at), []).append(value[0].value)
-                columns.setdefault(f"-{len(found) - at}", []).append(value[0].value)
-    return ResultTable(tuple(lines), columns, are_alike(lines))
+        figures = FIGURE.compiled.findall(line)[:8]
+        for place, text in enumerate(figures):
+            if readings := read_number(text):
+                columns.setdefault(str(place), []).append(readings[0].value)
+                columns.setdefault(f"-{len(figures) - place}", []).append(readings[0].value)
+    return ResultTable(tuple(lines), columns, are_records(lines))
 
 
-def are_alike(lines: Sequence[str]) -> bool:
-    """Whether lines are records: short, most with the same number of figures, one at least."""
-    if not 1 < len(lines) <= MANY or any(len(each) > LONG for each in lines):
+def are_records(lines: Sequence[str]) -> bool:
+    """Tell whether lines are records: short, most with the same number of figures, one at least."""
+    if not 1 < len(lines) <= MANY or any(len(line) > LONG for line in lines):
         return False
-    counts = Counter(len(FIGURE.compiled.findall(each)) for each in lines)
+    counts = Counter(len(FIGURE.compiled.findall(line)) for line in lines)
     common, times = counts.most_common(1)[0]
     return common > 0 and times >= 0.7 * len(lines)
 
 
 def read_cell(value: object) -> float | None:
-    """The figure that a cell is, in bytes or seconds where it has such a unit."""
+    """Read the figure that a cell is, in bytes or seconds where it has such a unit."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
