@@ -27,32 +27,31 @@ __all__ = [
 def find_unsupported_claims(
     answer: str, evidence: Evidence, figures: bool = False
 ) -> tuple[Claim, ...]:
-    """The claims in the answer that nothing supports, in order, each text once.
+    """Find the claims in the answer that nothing supports, in order, each text once.
 
-    NameChecker are looked up where there are results; `figures`: numbers and dates too.
+    Names are looked up where there are results; `figures`: numbers and dates too.
     """
     index = EvidenceIndex(evidence)
-    blocks = find_fences(answer)
-    shown = [each for each in blocks if each[2] not in OUTPUT]
-    prose = blank_spans(answer, [(start, end) for start, end, _ in shown])
+    code = [(start, end) for start, end, kind in find_fences(answer) if kind not in OUTPUT]
+    prose = blank_spans(answer, code)
     spoken = split_sentences(prose)
-    found = list(find_action_claims(spoken, index, prose))
+    claims = list(find_action_claims(spoken, index, prose))
     if evidence.results:
         names = NameChecker(prose, spoken, index)
-        found += names.find_claims()
+        claims += names.find_claims()
         if figures:
             known = EvidenceFigures(index)
-            told = find_figures(prose, names.taken)
-            found += find_figure_claims(prose, told, spoken, known)
-            found += find_row_claims(told, spoken, known)
-    return drop_overlaps(found)
+            stated = find_figures(prose, names.taken)
+            claims += find_figure_claims(prose, stated, spoken, known)
+            claims += find_row_claims(stated, spoken, known)
+    return drop_overlaps(claims)
 
 
-def drop_overlaps(found: Sequence[Claim]) -> tuple[Claim, ...]:
-    """In order; of two that overlap the first."""
+def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Put claims in order; of two that overlap keep the first."""
     kept: dict[str, Claim] = {}
     end = -1
-    for claim in sorted(found, key=lambda each: (each.start, -each.end)):
+    for claim in sorted(claims, key=lambda claim: (claim.start, -claim.end)):
         if claim.start >= end and claim.text not in kept:
             kept[claim.text] = claim
             end = claim.end

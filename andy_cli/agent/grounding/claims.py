@@ -1,4 +1,4 @@
-"""What the audit is given and what it finds."""
+"""The evidence that the audit is given, and the claims that it finds."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What results, user and history say, in normal forms, each made once and only when asked for."""
+"""The words of results, user and history in normal forms, each made once and only when asked for."""
 
 import re
 from collections.abc import Collection
@@ -10,10 +10,11 @@ from andy_cli.agent.grounding.result_tables import ResultTable, find_tables, par
 from andy_cli.agent.grounding.text.folding import PERCENT, fold_text, remove_escapes, split_words
 from andy_cli.agent.grounding.text.languages import compile_traces, detect_languages
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
+from andy_cli.compiler.expression import Expression
 
 NAME = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b|[\w-]*[_/@\d][\w./@-]*")
-IDENTIFIER = re.compile(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
-PART_END = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
+PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 REPORT = 400
 """Characters of a result that may be a report."""
 SUCCESS = re.compile(
@@ -93,7 +94,7 @@ class EvidenceIndex:
 
     @cached_property
     def _parts(self) -> frozenset[str]:
-        identifiers = set(IDENTIFIER.findall("\n".join(self.evidence.results)))
+        identifiers = set(IDENTIFIER.compiled.findall("\n".join(self.evidence.results)))
         return frozenset().union(*map(split_identifier, identifiers))
 
     def tells_of(self, action: str, history: bool = False) -> bool:

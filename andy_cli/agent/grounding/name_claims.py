@@ -93,7 +93,7 @@ class NameChecker:
         """`prose`: the answer with its fences blanked."""
         self.index, self._rest, self._prose = index, prose, prose
         self.taken: list[tuple[int, int]] = []
-        """Where a name stands: no figure does."""
+        """Places of names: no figure stands there."""
         self._spoken = spoken
         self._languages: list[Language] = detect_languages(prose)
 
@@ -221,17 +221,23 @@ def holds_file(text: str, index: EvidenceIndex) -> bool:
     return index.contains(name) or (has_words and index.contains_words(name))
 
 
+def split_path(path: str) -> list[str]:
+    """Split a path into the names in it."""
+    return [part for part in path.split("/") if part not in ("", "~", ".", "..")]
+
+
 def holds_path(text: str, index: EvidenceIndex) -> bool:
     path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
-    parts = [part for part in path.split("/") if part not in ("", "~", ".", "..")]
+    parts = split_path(path)
     if not parts or NO_PATH.fullmatch(path) or index.contains(path):
         return True
     known = index.text.replace("\\", "/")
-    if "." in parts[-1] and len(parts) > 1 and f"/{parts[-1]}" in known:
+    if len(parts) > 1 and "." in parts[-1] and f"/{parts[-1]}" in known:
         # Where whole paths are given, this must be the end of one of them.
-        return f"{parts[-2]}/{parts[-1]}" in known and all(part in known for part in parts)
-    home = 2 if path.startswith(("/home/", "/users/")) else 0
-    return all(map(index.contains_name, parts[home:] or parts))
+        return all(part in known for part in ["/".join(parts[-2:]), *parts])
+    if path.startswith(("/home/", "/users/")):
+        parts = parts[2:] or parts
+    return all(map(index.contains_name, parts))
 
 
 def holds_url(text: str, index: EvidenceIndex) -> bool:

@@ -33,7 +33,7 @@ DEEPEST = 12
 
 
 class ResultTable(NamedTuple):
-    """What a result lists: each row as folded text, and what stands under each other."""
+    """A list in a result: each row as folded text, and what stands under each other."""
 
     rows: tuple[str, ...]
     columns: Mapping[str, Sequence[object]]

@@ -184,7 +184,6 @@ CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
     (Expression(r"(?:feet|foot|ft)\b"), lambda value: value * 0.3048),
 )
 """Converts a figure with this unit behind it into the unit that it was given in."""
-"""What a figure with this unit behind it was before it was converted."""
 
 
 def is_converted(figure: AnswerFigure, sentence: Sentence, known: EvidenceFigures) -> bool:
@@ -207,7 +206,7 @@ KINDS_GIVEN = {
     ),
     "time": Expression(r"\d[:h]\d\d|\d\s?(?:am|pm|uhr|h)\b|\d[時时点]"),
 }
-"""How results show that they have figures of a kind: of others everybody may know some."""
+"""Signs in results that they have figures of a kind: of others everybody may know some."""
 UNIT = re.compile(r"\s?(°|[^\W\d_]{1,2}[²³]?(?![^\W\d_]))")
 
 

@@ -1,1 +1,1 @@
-"""How texts are written: spelling, layout, vocabulary and the languages of reports."""
+"""The writing of texts: spelling, layout, vocabulary and the languages of reports."""

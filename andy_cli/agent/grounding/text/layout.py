@@ -4,13 +4,14 @@ Nothing here knows a language: sentences end at signs, and a name is what stands
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
 
 FENCE = Expression(r"^[ \t]*(`{3,12}|~{3,12})([^\n]*)\n(.*?)(?:^[ \t]*\1[^\S\n]*$|\Z)", re.M | re.S)
 OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", "csv", "tree"])
-"""What stands behind the opening of a fence that shows a result rather than code."""
+"""Words behind the opening of a fence that shows a result rather than code."""
 END = Expression(
     r"(?<=[.!?…])[\"'”’»)*_`]{0,3}\s+(?=[\"'“‘«(*_`\[¿¡]{0,3}[^\Wa-z_])|(?<=[。！？])|(?<=।)\s?|\n"
 )
@@ -25,6 +26,15 @@ LEAD_END = Expression(
     r"|[.!?]\s|[.!?]$|、|, "
 )
 PEEL = " \t*_`\"'“”‘’«»「」~[]\0"
+
+
+EMPHASIS = ("**", "__", "`", '"', "”", "」", "»", "*")
+
+
+CLOSERS = str.maketrans("“「«", "”」»")
+
+
+RULED = frozenset("|-: +")
 
 
 class Sentence(NamedTuple):
@@ -51,51 +61,52 @@ class ListEntry(NamedTuple):
 
 
 def find_fences(text: str) -> list[tuple[int, int, str]]:
-    """First and last position and the language of each fence."""
+    """Find the first and last position and the language of each fence."""
     if "```" not in text and "~~~" not in text:
         return []
-    return [(*each.span(), each[2].strip().lower()) for each in FENCE.compiled.finditer(text)]
+    return [(*match.span(), match[2].strip().lower()) for match in FENCE.finditer(text)]
 
 
 def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
-    """The text, as long as before, with nothing but line ends where these spans are."""
-    parts, at = [], 0
+    """Leave nothing but line ends where these spans are; the text is as long as before."""
+    parts, last = [], 0
     for start, end in spans:
-        parts.append(text[at:start])
-        parts.append("".join("\n" if each == "\n" else "\0" for each in text[start:end]))
-        at = end
-    return "".join(parts) + text[at:]
+        parts.append(text[last:start])
+        parts.append("\n".join("\0" * len(line) for line in text[start:end].split("\n")))
+        last = end
+    return "".join(parts) + text[last:]
 
 
 def split_sentences(text: str) -> list[Sentence]:
-    """The sentences of a text; a line end ends one."""
-    found: list[Sentence] = []
+    """Split a text into sentences; a line end ends one."""
+    sentences: list[Sentence] = []
     start = 0
-    for match in END.compiled.finditer(text):
+    for match in END.finditer(text):
         piece = text[start : match.start()]
         inside = match[0] and "\n" not in match[0]
         if inside and piece.endswith(".") and NUMBERED.search(piece[-5:]):
             continue
-        if piece.strip():
-            found.append(Sentence(piece, start, QUESTION.search(piece) is not None))
+        sentences.append(read_sentence(piece, start))
         start = match.end()
-    if text[start:].strip():
-        piece = text[start:]
-        found.append(Sentence(piece, start, QUESTION.search(piece) is not None))
-    return found
+    sentences.append(read_sentence(text[start:], start))
+    return [sentence for sentence in sentences if sentence.text.strip()]
+
+
+def read_sentence(text: str, start: int) -> Sentence:
+    return Sentence(text, start, QUESTION.search(text) is not None)
 
 
 CLAUSE = Expression(r"[,;:!?()\n]\s|[.]\s|\s[-–—]\s|[，；：、（）。]|،")
 
 
-def find_clause(sentence: Sentence, at: int) -> str:
-    """The clause of a sentence in which a position of the answer stands."""
-    return locate_clause(sentence, at)[0]
+def find_clause(sentence: Sentence, position: int) -> str:
+    """Find the clause of a sentence in which a position of the answer stands."""
+    return locate_clause(sentence, position)[0]
 
 
-def locate_clause(sentence: Sentence, at: int) -> tuple[str, int]:
-    """The same, and where in the answer it begins."""
-    place, start = at - sentence.start, 0
+def locate_clause(sentence: Sentence, position: int) -> tuple[str, int]:
+    """Find the same, and where in the answer it begins."""
+    place, start = position - sentence.start, 0
     for match in CLAUSE.finditer(sentence.text):
         if match.start() >= place:
             return sentence.text[start : match.start()], sentence.start + start
@@ -104,10 +115,10 @@ def locate_clause(sentence: Sentence, at: int) -> tuple[str, int]:
 
 
 def find_lists(text: str) -> list[list[ListEntry]]:
-    """The lists of a text, each as the names its items begin with."""
+    """Find the lists of a text, each as the names its items begin with."""
     groups: list[list[ListEntry]] = []
     last = -9
-    for match in ITEM.compiled.finditer(text):
+    for match in ITEM.finditer(text):
         # Lines of one list follow each other with at most one other line between.
         if last < 0 or text.count("\n", last, match.start()) > 2:
             groups.append([])
@@ -117,15 +128,11 @@ def find_lists(text: str) -> list[list[ListEntry]]:
 
 
 def read_entry(text: str, start: int) -> ListEntry:
-    """The name at the beginning: what is emphasised or quoted, else all before a separator."""
-    peeled = len(text) - len(text.lstrip(PEEL))
-    opener, body = (
-        text[:peeled].replace("“", "”").replace("「", "」").replace("«", "»"),
-        text[peeled:],
-    )
-    close = next(
-        (mark for mark in ("**", "__", "`", '"', "”", "」", "»", "*") if mark in opener), ""
-    )
+    """Read the name at the beginning: what is emphasised or quoted, else all before a separator."""
+    body = text.lstrip(PEEL)
+    peeled = len(text) - len(body)
+    opener = text[:peeled].translate(CLOSERS)
+    close = next((mark for mark in EMPHASIS if mark in opener), "")
     end = body.find(close) if close else -1
     if end < 0:
         stop = LEAD_END.search(body)
@@ -135,30 +142,34 @@ def read_entry(text: str, start: int) -> ListEntry:
 
 
 def find_table_columns(text: str) -> list[list[ListEntry]]:
-    """The columns of the tables, each as its cells without the head."""
+    """Find the columns of the tables, each as its cells without the head."""
     columns: list[list[ListEntry]] = []
-    width: list[list[ListEntry]] = []
-    row, at = -1, 0
+    table: list[list[ListEntry]] = []
+    row, start = -1, 0
     for line in text.split("\n"):
         if line.lstrip().startswith("|") or line.count("|") >= 2:
             row += 1
-            if row > 0 and not set(line.strip()) <= set("|-: +"):
-                for place, cell in enumerate(split_cells(line, at)):
-                    if place == len(width):
-                        width.append([])
-                    width[place].append(cell)
+            if row > 0 and not set(line.strip()) <= RULED:
+                add_row(table, split_cells(line, start))
         elif row >= 0:
-            columns += width
-            row, width = -1, []
-        at += len(line) + 1
-    return columns + width
+            columns += table
+            row, table = -1, []
+        start += len(line) + 1
+    return columns + table
 
 
-def split_cells(line: str, at: int) -> list[ListEntry]:
-    found = []
+def add_row(columns: list[list[ListEntry]], cells: Sequence[ListEntry]) -> None:
+    for place, cell in enumerate(cells):
+        if place == len(columns):
+            columns.append([])
+        columns[place].append(cell)
+
+
+def split_cells(line: str, start: int) -> list[ListEntry]:
+    cells = []
     for piece in line.split("|"):
         name = piece.strip(PEEL)
-        found.append(ListEntry(name, at + piece.find(name) if name else at))
-        at += len(piece) + 1
+        cells.append(ListEntry(name, start + piece.find(name) if name else start))
+        start += len(piece) + 1
     inner = line.strip()
-    return found[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]
+    return cells[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]
