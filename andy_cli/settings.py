@@ -261,15 +261,16 @@ def _tightened(values: dict[str, Value], folder: Path) -> list[str]:
         now = values[key].value if key in values else ""
         if key in ADDED and isinstance(now, tuple) and isinstance(fitted, tuple):
             values[key] = Value((*now, *fitted), f"{values[key].origin} and {origin}")
-        elif (key, fitted) in STRICTEST or (key in LESS and _less(fitted, now)):
+        elif _is_stricter(key, fitted, now):
             values[key] = Value(fitted, origin)
         else:
             notes.append(f"{origin} may not set {key}: a project only tightens.")
     return notes
 
 
-def _less(fitted: object, now: object) -> bool:
-    return isinstance(fitted, int) and isinstance(now, int) and fitted <= now
+def _is_stricter(key: str, fitted: object, now: object) -> bool:
+    is_less = isinstance(fitted, int) and isinstance(now, int) and fitted <= now
+    return (key, fitted) in STRICTEST or (key in LESS and is_less)
 
 
 def trusts(settings: Settings, folder: Path) -> bool:
@@ -336,6 +337,12 @@ def _flatten(tree: Mapping[str, object], prefix: str = "") -> list[tuple[str, ob
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
+def _read_switch(key: str, text: str, origin: str) -> bool:
+    if text.lower() not in TRUE | FALSE:
+        raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
+    return text.lower() in TRUE
+
+
 def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tuple[str, ...]:
     """The value in the type of the key's default."""
     setting = check_key(key, f"{origin}: ")
@@ -346,13 +353,9 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     if setting.fixed and text.lower() not in FALSE:
         raise UsageError(f"{origin}: {key} stays false: {setting.fixed}.")
     if isinstance(default, bool):
-        if text.lower() not in TRUE | FALSE:
-            raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
-        return text.lower() in TRUE
+        return _read_switch(key, text, origin)
     if isinstance(default, tuple):
-        if isinstance(value, list | tuple):
-            return tuple(map(str, value))
-        return tuple(_split(text))
+        return tuple(map(str, value if isinstance(value, list | tuple) else _split(text)))
     if isinstance(default, str):
         return text
     return _number(key, text, origin, float if isinstance(default, float) else int)

@@ -342,3 +342,9 @@ def test_damaged_vectors_are_made_again(tmp_path: Path) -> None:
 def test_meaning_is_compared_across_languages(encoder: Encoder) -> None:
     near, far = encoder.closeness("spiel ein Lied", ["play a song", "what time is it?"])
     assert near > far
+
+
+def test_what_a_refusal_names_can_be_pointed_at(encoder: Encoder) -> None:
+    refusal = "2 songs match 'm': music/Last Light.mp3, music/Blue Moon - Ann Reed.mp3."
+    known = Known(['["notes.txt", "b.txt"]', refusal], NAMES)
+    assert fill(encoder, PLAY, "the second one", known).values["file"] == NAMES[2]

@@ -93,14 +93,17 @@ class ChoiceReader:
         """The server makes calls itself: the text is text."""
         self._calls = 0
 
-    def take_choice(self, choice: StreamingChoices) -> StreamingChoices | None:
-        """Rewrite a piece in place; returns what has to be sent before it, at the end."""
-        delta = choice.delta
-        if self._native:
-            return None
+    def _turns_native(self, delta: Delta) -> bool:
+        """Let go of what was held back where the model calls natively from here on."""
         if getattr(delta, "tool_calls", None):
             self._native = True
             delta.content = (self._reader.finish().text + (delta.content or "")) or None
+        return self._native
+
+    def take_choice(self, choice: StreamingChoices) -> StreamingChoices | None:
+        """Rewrite a piece in place; returns what has to be sent before it, at the end."""
+        delta = choice.delta
+        if self._native or self._turns_native(delta):
             return None
         if isinstance(delta.content, str) and delta.content:
             self._rewrite_delta(delta, self._reader.feed(delta.content))

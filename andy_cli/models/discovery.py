@@ -118,17 +118,24 @@ def parse_answer(provider: str, base_url: str, answer: bytes) -> FoundServer | N
     status = head.split(b" ", 2)
     if len(status) < 2 or not status[0].startswith(b"HTTP/") or status[1] != b"200":
         return None
+    key, name_key = ("models", "name") if provider == "ollama" else ("data", "id")
+    rows = _read_rows(body, key)
+    if rows is None:
+        return None
+    names = [row.get(name_key) for row in rows]
+    owners = filter(None, (OWNERS.get(str(row.get("owned_by"))) for row in rows))
+    known = tuple(name for name in names if isinstance(name, str))
+    return FoundServer(next(owners, provider), base_url, known)
+
+
+def _read_rows(body: bytes, key: str) -> list[dict[str, object]] | None:
+    """Read the list of models; None if there is none."""
     try:
         listed = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    rows = listed.get("models" if provider == "ollama" else "data") if _is_map(listed) else None
-    if not isinstance(rows, list) or not all(_is_map(row) for row in rows):
-        return None
-    names = [row.get("name" if provider == "ollama" else "id") for row in rows]
-    owners = [OWNERS.get(str(row.get("owned_by"))) for row in rows]
-    provider = next((owner for owner in owners if owner), provider)
-    return FoundServer(provider, base_url, tuple(name for name in names if isinstance(name, str)))
+    rows = listed.get(key) if _is_map(listed) else None
+    return rows if isinstance(rows, list) and all(map(_is_map, rows)) else None
 
 
 def _is_map(value: object) -> bool:

@@ -306,24 +306,28 @@ def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> 
 async def _by_order(choosing: Choosing, model: str) -> Chosen:
     found: list[FoundServer] | None = None
     if ":" in model:  # the way Ollama writes names, and nobody else
-        found = await scan_servers(choosing.settings, choosing.ports, choosing.environment)
+        found = await _scan(choosing)
         if server := _find_server(found, model):
             return _choose_served(choosing, server, model)
     for provider, why in _by_environment(choosing, model):
         if provider.name != "ollama":
             return await _by_preset(choosing, provider, model, why)
-        if listed := await choosing.models_at(
-            Endpoint("ollama", "", _find_address(choosing, provider))
-        ):
-            endpoint = Endpoint(
-                "ollama",
-                model or preferred_model(listed, provider),
-                _find_address(choosing, provider),
-            )
+        address = _find_address(choosing, provider)
+        if listed := await choosing.models_at(Endpoint("ollama", "", address)):
+            endpoint = Endpoint("ollama", model or preferred_model(listed, provider), address)
             return Chosen(endpoint, provider, why)
     if found is None:
-        found = await scan_servers(choosing.settings, choosing.ports, choosing.environment)
-    if servers := [item for item in found if item.models]:
+        found = await _scan(choosing)
+    return _choose_found(choosing, found, model)
+
+
+async def _scan(choosing: Choosing) -> list[FoundServer]:
+    return await scan_servers(choosing.settings, choosing.ports, choosing.environment)
+
+
+def _choose_found(choosing: Choosing, found: list[FoundServer], model: str) -> Chosen:
+    """Choose the server that has the model, else the first; without one the model inside."""
+    if servers := [server for server in found if server.models]:
         return _choose_served(choosing, _find_server(found, model) or servers[0], model)
     return _choose_inside(model)
 

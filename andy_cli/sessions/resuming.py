@@ -44,6 +44,12 @@ class ResumedSession(NamedTuple):
     compaction: Compaction | None = None
 
 
+def _find_started(calls: Iterable[ToolCall], records: Iterable[Record]) -> list[ToolCall]:
+    starts = [record for record in records if record.get("type") == "start"]
+    started = {text_of(record, "call_id") for record in starts}
+    return [call for call in calls if call.id in started]
+
+
 def resume_session(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
     """Open a session to go on with it; calls without a result get one that says why.
 
@@ -69,13 +75,12 @@ def resume_session(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSes
         messages, before = from_first_turn(messages), len(messages)
         compaction = without_first(compaction, before - len(messages))
     unanswered = find_unanswered(messages)
-    started = {text_of(record, "call_id") for record in records if record.get("type") == "start"}
+    interrupted = _find_started(unanswered, records)
     for call in unanswered:
-        content = BEGUN if call.id in started else NOT_BEGUN
+        content = BEGUN if call in interrupted else NOT_BEGUN
         result = Message("tool", content, call_id=call.id, name=call.name)
         log.message(result)
         messages.append(result)
-    interrupted = [call for call in unanswered if call.id in started]
     return ResumedSession(card, log, messages, interrupted, whole, compaction)
 
 
@@ -101,16 +106,24 @@ def find_compaction(records: Iterable[Record]) -> Compaction | None:
     """The last time that the conversation was compacted; None where it never was."""
     found, said = None, 0
     for record in records:
-        kept = record.get("messages")
         if message_in(record):
             said += 1
-        elif record.get("type") == COMPACTION and isinstance(kept, list):
-            told = [as_message(record) if isinstance(record, dict) else None for record in kept]
-            messages = tuple(message for message in told if message is not None)
-            # A foreign hand may have written it: rather the whole than a part of the summary.
-            if messages and len(messages) == len(kept):
-                found = Compaction(said, messages)
+        elif record.get("type") == COMPACTION and (messages := _read_messages(record)):
+            found = Compaction(said, messages)
     return found
+
+
+def _read_messages(record: Record) -> tuple[Message, ...]:
+    """Read what a compaction kept; nothing unless all of it can be read.
+
+    A foreign hand may have written it: rather the whole conversation than a part of a summary.
+    """
+    kept = record.get("messages")
+    if not isinstance(kept, list):
+        return ()
+    told = [as_message(message) if isinstance(message, dict) else None for message in kept]
+    messages = tuple(message for message in told if message is not None)
+    return messages if len(messages) == len(kept) else ()
 
 
 def without_first(compaction: Compaction | None, count: int) -> Compaction | None:

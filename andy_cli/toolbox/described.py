@@ -6,7 +6,7 @@ plain types are described here, as pydantic would; a function with others is lef
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -95,6 +95,14 @@ def _field_limits(note: FieldInfo, kind: str) -> dict[str, Any]:
     return found
 
 
+def _describe_union(arguments: Sequence[object]) -> dict[str, Any]:
+    kinds = [_describe_property(argument) for argument in arguments if argument is not type(None)]
+    if len(kinds) == 1:
+        return kinds[0]
+    null = [{"type": "null"}] * (type(None) in arguments)
+    return {"anyOf": [*kinds, *null]}
+
+
 def _describe_type(hint: object) -> dict[str, Any]:
     try:
         if hint in PLAIN:
@@ -105,13 +113,7 @@ def _describe_type(hint: object) -> dict[str, Any]:
     if origin is Literal:
         return _one_of(arguments)
     if origin in (Union, types.UnionType):
-        kinds = [
-            _describe_property(argument) for argument in arguments if argument is not type(None)
-        ]
-        if len(kinds) == 1:
-            return kinds[0]
-        null = [{"type": "null"}] * (type(None) in arguments)
-        return {"anyOf": [*kinds, *null]}
+        return _describe_union(arguments)
     if origin is list and len(arguments) == 1:
         return {"type": "array", "items": _describe_property(arguments[0])}
     if origin is dict and arguments[0] is str:

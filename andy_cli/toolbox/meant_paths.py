@@ -80,9 +80,10 @@ def _in_other_case(written: str, workspace: Path) -> str:
         return written
     found = root
     for part in path.relative_to(root).parts:
-        named = [entry.name for entry in os.scandir(found) if entry.name == part]
-        alike = [entry.name for entry in os.scandir(found) if entry.name.lower() == part.lower()]
-        if len(named or alike) != 1:
+        names = [entry.name for entry in found.iterdir()]
+        same = [name for name in names if name.lower() == part.lower()]
+        alike = [part] if part in names else same
+        if len(alike) != 1:
             return written
-        found /= (named or alike)[0]
+        found /= alike[0]
     return str(found) if Path(written).is_absolute() else str(found.relative_to(root))

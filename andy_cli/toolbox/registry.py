@@ -197,16 +197,19 @@ FIELD = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 """A key that is the name of a field; others are data and stay as they are."""
 
 
+def _as_plain_record(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value._asdict() if isinstance(value, tuple) and hasattr(value, "_asdict") else value
+
+
 def camel_case_fields(value: object) -> object:
     """Records of any kind as objects, with the names of their fields in camelCase (C10)."""
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    elif isinstance(value, tuple) and hasattr(value, "_asdict"):
-        value = value._asdict()
+    value = _as_plain_record(value)
     if isinstance(value, Mapping):
-        return {field_name(str(key)): camel_case_fields(each) for key, each in value.items()}
+        return {field_name(str(key)): camel_case_fields(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [camel_case_fields(element) for element in value]
     return value

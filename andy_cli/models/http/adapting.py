@@ -6,7 +6,8 @@ that was not learned before and that changes the request, else it is an error.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 from andy_cli.messages import Wire
 from andy_cli.models.http.features import (
@@ -63,10 +64,9 @@ def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
     if STREAM in learned:
         changed["stream"] = False
         changed.pop("stream_options", None)
-    if EXTRAS in learned:
-        changed = {name: value for name, value in changed.items() if name in KEPT}
-    if TOOLS in learned:
-        changed = {name: value for name, value in changed.items() if name not in WITH_TOOLS}
+    dropped = {*WITH_TOOLS} if TOOLS in learned else set()
+    dropped |= changed.keys() - KEPT if EXTRAS in learned else set()
+    changed = {name: value for name, value in changed.items() if name not in dropped}
     _rename_limit(changed, learned)
     messages = body.get("messages")
     if isinstance(messages, list | tuple):
@@ -85,21 +85,28 @@ def _rename_limit(body: Body, learned: Collection[str]) -> None:
             return
 
 
-def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
-    dropped = {name.removeprefix("messages.") for name in learned if name.startswith("messages.")}
-    wire = [_drop_fields(message, dropped) for message in messages] if dropped else list(messages)
+def _adapt_roles(wire: list[Wire], learned: Collection[str]) -> list[Wire]:
     if DEVELOPER_ROLE in learned:
         wire = [_with_system_role(message) for message in wire]
     if ALTERNATION in learned or TOOL_ROLE in learned:
         wire = _without_tool_role(wire)
     if ALTERNATION in learned or SYSTEM_ROLE in learned:
         wire = _without_system_role(wire)
+    return wire
+
+
+def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
+    dropped = {name.removeprefix("messages.") for name in learned if name.startswith("messages.")}
+    wire = _adapt_roles([_drop_fields(message, dropped) for message in messages], learned)
+    changes: list[Callable[[Wire], Wire]] = []
     if NULL_CONTENT in learned or EMPTY_CONTENT in learned:
-        wire = [_with_content(message, learned) for message in wire]
+        changes.append(partial(_with_content, learned=learned))
     if SHORT_IDS in learned:
-        wire = [_with_short_ids(message) for message in wire]
+        changes.append(_with_short_ids)
     if REASONING in learned and "reasoning_content" not in dropped:
-        wire = [_with_reasoning(message) for message in wire]
+        changes.append(_with_reasoning)
+    for change in changes:
+        wire = [*map(change, wire)]
     return wire
 
 

@@ -100,9 +100,15 @@ class ChoiceReader:
         if not isinstance(delta, dict):
             if self._said:  # the whole message after its deltas would be said twice
                 return
-            delta = choice.get("message")
-            if not isinstance(delta, dict):
-                delta = {"content": choice.get("text")}
+            message = choice.get("message")
+            delta = message if isinstance(message, dict) else {"content": choice.get("text")}
+        self._read_words(delta, escaped)
+        if calls := delta.get("tool_calls"):
+            self._add_calls(calls if isinstance(calls, list) else [calls])
+        elif call := delta.get("function_call"):
+            self._add_calls([{"function": call}])
+
+    def _read_words(self, delta: Mapping[str, object], escaped: bool) -> None:
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if isinstance(reasoning, str) and reasoning:
             self._add_reasoning(reasoning)
@@ -113,10 +119,6 @@ class ChoiceReader:
             self._add_text(content, escaped)
         elif isinstance(refusal := delta.get("refusal"), str):
             self._add_text(refusal, escaped)
-        if calls := delta.get("tool_calls"):
-            self._add_calls(calls if isinstance(calls, list) else [calls])
-        elif call := delta.get("function_call"):
-            self._add_calls([{"function": call}])
 
     def _add_text(self, text: str, escaped: bool) -> None:
         if escaped or self._half:

@@ -64,17 +64,23 @@ def _write_field(field: str, constraint: Constraint) -> object:
     schema: Schema | None = {"enum": choices} if choices else constraint.schema
     if field == GRAMMAR:
         return choice_grammar(choices) if choices else not schema and constraint.grammar
-    if field == STRUCTURED_OUTPUTS and choices:
-        return {"choice": choices}
-    if field == STRUCTURED_OUTPUTS and constraint.grammar and not schema:
-        return {"grammar": constraint.grammar}
+    if field == STRUCTURED_OUTPUTS:
+        return _write_structured_outputs(choices, schema, constraint.grammar)
     if not schema:
         return None
-    if field == STRUCTURED_OUTPUTS:
-        return {"json": dict(schema)}
     if field == RESPONSE_FORMAT:
         return {"type": "json_schema", "json_schema": _name_schema(schema)}
     return dict(schema)
+
+
+def _write_structured_outputs(
+    choices: Sequence[str], schema: Schema | None, grammar: str
+) -> object:
+    if choices:
+        return {"choice": choices}
+    if schema:
+        return {"json": dict(schema)}
+    return {"grammar": grammar} if grammar else None
 
 
 def _name_schema(schema: Schema) -> Body:

@@ -14,7 +14,8 @@ it names the field, and a wrong guess costs one request: each feature is tried o
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from andy_cli.models.http.constraints import UNHELPFUL, find_ours
@@ -151,6 +152,10 @@ def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
     return bool(named or asked) and blames_value(refusal)
 
 
+def _is_field_named(name: str, said: str) -> bool:
+    return bool(re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", said))
+
+
 def _in_messages(said: str, request: Request) -> Iterator[str]:
     """List the fields that are named inside the messages."""
     messages = _wire_messages(request)
@@ -158,8 +163,8 @@ def _in_messages(said: str, request: Request) -> Iterator[str]:
         yield SHORT_IDS
     if "reasoning_content" in said and DEMANDED.search(said) and "remove" not in said:
         yield REASONING
-    for name in sorted({name for message in messages for name in message} - CORE):
-        if re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", said):
+    for name in sorted({*chain.from_iterable(messages)} - CORE):
+        if _is_field_named(name, said):
             yield f"messages.{name}"
     for place, name in PLACE.findall(said):
         if int(place) < len(messages):
@@ -214,24 +219,36 @@ def _in_words(said: str, refusal: ServerRefusal, request: Request) -> Iterator[s
         return
     if USER_LAST.search(said):
         yield TOOL_ROLE
+    yield from _in_roles(said, request)
+    if TOOLS in request and CALLING.search(said) and not _blames_one_tool(said, request):
+        yield TOOLS
+    if re.search(r"\b(content|text|parts|empty|blank)\b", said, re.IGNORECASE):
+        yield from _list_empty_contents(request)
+    if "stream" in refusal.fields:
+        yield STREAM
+    if TOO_MUCH.search(said):
+        yield EXTRAS
+
+
+def _list_empty_contents(request: Request) -> Iterator[str]:
+    for message in filter(_says_nothing, _wire_messages(request)):
+        yield NULL_CONTENT if message["content"] is None else EMPTY_CONTENT
+
+
+def _in_roles(said: str, request: Request) -> Iterator[str]:
+    """List the roles that are refused, by name or because others are demanded."""
     roles = {message.get("role") for message in _wire_messages(request)}
     for found in ROLE.finditer(said):
         named = next(name for name in found.groups() if name).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
         yield ROLES[named] if named in roles or named != "developer" else SYSTEM_ROLE
-    if re.search(r"\brole", said, re.I):  # those that are not among the roles it names
-        yield from (ROLES[role] for role in ROLES if role in roles and role not in said.lower())
-    if TOOLS in request and CALLING.search(said) and not _blames_one_tool(said, request):
-        yield TOOLS
-    if re.search(r"\b(content|text|parts|empty|blank)\b", said, re.IGNORECASE):
-        empty = [
-            message["content"] for message in _wire_messages(request) if _says_nothing(message)
-        ]
-        yield from (NULL_CONTENT if content is None else EMPTY_CONTENT for content in empty)
-    if "stream" in refusal.fields:
-        yield STREAM
-    if TOO_MUCH.search(said):
-        yield EXTRAS
+    if re.search(r"\brole", said, re.I):
+        yield from _list_unnamed_roles(said.lower(), roles)
+
+
+def _list_unnamed_roles(said: str, roles: Collection[object]) -> list[str]:
+    """List the roles of a request that are not among those that a refusal names."""
+    return [feature for role, feature in ROLES.items() if role in roles and role not in said]
 
 
 def _in_template(said: str, request: Request) -> Iterator[str]:

@@ -46,20 +46,24 @@ def chat_address(base_url: str) -> str:
     return base_url.rstrip("/").removesuffix("/v1") + CHAT
 
 
+def _write_options(body: Body) -> Body:
+    options = {OPTIONS[name]: body[name] for name in OPTIONS if body.get(name) is not None}
+    if isinstance(stop := options.get("stop"), str):
+        options["stop"] = [stop]
+    return options
+
+
 def write_request(body: Body) -> Body:
     """The request as Ollama wants it, but for `num_ctx`.
 
     Raises BadRequestError for pictures that would have to be fetched, and for other kinds.
     """
-    options = {OPTIONS[name]: body[name] for name in OPTIONS if body.get(name) is not None}
-    if isinstance(stop := options.get("stop"), str):
-        options["stop"] = [stop]
     messages = body.get("messages")
     request: Body = {
         "model": body.get("model"),
         "messages": _write_messages(messages if isinstance(messages, list | tuple) else ()),
         "stream": body.get("stream") is not False,
-        "options": options,
+        "options": _write_options(body),
         # What does not fit is an error, and a reply ends where the context does: by default the
         # beginning is dropped. Versions that do not know these fields pass over them.
         "truncate": False,

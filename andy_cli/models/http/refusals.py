@@ -13,6 +13,7 @@ inside a 200):
 import re
 import time
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from andy_cli.errors import AuthError, ModelError, TransientError
@@ -83,16 +84,18 @@ def _find_words(said: object, depth: int = 0) -> Iterator[str]:
     """The sentences of a refusal, wherever they stand."""
     if isinstance(said, str):
         yield said
-    elif isinstance(said, list) and depth < DEEPEST:
+    elif depth >= DEEPEST:
+        return
+    elif isinstance(said, list):
         for item in said[:NAMES]:
             yield from _find_words(item, depth + 1)
-    elif isinstance(said, Mapping) and depth < DEEPEST:
-        found = [text for key in WORDS for text in _find_words(said.get(key), depth + 1)]
+    elif isinstance(said, Mapping):
+        words = (_find_words(said.get(key), depth + 1) for key in WORDS)
+        first = next(chain.from_iterable(words), None)
         place = said.get("loc")
-        if found and isinstance(place, list):  # FastAPI: vLLM, Mistral
-            yield f"{found[0]} ({said.get('type')}): {place}"
-        elif found:
-            yield found[0]
+        if first is not None:  # FastAPI, vLLM and Mistral say where
+            is_placed = isinstance(place, list)
+            yield f"{first} ({said.get('type')}): {place}" if is_placed else first
 
 
 def _find_texts(body: object, depth: int = 0) -> Iterator[str]:

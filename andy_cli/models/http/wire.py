@@ -13,6 +13,7 @@ Not the events of the openai package: making one costs 48 us, reading the line o
 """
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from andy_cli.errors import ModelError, TransientError
@@ -162,11 +163,7 @@ class WireReader:
         self._held, self._is_error = [], False
         if not held:
             return
-        events, damaged = _parse_objects("\n".join(held))
-        if damaged and len(held) > 1:
-            read = [_parse_objects(line) for line in held]
-            events = [event for found, _ in read for event in found]
-            damaged = any(bad for _, bad in read)
+        events, damaged = _parse_lines(held)
         self._damaged = self._damaged or damaged
         if is_error and not any(_is_error(event) for event in events):
             self.failure = error_in_reply({"error": events[0] if events else " ".join(held)})
@@ -199,9 +196,11 @@ class WireReader:
             if isinstance(event, list):
                 event = event[0] if event else {}
             self._take_event(event, "\\u")
-        if self.failure or damaged:
-            return
-        if self._choices.any or any(_is_reply(event) for event in events):
+        if not self.failure and not damaged:
+            self._end_whole(events, text)
+
+    def _end_whole(self, events: Sequence[object], text: str) -> None:
+        if self._choices.any or any(map(_is_reply, events)):
             self._end_reply(sure=True)
         else:
             self.failure = not_a_reply(text)
@@ -221,6 +220,15 @@ def _is_reply(event: object) -> bool:
 
 
 REPLIES = ("chat.completion", "chat.completion.chunk")
+
+
+def _parse_lines(lines: Sequence[str]) -> tuple[list[object], bool]:
+    """Parse lines as one, else each by itself; also whether any could not be read."""
+    events, damaged = _parse_objects("\n".join(lines))
+    if not damaged or len(lines) == 1:
+        return events, damaged
+    read = [_parse_objects(line) for line in lines]
+    return [event for found, _ in read for event in found], any(bad for _, bad in read)
 
 
 def _parse_objects(text: str) -> tuple[list[object], bool]:

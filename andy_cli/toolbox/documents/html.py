@@ -119,28 +119,31 @@ class _TextWriter:
             self.text.append(f"[{description}]")
 
 
+def _pass_unseen(page: str, called: str, at: int) -> int:
+    """Find where a page goes on behind a tag; behind its content where nobody sees that."""
+    if called not in UNSEEN or page.endswith("/>", 0, at):
+        return at
+    closing = re.compile(rf"</{called}\b", re.IGNORECASE).search(page, at)
+    return closing.start() if closing else len(page)
+
+
 def _read_tokens(page: str) -> Iterator[Token]:
     at = begun = muddled = 0
     while (start := page.find("<", at)) >= 0:
         name = NAME.match(page, start + 1)
-        if name is None and page[start + 1 : start + 2] not in ("!", "?", "/"):
+        if not name and not page.startswith(("!", "?", "/"), start + 1):
             at = start + 1
             continue
         at = _find_end(page, start)
-        tag = page[start:at]
-        if name and start >= muddled and ('"' in tag or "'" in tag):
+        if name and start >= muddled and not {'"', "'"}.isdisjoint(page[start:at]):
             if whole := TAG.match(page, start, start + LONGEST_TAG):
                 at = whole.end()
             else:
                 # Quotes that never close: until further on they mean nothing.
                 muddled = start + LONGEST_TAG
-            tag = page[start:at]
-        called = name[0].lower() if name else ""
+        called, tag = name[0].lower() if name else "", page[start:at]
         yield Token(page[begun:start], called, tag)
-        if called in UNSEEN and not tag.endswith("/>"):
-            closing = re.compile(rf"</{called}\b", re.IGNORECASE).search(page, at)
-            at = closing.start() if closing else len(page)
-        begun = at
+        begun = at = _pass_unseen(page, called, at)
     yield Token(page[begun:], "", "")
 
 

@@ -101,23 +101,28 @@ def _batch_files(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
         yield batch
 
 
+def _cut_pieces(file: ReadFile, data: bytes, known: FileState | None, largest: int) -> ReadFile:
+    state = file.state
+    if known and known.hash == state.hash and known.size != AGAIN:
+        return file._replace(state=state._replace(fault=known.fault), pieces=None)
+    if not form_of(data[:SNIFFED], file.name):
+        return file._replace(state=state._replace(fault=NO_TEXT))
+    return file._replace(pieces=list(pieces_of(text_of(BytesIO(data), file.name, largest))))
+
+
 def _read_file(found: FoundFile, folder: Path, known: FileState | None, largest: int) -> ReadFile:
     """A file as it goes into the index; one that cannot be read goes in with the reason."""
     key = _path_key(found.path)
     name = os.path.relpath(key, folder) if key != str(folder) else folder.name
     state = FileState(found.size, found.changed, time.time_ns(), b"")
-    if key != found.path:
-        return ReadFile(key, name, state._replace(fault="its name is not in UTF-8"), ())
-    if found.size > largest:
+    fault = "" if key == found.path else "its name is not in UTF-8"
+    if not fault and found.size > largest:
         fault = f"larger than {largest / 1e6:g} MB"
+    if fault:
         return ReadFile(key, name, state._replace(fault=fault), ())
     try:
         data, state = _read_content(found.path, largest, state)
-        if known and known.hash == state.hash and known.size != AGAIN:
-            return ReadFile(key, name, state._replace(fault=known.fault), None)
-        if not form_of(data[:SNIFFED], name):
-            return ReadFile(key, name, state._replace(fault=NO_TEXT), ())
-        return ReadFile(key, name, state, list(pieces_of(text_of(BytesIO(data), name, largest))))
+        return _cut_pieces(ReadFile(key, name, state, ()), data, known, largest)
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
         return ReadFile(key, name, state._replace(size=AGAIN, fault=fault), ())

@@ -65,23 +65,24 @@ async def list_mails(most: int, labels: Sequence[str] = (), query: str = "") -> 
 
 async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
     """Ids of labels that were named, as the user sees them or by their ids."""
-    wanted = [name.strip() for name in names if name.strip()]
+    wanted = filter(None, map(str.strip, names))
     ids = [name.upper() if name.upper() in SYSTEM else name for name in wanted]
-    if all(label_id in SYSTEM for label_id in ids):
+    if SYSTEM.issuperset(ids):
         return ids
     labels = as_records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
-    known = {as_text(label.get("id")): as_text(label.get("id")) for label in labels}
-    known |= {as_text(label.get("name")).lower(): as_text(label.get("id")) for label in labels}
-    for label_id in ids:
-        if label_id not in SYSTEM and not (known.get(label_id) or known.get(label_id.lower())):
-            names_there = ", ".join(
-                shorten_words(as_text(label.get("name")), 30) for label in labels[:30]
-            )
-            raise ToolError(f"There is no label {show_id(label_id)}. There are: {names_there}.")
-    return [
-        label_id if label_id in SYSTEM else known.get(label_id) or known[label_id.lower()]
-        for label_id in ids
-    ]
+    known = _list_label_ids(labels)
+    found = {label_id: known.get(label_id) or known.get(label_id.lower()) for label_id in ids}
+    if unknown := [label_id for label_id, known_id in found.items() if not known_id]:
+        there = ", ".join(shorten_words(as_text(label.get("name")), 30) for label in labels[:30])
+        raise ToolError(f"There is no label {show_id(unknown[0])}. There are: {there}.")
+    return [*filter(None, map(found.get, ids))]
+
+
+def _list_label_ids(labels: Sequence[Record]) -> dict[str, str]:
+    """List the ids of labels by their ids and by their names in lower case."""
+    listed = [(as_text(label.get("name")).lower(), as_text(label.get("id"))) for label in labels]
+    by_id = {own_id: own_id for _, own_id in listed}
+    return {name: name for name in SYSTEM} | by_id | dict(listed)
 
 
 async def _fetch_heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:

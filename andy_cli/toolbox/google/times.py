@@ -42,27 +42,29 @@ class Moment(NamedTuple):
         return f"{self.day:%a} {self.day.day} {self.day:%b %Y}, {clock} {zone}"
 
 
+def _place_in_zone(found: date | datetime, zone: str) -> Moment:
+    if not isinstance(found, datetime):
+        return Moment(found, None)
+    is_floating = bool(zone) and not found.tzinfo
+    at = found.replace(tzinfo=_find_zone(zone)) if is_floating else _local_time(found)
+    return Moment(at.date(), at, zone)
+
+
 def parse_moment(written: str, what: str, day: date | None = None) -> Moment:
     """Parse a moment; a time alone is one of that day. Raises ToolError that says how to write
     it; `what` is what it was to be: `start`."""
     text = written.strip()
-    zoned = ZONED.fullmatch(text)
-    zone = (zoned[2] or zoned[3]) if zoned else ""
-    words = WORD.fullmatch(zoned[1] if zoned else text)
+    zone = ""
+    if zoned := ZONED.fullmatch(text):
+        text, zone = zoned[1], zoned[2] or zoned[3]
+    words = WORD.fullmatch(text)
     try:
         if words:
             day = datetime.now().date() + timedelta(DAYS[words[1].lower()])
             found = _parse_clock(words[2], day) if words[2] else day
         else:
-            found = _parse_time(zoned[1] if zoned else text, day)
-        if not isinstance(found, datetime):
-            return Moment(found, None)
-        at = (
-            found.replace(tzinfo=_find_zone(zone))
-            if zone and not found.tzinfo
-            else _local_time(found)
-        )
-        return Moment(at.date(), at, zone)
+            found = _parse_time(text, day)
+        return _place_in_zone(found, zone)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolError(f"{show_id(written)} is no day or time for the {what}.", HOW) from error
 

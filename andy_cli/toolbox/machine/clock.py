@@ -47,21 +47,21 @@ def find_zone(name: str) -> tzinfo:
     name = name.strip().replace(" ", "_")
     if match := OFFSET.fullmatch(name):
         return _fixed_zone(match)
-    names = available_timezones()
-    if not names:
+    folded = {zone.lower(): zone for zone in available_timezones()}
+    if not folded:
         raise ToolError(
             "This machine has no time zones: it needs tzdata.", "Ask the user to install it."
         )
-    folded = {name.lower(): name for name in names}
     wanted = name.lower()
     if wanted in folded:
         return ZoneInfo(folded[wanted])
-    cities = [character for character in folded if character.rpartition("/")[2] == wanted]
-    if len(cities) == 1:
-        return ZoneInfo(folded[cities[0]])
-    if not cities and len(name) < LONGEST and (place := list_places().get(fold_name(name))):
-        return ZoneInfo(place)
-    raise _explain_missing(name, sorted(folded[city] for city in cities), folded)
+    found = [zone for lower, zone in folded.items() if lower.rpartition("/")[2] == wanted]
+    if not found and len(name) < LONGEST:
+        place = list_places().get(fold_name(name))
+        found = [place] if place else []
+    if len(found) != 1:
+        raise _explain_missing(name, sorted(found), folded)
+    return ZoneInfo(found[0])
 
 
 def _fixed_zone(match: re.Match[str]) -> tzinfo:

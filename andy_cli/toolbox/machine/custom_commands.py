@@ -11,7 +11,7 @@ may not stand in quotes, where that would undo them. `${NAME}` is the shell's ow
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -38,14 +38,7 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
     if not template:
         known_ones = describe_commands() or "none"
         raise ToolError(f"There is no command {spell_out(name)[:60]!r}. There are: {known_ones}.")
-    slots = list(dict.fromkeys(_template_slots(template)))
-    if missing := [slot for slot in slots if arguments.get(slot) is None]:
-        raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
-    if unknown := [argument for argument in arguments if argument not in slots]:
-        takes = ", ".join(slots) or "none"
-        raise ToolError(
-            f"{name} takes no {spell_out(', '.join(unknown))[:80]}. Its arguments: {takes}."
-        )
+    _check_arguments(name, list(dict.fromkeys(_template_slots(template))), arguments)
     if _is_quoted_slot(template):
         raise ToolError(
             f"custom.{name}.command has a slot in quotes, or one of \\ << ` $' (( [[: what is "
@@ -53,6 +46,16 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
             "Ask the user to take them away.",
         )
     return SLOT.sub(lambda slot: _slot_value(slot, arguments), template)
+
+
+def _check_arguments(name: str, slots: Sequence[str], arguments: Mapping[str, object]) -> None:
+    if missing := [slot for slot in slots if arguments.get(slot) is None]:
+        raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
+    if unknown := [argument for argument in arguments if argument not in slots]:
+        takes = ", ".join(slots) or "none"
+        raise ToolError(
+            f"{name} takes no {spell_out(', '.join(unknown))[:80]}. Its arguments: {takes}."
+        )
 
 
 def describe_commands() -> str:
@@ -90,17 +93,19 @@ def _is_quoted_slot(template: str) -> bool:
     if UNSAFE.search(template):
         return True
     places = {slot.start() for slot in SLOT.finditer(template) if slot[1]}
+    return not places.isdisjoint(_find_quoted(template))
+
+
+def _find_quoted(template: str) -> Iterator[int]:
+    """Find the places of the characters in quotes, and of those behind a backslash."""
     quote, at = "", 0
     while at < len(template):
         character = template[at]
-        if at in places and quote:
-            return True
+        if quote:
+            yield at
         if character == "\\" and quote != "'":
-            if at + 1 in places:
-                return True
-            at += 2
-            continue
-        if character in "'\"" and quote in ("", character):
+            yield at + 1
+            at += 1
+        elif character in "'\"" and quote in ("", character):
             quote = "" if quote else character
         at += 1
-    return False

@@ -24,6 +24,15 @@ def fold_name(name: str) -> str:
     return "".join(character for character in split if not unicodedata.combining(character))
 
 
+def _find_countries(zones: Sequence[str], countries: Mapping[str, str]) -> dict[str, str]:
+    """Find the time zone of each country that has but one time. `countries` is by zone."""
+    by_country = defaultdict[str, list[str]](list)
+    for zone, country in countries.items():
+        if zone in zones:
+            by_country[country].append(zone)
+    return {country: own[0] for country, own in by_country.items() if _have_same_time(sorted(own))}
+
+
 @cache
 def list_places() -> Mapping[str, str]:
     """Name of a place -> its time zone; takes a third of a second at the first call."""
@@ -34,13 +43,7 @@ def list_places() -> Mapping[str, str]:
         from babel.core import get_global
     except ImportError:
         return places
-    by_country = defaultdict[str, list[str]](list)
-    for zone, country in get_global("zone_territories").items():
-        if zone in zones:
-            by_country[country].append(zone)
-    countries = {
-        country: own[0] for country, own in by_country.items() if _have_same_time(sorted(own))
-    }
+    countries = _find_countries(zones, get_global("zone_territories"))
     for language in LANGUAGES:
         locale = Locale(language)
         for country, zone in countries.items():

@@ -9,10 +9,10 @@ import difflib
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
@@ -32,6 +32,9 @@ class Voice(NamedTuple):
     language: str
     """As `en-gb`."""
     name: str
+
+
+Part = TypeVar("Part", int, str)
 
 
 class Style(NamedTuple):
@@ -72,13 +75,19 @@ STYLES: dict[str, Style] = {
 
 def style_of(words: str) -> Style:
     """The style that the words ask for, one change put on the other; plain where none is known."""
-    known = [STYLES[word] for word in re.findall(r"[a-z]+", words.lower()) if word in STYLES]
+    said = re.findall(r"[a-z]+", words.lower())
+    known = [STYLES[word] for word in said if word in STYLES]
     return Style(
-        speed=next((voice.speed for voice in known if voice.speed != PLAIN.speed), PLAIN.speed),
-        pitch=next((voice.pitch for voice in known if voice.pitch != PLAIN.pitch), PLAIN.pitch),
-        loudness=next((voice.loudness for voice in known if voice.loudness != 100), 100),
-        variant=next((voice.variant for voice in known if voice.variant), ""),
+        speed=_find_change((style.speed for style in known), PLAIN.speed),
+        pitch=_find_change((style.pitch for style in known), PLAIN.pitch),
+        loudness=_find_change((style.loudness for style in known), PLAIN.loudness),
+        variant=_find_change((style.variant for style in known), PLAIN.variant),
     )
+
+
+def _find_change(values: Iterable[Part], plain: Part) -> Part:
+    """Find the first that is not plain."""
+    return next((value for value in values if value != plain), plain)
 
 
 def voice_of(wanted: str) -> str:

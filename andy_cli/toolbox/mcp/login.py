@@ -205,16 +205,23 @@ def logout(server: McpServer) -> bool:
     return known
 
 
+def _read_answer(line: list[str]) -> dict[str, str]:
+    """Read what the browser brings from the first line of its request; empty for any other."""
+    there = urlsplit(line[1] if len(line) > 1 else "")
+    given = {key: values[0] for key, values in parse_qs(there.query).items()}
+    is_answer = line[0] == "GET" and there.path == BACK and not {"code", "error"}.isdisjoint(given)
+    return given if is_answer else {}
+
+
 async def called_back(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, back: Back
 ) -> None:
     """The browser comes back with a code; anything else on this port is refused."""
     try:
         line = (await asyncio.wait_for(reader.readline(), 10)).decode("latin-1").split(" ")
-        there = urlsplit(line[1] if len(line) > 1 else "")
-        given = {key: values[0] for key, values in parse_qs(there.query).items()}
-        right = line[0] == "GET" and there.path == BACK and ("code" in given or "error" in given)
-        page = PAGE if right and "code" in given else "This is nothing that was waited for."
+        given = _read_answer(line)
+        right = bool(given)
+        page = PAGE if "code" in given else "This is nothing that was waited for."
         head = f"HTTP/1.1 {200 if right else 404} x\r\nContent-Type: text/plain\r\n"
         body = page.encode()
         writer.write(

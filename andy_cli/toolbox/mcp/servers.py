@@ -128,6 +128,20 @@ def parse_entry(
         return McpServer(name=str(name)[:60], fault=str(error), file=file)
 
 
+def _read_effect(filled: Mapping[str, object]) -> str:
+    effect = _text(filled, "effect")
+    if effect not in ("", "read", "network", "write", "run", "act"):
+        raise ValueError(f"its effect {effect!r} is none")
+    return effect
+
+
+def _read_seconds(written: object) -> float:
+    if not isinstance(written, int | float) or not 0 < written < 1e9:
+        raise ValueError("its timeout is no number of seconds")
+    # Programs that count in milliseconds write thousands.
+    return written / 1000 if written >= 1000 else float(written)
+
+
 def _read_entry(
     name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
 ) -> McpServer:
@@ -146,12 +160,6 @@ def _read_entry(
         raise ValueError(
             "it speaks the old SSE transport only; ask for its streamable HTTP address"
         )
-    effect = _text(filled, "effect") if own else ""
-    if effect not in ("", "read", "network", "write", "run", "act"):
-        raise ValueError(f"its effect {effect!r} is none")
-    seconds = filled.get("timeout", CONNECT)
-    if not isinstance(seconds, int | float) or not 0 < seconds < 1e9:
-        raise ValueError("its timeout is no number of seconds")
     return McpServer(
         name=name,
         command=command,
@@ -160,11 +168,10 @@ def _read_entry(
         cwd=_text(filled, "cwd"),
         url=url,
         headers=_pairs(filled, "headers"),
-        # Programs that count in milliseconds write thousands.
-        timeout=seconds / 1000 if seconds >= 1000 else float(seconds),
+        timeout=_read_seconds(filled.get("timeout", CONNECT)),
         include=_texts(filled, "includeTools"),
         exclude=_texts(filled, "excludeTools"),
-        effect=effect,
+        effect=_read_effect(filled) if own else "",
         file=file,
     )
 

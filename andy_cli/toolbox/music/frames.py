@@ -60,6 +60,10 @@ def frame_size(header: bytes) -> int:
     bitrate, rate, padding = header[2] >> 4, header[2] >> 2 & 3, header[2] >> 1 & 1
     if version == 1 or layer == 0 or bitrate in (0, 15) or rate == 3:
         return 0
+    return _count_bytes(version, layer, bitrate, rate, padding)
+
+
+def _count_bytes(version: int, layer: int, bitrate: int, rate: int, padding: int) -> int:
     key = (3, layer) if version == 3 else (2, 3 if layer == 3 else 1)
     bits, samples = BITRATES[key][bitrate - 1] * 1000, RATES[version][rate]
     if layer == 3:

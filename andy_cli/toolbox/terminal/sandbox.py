@@ -91,6 +91,12 @@ TRY = """cat a; cat .env ../outside; echo x > b; echo x >> a; chmod 777 a; echo 
 echo x > /dev/tcp/127.0.0.1/{port}"""
 
 
+def _is_unchanged(workspace: Path) -> bool:
+    file = workspace / "a"
+    is_same = file.stat().st_mode & 0o777 == 0o600 and file.read_text() == "seen"
+    return is_same and not (workspace / "b").exists()
+
+
 @cache
 def sandbox_holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
     """Whether this sandbox was seen to hold, once: containers and cautious systems forbid it.
@@ -122,13 +128,11 @@ def sandbox_holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
             )
         except (OSError, subprocess.TimeoutExpired):
             return False
-        outside = (workspace.parent / "outside").read_text() == "not seen"
+        if (workspace.parent / "outside").read_text() != "not seen" or _was_reached(listening):
+            return False
         if writable:
-            return outside and (workspace / "b").exists() and not _was_reached(listening)
-        unchanged = (workspace / "a").stat().st_mode & 0o777 == 0o600 and outside
-        unchanged = unchanged and (workspace / "a").read_text() == "seen"
-        created = (workspace / "b").exists()
-        return done.stdout == b"seen" and unchanged and not created and not _was_reached(listening)
+            return (workspace / "b").exists()
+        return done.stdout == b"seen" and _is_unchanged(workspace)
 
 
 def _was_reached(listening: socket.socket) -> bool:

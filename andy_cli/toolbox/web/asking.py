@@ -33,14 +33,19 @@ class ApiRequest(NamedTuple):
     body: str
 
 
+def _write_body(body: object) -> str:
+    if body is None or isinstance(body, str):
+        return body or ""
+    return json.dumps(body)
+
+
 def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
     """The request of a call of `api_call`. Raises ToolError for headers that are no headers."""
     given = arguments.get("headers") or {}
     if not isinstance(given, Mapping):
         raise ToolError("The headers are an object: their names and their values.")
     headers = {str(name): str(value) for name, value in given.items()}
-    body = arguments.get("body")
-    text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
+    text = _write_body(arguments.get("body"))
     method = str(arguments.get("method") or "GET").strip().upper()
     if text and "content-type" not in map(str.lower, headers):
         headers["content-type"] = "application/json" if _is_json(text) else "text/plain"

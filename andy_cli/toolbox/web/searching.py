@@ -97,14 +97,19 @@ def _parse_json(answer: Fetched, name: str) -> object:
         ) from error
 
 
-def _read_results(name: str, answer: object) -> Iterable[Result]:
-    listed = answer.get("web") if name == "brave" and isinstance(answer, Mapping) else answer
-    found = listed.get("results") if isinstance(listed, Mapping) else None
-    if found is None and name == "brave" and isinstance(answer, Mapping):
-        return  # it names no section that is empty
+def _list_results(name: str, answer: object) -> list[object]:
+    is_brave = name == "brave" and isinstance(answer, Mapping)
+    section = answer.get("web") if name == "brave" and isinstance(answer, Mapping) else answer
+    found = section.get("results") if isinstance(section, Mapping) else None
+    if is_brave and found is None:
+        return []  # it names no section that is empty
     if not isinstance(found, list):
         raise ToolError("The search engine's answer holds no results. Check its address.")
-    for item in found:
+    return found
+
+
+def _read_results(name: str, answer: object) -> Iterable[Result]:
+    for item in _list_results(name, answer):
         if isinstance(item, Mapping) and isinstance(item.get("url"), str):
             yield _read_result(item, item["url"], "description" if name == "brave" else "content")
 

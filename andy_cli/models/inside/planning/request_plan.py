@@ -107,7 +107,9 @@ class RequestPlan:
         beyond = bool(self._choices[scores.best].beyond)
         alike = [at for at in close if bool(self._choices[at].beyond) == beyond]
         known = Known((*self._constraint.earlier, *self._constraint.results), self._names)
-        used = {at: self._filler.fill(self._choices[at], text, known).use for at in alike}
+        used = {
+            at: self._filler.fill_by_meaning(self._choices[at], text, known).use for at in alike
+        }
         best = max(alike, key=lambda at: (used[at], scores.commands[at]))
         is_decided = len(alike) > 1 and all(used[best] > used[at] for at in alike if at != best)
         return Step(best, text, CLOSE if is_decided else scores.lead, len(alike) < len(close))

@@ -35,19 +35,29 @@ def is_list(result: str) -> bool:
     return any(isinstance(part, list) for part in held)
 
 
-def find_entries(result: str, key: str = "") -> list[Entry]:
-    """Find the entries of a result: of a JSON list of texts or records, or of lines.
+def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[Entry]:
+    """Find the entries of a result: of a JSON list of texts or records, or of lines; of one line
+    the files that are named in it: `3 songs match: a.mp3, b.mp3, c.mp3`.
 
-    They are called by what the records have under the `key`, or by their name.
+    They are called by what the records have under the `key`, or by their name. `names` are those
+    of files that are there.
     """
     try:
         value: object = json.loads(result)
     except (ValueError, RecursionError):
-        lines = [line.strip() for line in result.splitlines() if line.strip()]
+        lines = list_lines(result, names)
         return [Entry(line, line) for line in lines] if len(lines) > 1 else []
     keys = (key, *NAME_KEYS) if key else NAME_KEYS
     entries = [make_entry(record, keys) for record in list_records(value, keys)]
     return [entry for entry in entries if entry.name]
+
+
+def list_lines(text: str, names: Sequence[str]) -> list[str]:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > 1:
+        return lines
+    files = [name for name in names if name in text and not name.endswith("/")]
+    return sorted(files, key=text.index)
 
 
 def list_records(value: object, keys: Sequence[str]) -> list[object]:

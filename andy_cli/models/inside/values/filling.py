@@ -49,7 +49,7 @@ class Arguments:
     @property
     def use(self) -> tuple[bool, int]:
         """How well the request fits the command: nothing is missing, and much of it is used."""
-        return not self.missing, self.used
+        return bool(self.values) and not self.missing, self.used
 
 
 class Known(NamedTuple):
@@ -293,7 +293,7 @@ class _Filling:
     def _find_listed(self, key: str = "") -> str | None:
         """Find an entry of the newest list that is pointed at or named in it."""
         for result in reversed(self._known.results):
-            if listed := find_entries(result, key):
+            if listed := find_entries(result, key, self._known.names):
                 return self._choose_entry(listed, is_list(result))
         return None
 

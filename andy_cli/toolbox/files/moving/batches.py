@@ -177,6 +177,11 @@ def is_outside(written: str) -> bool:
     return not inside(resolve(written, here().workspace), [here().workspace])
 
 
+def _is_pattern_match(meant: MeantPath, folder: str) -> bool:
+    """Whether it is the target itself, which a pattern fits as well."""
+    return meant.by_pattern and is_same_entry(meant.written, folder)
+
+
 def plan_transfer(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool, work: Work
 ) -> PlannedBatch:
@@ -188,12 +193,10 @@ def plan_transfer(
     found = _find_all(paths, work)
     into = _is_folder_meant(paths, found, destination)
     folder = destination.rstrip("/") or destination[:1]
-    if into:
-        found = [
-            item for item in found if not (item.by_pattern and is_same_entry(item.written, folder))
-        ]
     items = []
     for meant in found:
+        if into and _is_pattern_match(meant, folder):
+            continue
         name = find_entry(meant.written).name
         target = join_name(folder, name) if into else folder
         items.append(_make_item(meant.written, target, work, verb))
@@ -202,9 +205,8 @@ def plan_transfer(
     for at, item in enumerate(items):
         if item.target in obstacles:
             items[at] = item._replace(replaced=_make_item(item.target, "", work, "trash"))
-    return PlannedBatch(
-        verb, tuple(items), find_new_folders(folder if into else str(Path(folder).parent))
-    )
+    parent = folder if into else str(Path(folder).parent)
+    return PlannedBatch(verb, tuple(items), find_new_folders(parent))
 
 
 def plan_trash(paths: Sequence[str], work: Work) -> PlannedBatch:

@@ -70,6 +70,16 @@ def _is_respelled(one: Path, other: Path) -> bool:
         return False
 
 
+def _check_names(ways: Sequence[TransferPath]) -> None:
+    counted = Counter(way.goal for way in ways)
+    if several := [way.target for way in ways if counted[way.goal] > 1]:
+        names = list_values([*map(spell_out, dict.fromkeys(several))])
+        raise ToolError(
+            f"Several files would get the same name: {names}. Nothing was changed.",
+            "Give them names of their own, one call each.",
+        )
+
+
 def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
     """Return the targets where something is that `replace` lets go into the trash.
 
@@ -78,16 +88,10 @@ def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
     """
     for way in ways:
         _check_transfer_path(way)
-    counted = Counter(way.goal for way in ways)
-    if several := [way.target for way in ways if counted[way.goal] > 1]:
-        names = list_values([spell_out(target) for target in dict.fromkeys(several)])
-        raise ToolError(
-            f"Several files would get the same name: {names}. Nothing was changed.",
-            "Give them names of their own, one call each.",
-        )
+    _check_names(ways)
     obstacles = [way.target for way in ways if _is_taken(way)]
     if obstacles and not replace:
-        names = list_values([spell_out(target) for target in obstacles])
+        names = list_values([*map(spell_out, obstacles)])
         raise ToolError(
             f"There is something of that name already: {names}. Nothing was changed.",
             "Choose another name or folder; or say replace, if the user wants that: "

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter, deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
@@ -55,6 +56,12 @@ def list_folder(place: GrantedPath, depth: int, work: Work) -> Outcome:
     return Outcome({**told, "rest": " ".join(notes)}, did, partial)
 
 
+def _list_folders(entries: Sequence[FolderEntry]) -> list[tuple[str, ...]]:
+    """List the paths of the folders that are looked into."""
+    folders = [entry.path for entry in entries if entry.kind == "folder"]
+    return [path for path in folders if path[-1] not in PASSED_OVER]
+
+
 def _find_entries(place: GrantedPath, depth: int, work: Work) -> FoundEntries:
     kept: list[FolderEntry] = []
     waiting: deque[tuple[str, ...]] = deque([()])
@@ -73,8 +80,7 @@ def _find_entries(place: GrantedPath, depth: int, work: Work) -> FoundEntries:
         kinds.update(entry.kind for entry in there)
         kept += there[: SHOWN - len(kept)]
         if len(above) + 1 < depth:
-            folders = (present for present in there if present.kind == "folder")
-            waiting += [folder.path for folder in folders if folder.path[-1] not in PASSED_OVER]
+            waiting += _list_folders(there)
     return FoundEntries(kept, kinds, closed)
 
 

@@ -5,14 +5,14 @@ Patterns are looked up inside the workspace alone: nothing else is listed before
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
-from andy_cli.toolbox.files.search.globs import ANY, BRACES, parse_globs
+from andy_cli.toolbox.files.search.globs import ANY, BRACES, Glob, parse_globs
 from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, FolderEntry, Walk
 from andy_cli.toolbox.granted_paths import GrantedPath
 from andy_cli.toolbox.runtime_context import here
@@ -67,18 +67,23 @@ def _split_pattern(written: str) -> tuple[str, str]:
     return base or "/" * written.startswith("/"), written[len(base) :].lstrip("/")
 
 
-def _match_entries(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
-    """Yield what fits, without what lies in a folder that fits."""
-    forms = parse_globs("/" + pattern)  # from this folder down
+def _make_filter(forms: Sequence[Glob]) -> Callable[[FolderEntry], bool]:
+    """Make what tells the entries that are looked at: nothing hidden that is not named."""
     deepest = max(DEEPEST if ANY in form.parts else len(form.parts) for form in forms)
     hidden = any(part.startswith(".") for form in forms for part in form.parts)
 
-    def wanted(entry: FolderEntry) -> bool:
+    def is_wanted(entry: FolderEntry) -> bool:
         name = entry.path[-1]
-        seen = name not in PASSED_OVER and (hidden or not name.startswith("."))
-        return seen and len(entry.path) <= deepest
+        is_seen = name not in PASSED_OVER and (hidden or not name.startswith("."))
+        return is_seen and len(entry.path) <= deepest
 
-    walk = Walk(place, work, wanted)
+    return is_wanted
+
+
+def _match_entries(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
+    """Yield what fits, without what lies in a folder that fits."""
+    forms = parse_globs("/" + pattern)  # from this folder down
+    walk = Walk(place, work, _make_filter(forms))
     taken: tuple[str, ...] = ()
     for entry in walk:
         if taken and entry.path[: len(taken)] == taken:

@@ -64,13 +64,17 @@ def _read_paragraph(paragraph: Record) -> str:
     return said
 
 
+def _name_person(person: Record) -> str:
+    name, address = as_text(person.get("name")), as_text(person.get("email"))
+    return f"{name} <{address}>" if name and address else name or address
+
+
 def _read_element(element: Record) -> str:
     if run := as_record(element.get("textRun")):
         # A vertical tab is a line break within a paragraph.
         return as_text(run.get("content")).replace("\v", "\n")
     if person := as_record(as_record(element.get("person")).get("personProperties")):
-        name, address = as_text(person.get("name")), as_text(person.get("email"))
-        return f"{name} <{address}>" if name and address else name or address
+        return _name_person(person)
     if link := as_record(as_record(element.get("richLink")).get("richLinkProperties")):
         title, address = as_text(link.get("title")), as_text(link.get("uri"))
         return f"{title} ({address})" if title else address

@@ -39,6 +39,10 @@ class Missing(NamedTuple):
     advice: str = ""
 
 
+LONGEST_WAIT = 20.0
+"""Seconds an API may ask to wait for a read; more is told instead."""
+
+
 class GoogleRefusal(NamedTuple):
     status: int
     reasons: frozenset[str] = frozenset()
@@ -51,6 +55,11 @@ class GoogleRefusal(NamedTuple):
     def passing(self) -> bool:
         """Whether the same may work in a moment."""
         return self.status in AGAIN or bool(self.reasons & TOO_FAST)
+
+    @property
+    def can_be_repeated(self) -> bool:
+        """Whether the same may work after a wait that nobody minds."""
+        return self.passing and (self.wait or 0) <= LONGEST_WAIT
 
 
 def read_refusal(
@@ -76,12 +85,14 @@ def _read_error(found: object) -> tuple[str, frozenset[str]]:
         return str(found.get("error_description") or error), frozenset([error])
     if not isinstance(error, dict):
         return "", frozenset()
-    reasons = [error.get("status")]
-    for key in ("errors", "details"):
-        each = error.get(key)
-        if isinstance(each, list):
-            reasons += [one.get("reason") for one in each if isinstance(one, dict)]
+    details = [*_list_details(error.get("errors")), *_list_details(error.get("details"))]
+    reasons = [error.get("status"), *(detail.get("reason") for detail in details)]
     return str(error.get("message") or ""), frozenset(str(reason) for reason in reasons if reason)
+
+
+def _list_details(value: object) -> list[Mapping[str, object]]:
+    listed = value if isinstance(value, list) else []
+    return [detail for detail in listed if isinstance(detail, dict)]
 
 
 def parse_retry_after(text: str) -> float | None:
@@ -116,8 +127,10 @@ def _explain_reason(refusal: GoogleRefusal, name: str, missing: str) -> str:
         )
     if status == 403:
         return _explain_forbidden(reasons, name, words)
-    if status in GONE:
-        return missing
+    return missing if status in GONE else _explain_status(status, name, words)
+
+
+def _explain_status(status: int, name: str, words: str) -> str:
     if status in (409, 412):
         return f"{name} says that something has changed there meanwhile ({status}){words}."
     if status == 413:

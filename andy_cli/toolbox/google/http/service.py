@@ -41,9 +41,6 @@ Record = dict[str, Any]
 R = TypeVar("R", bound=BodyReader)
 
 LONGEST_BACKOFF = 8.0
-LONGEST_WAIT = 20.0
-"""Seconds an API may ask to wait for a read; more is told instead."""
-
 UNREACHED = 2
 """Tries where there is no connection or it breaks: patience seldom helps."""
 
@@ -105,7 +102,7 @@ class Service:
                 self._token = await access_token(self._settings, refused=self._token)
                 continue
             refusal = self._refusal(reply)
-            if not refusal.passing or tried >= self._tries or (refusal.wait or 0) > LONGEST_WAIT:
+            if tried >= self._tries or not refusal.can_be_repeated:
                 raise self._explain_refusal(refusal, missing, change=False)
             await self._pause_before_retry(tried, refusal.wait)
 
