@@ -1,4 +1,4 @@
-"""The words of results, user and history in normal forms, each made once and only when asked for."""
+"""The words of results, user and history, in normal forms made once and when asked for."""
 
 import re
 from collections.abc import Collection
