@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from radon.complexity import cc_visit
+from radon.visitors import Function
+
 from tests.cases import loop_over
 
 ROOT = Path(__file__).parents[1]
@@ -89,6 +92,21 @@ def test_a_loop_says_what_it_goes_through() -> None:
         and any(isinstance(name, ast.Name) and name.id == "each" for name in ast.walk(node.target))
     ]
     assert loops == []
+
+
+BRANCHING = ("andy_cli/guard/", "andy_cli/frontends/serve/")
+"""Rooms in which functions of more than ten branches are left."""
+
+
+def test_no_function_has_more_than_ten_branches() -> None:
+    branching = [
+        f"{path.relative_to(ROOT)}:{block.name} {block.complexity}"
+        for path in FILES
+        if not str(path.relative_to(ROOT)).startswith(BRANCHING)
+        for block in cc_visit(path.read_text(encoding="utf-8"))
+        if isinstance(block, Function) and block.complexity > 10
+    ]
+    assert branching == []
 
 
 def test_no_room_is_crowded() -> None:
