@@ -70,11 +70,15 @@ def takes(*options: Option) -> Callable[[Function], Function]:
 
     def add(function: Function) -> Function:
         signature = inspect.signature(function)
-        own = [each for each in signature.parameters.values() if each.name != "given"]
+        own = [
+            parameter for parameter in signature.parameters.values() if parameter.name != "given"
+        ]
         made = [parameter_of(option) for option in options]
         # Typer reads both.
         function.__dict__["__signature__"] = signature.replace(parameters=[*own, *made])
-        function.__annotations__.update({each.name: each.annotation for each in made})
+        function.__annotations__.update(
+            {parameter.name: parameter.annotation for parameter in made}
+        )
         return function
 
     return add
@@ -109,7 +113,7 @@ def known(kind: str) -> Callable[[str], list[tuple[str, str]]]:
     def offered(incomplete: str) -> list[tuple[str, str]]:
         from andy_cli.frontends.command_line.completion_values import VALUES
 
-        return [each for each in VALUES[kind]() if each[0].startswith(incomplete)]
+        return [offer for offer in VALUES[kind]() if offer[0].startswith(incomplete)]
 
     return offered
 
@@ -185,7 +189,7 @@ def run_typer(arguments: Sequence[str]) -> int:
 
 def commands() -> dict[str, frozenset[str]]:
     """The names of the commands, each with those of its own."""
-    found = {name_of(each): frozenset[str]() for each in app.registered_commands}
+    found = {name_of(command): frozenset[str]() for command in app.registered_commands}
     for group in app.registered_groups:
         assert group.typer_instance is not None
         names = map(name_of, group.typer_instance.registered_commands)

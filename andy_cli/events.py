@@ -191,9 +191,9 @@ Event = (
 def as_dict(event: Event) -> dict[str, object]:
     """The event as a flat object: `type` first, then `timestamp` (seconds), then its fields."""
     flat: dict[str, object] = {"type": event.type, "timestamp": round(time.time(), 3)}
-    for each in fields(event):
-        if each.metadata.get("sent", True):
-            flat[each.name] = getattr(event, each.name)
+    for part in fields(event):
+        if part.metadata.get("sent", True):
+            flat[part.name] = getattr(event, part.name)
     return flat
 
 

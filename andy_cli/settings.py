@@ -194,11 +194,11 @@ class Settings:
     def named(self, table: str) -> dict[str, dict[str, str]]:
         """What the user named in a table: `named("custom")["NAME"]["command"]`."""
         found: dict[str, dict[str, str]] = {}
-        for key, each in self._values.items():
+        for key, set_value in self._values.items():
             first, _, rest = key.partition(".")
             name, _, last = rest.rpartition(".")
             if first == table and name:
-                found.setdefault(name, {})[last] = str(each.value)
+                found.setdefault(name, {})[last] = str(set_value.value)
         return found
 
 
@@ -212,7 +212,11 @@ def load(
     `overrides` are `KEY=VALUE` as given to `--set`, `flags` values of flags with a setting of
     their own (empty ones were not given). Raises `UsageError` that names the key and the place.
     """
-    values = {each.key: Value(each.default, "default") for each in SETTINGS if "*" not in each.key}
+    values = {
+        setting.key: Value(setting.default, "default")
+        for setting in SETTINGS
+        if "*" not in setting.key
+    }
     for key, value, origin in _layers(overrides, flags or {}, environment):
         values[key] = Value(_fit(key, value, origin), origin)
     notes = _tightened(values, Path.cwd()) if environment is os.environ else []
@@ -223,7 +227,11 @@ def load_what_fits(
     overrides: Sequence[str] = (), flags: Mapping[str, str] | None = None
 ) -> tuple[Settings, list[UsageError]]:
     """The settings without what is wrong in any layer, and all that is wrong, for whoever mends."""
-    values = {each.key: Value(each.default, "default") for each in SETTINGS if "*" not in each.key}
+    values = {
+        setting.key: Value(setting.default, "default")
+        for setting in SETTINGS
+        if "*" not in setting.key
+    }
     faults: list[UsageError] = []
     try:
         layers = _layers(overrides, flags or {}, os.environ)

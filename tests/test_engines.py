@@ -22,7 +22,7 @@ from andy_cli.engines.reasoning_splitter import (
     find_opener,
     split_reasoning,
 )
-from andy_cli.engines.reply_reader import ReplyDelta, ReplyReader, read_reply
+from andy_cli.engines.reply_reader import EngineReplyReader, ReplyDelta, read_reply
 from tests.apart import PYTHON, there
 from tests.benchmarks.serve import free_port, until_there
 from tests.model_server import (
@@ -64,7 +64,7 @@ def test_a_reply_means_what_the_engine_says(case: Mapping[str, Any]) -> None:
     whole = read_reply(case["reply"], tools)
     assert (whole.text, read_calls(whole)) == (case["content"], case["calls"])
     for size in (1, 3):
-        reader = ReplyReader(tools)
+        reader = EngineReplyReader(tools)
         pieces = [case["reply"][at : at + size] for at in range(0, len(case["reply"]), size)]
         assert join_deltas([*map(reader.feed, pieces), reader.finish()]) == whole
 
@@ -82,7 +82,7 @@ def join_deltas(deltas: Sequence[ReplyDelta]) -> ReplyDelta:
 
 
 def test_a_call_is_told_once_and_not_only_at_the_end() -> None:
-    reader = ReplyReader([{"name": "ping"}])
+    reader = EngineReplyReader([{"name": "ping"}])
     told = reader.feed('<tool_call>{"name": "ping", "arguments": {}}</tool_call>')
     assert [call.name for call in told.calls] == ["ping"]
     assert reader.feed("Done.") == ReplyDelta("Done.")

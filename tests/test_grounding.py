@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andy_cli.agent.grounding.audit import (
+    ActionRecord,
     Claim,
-    Deed,
     Evidence,
-    backing,
-    marked,
-    rewrite_request,
-    unsupported,
+    find_backing,
+    find_unsupported_claims,
+    mark_claims,
+    write_rewrite_request,
 )
-from andy_cli.agent.grounding.marking import MARKER, unmarked
+from andy_cli.agent.grounding.marking import MARKER, remove_markers
 from andy_cli.agent.not_done import find_not_done
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.ground import PART
@@ -52,7 +52,7 @@ LISTED = Evidence(('["song1.mp3", "song2.mp3"]',), "play something")
 
 
 def texts(answer: str, evidence: Evidence, *, figures: bool = False) -> list[str]:
-    return [each.text for each in unsupported(answer, evidence, figures)]
+    return [each.text for each in find_unsupported_claims(answer, evidence, figures)]
 
 
 def written() -> Iterator[tuple[dict[str, Any], Evidence]]:
@@ -67,7 +67,7 @@ def written() -> Iterator[tuple[dict[str, Any], Evidence]]:
 
 def evidence_of(row: dict[str, Any]) -> Evidence:
     deeds = tuple(
-        Deed(
+        ActionRecord(
             call["tool"],
             Effect(call["effect"]),
             call["tool"].replace("_", " "),
@@ -85,7 +85,7 @@ def missed(kind: str, *, figures: bool = False) -> list[str]:
     for row in (each for each in TRUTH if each["class"] == kind):
         evidence = evidence_of(row)
         claims = texts(row["answer"], evidence, figures=figures)
-        beneath = kind == "deed" and find_not_done(evidence.deeds or ())
+        beneath = kind == "deed" and find_not_done(evidence.actions or ())
         hit = any(claim in false or false in claim for claim in claims for false in row["false"])
         if not (hit or beneath):
             found.append(row["id"])
@@ -136,14 +136,14 @@ def test_what_is_said_to_be_done_is_understood(language: str) -> None:
     wrong = [
         row["text"]
         for row in mine
-        if bool(texts(row["text"], Evidence((), deeds=()))) != bool(row["claims"])
+        if bool(texts(row["text"], Evidence((), actions=()))) != bool(row["claims"])
     ]
     assert len(mine) >= 20
     assert len(wrong) <= len(mine) // 7, wrong
 
 
-def deed(tool: str, effect: Effect, action: str, status: Status = Status.SUCCESS) -> Deed:
-    return Deed(tool, effect, action, status=status)
+def deed(tool: str, effect: Effect, action: str, status: Status = Status.SUCCESS) -> ActionRecord:
+    return ActionRecord(tool, effect, action, status=status)
 
 
 FAILED = Status.FAILED
@@ -167,7 +167,9 @@ DEEDS = [
 
 
 @pytest.mark.parametrize(("answer", "made", "claimed"), DEEDS)
-def test_what_is_said_to_be_done_was_done(answer: str, made: Deed, *, claimed: bool) -> None:
+def test_what_is_said_to_be_done_was_done(
+    answer: str, made: ActionRecord, *, claimed: bool
+) -> None:
     found = texts(answer, Evidence((), "see to a.txt, b.txt and calc.py", (), (made,)))
     assert bool(found) is claimed
 
@@ -209,7 +211,7 @@ def test_one_step_over_one_column_is_support_and_nothing_more() -> None:
 
 def test_a_claim_says_where_it_stands() -> None:
     answer = "There are song1.mp3, ghost.mp3 and song2.mp3."
-    assert unsupported(answer, LISTED) == (Claim("ghost.mp3", 21, 30, "file"),)
+    assert find_unsupported_claims(answer, LISTED) == (Claim("ghost.mp3", 21, 30, "file"),)
 
 
 def test_without_results_only_deeds_are_looked_at() -> None:
@@ -228,19 +230,19 @@ MARKINGS = [
 @pytest.mark.parametrize(("answer", "shown"), MARKINGS)
 def test_the_marker_stands_beside_the_claim_and_never_in_code(answer: str, shown: str) -> None:
     at = answer.index("ghost.mp3")
-    assert marked(answer, [Claim("ghost.mp3", at, at + 9, "file")]) == shown
+    assert mark_claims(answer, [Claim("ghost.mp3", at, at + 9, "file")]) == shown
 
 
 def test_the_model_is_asked_once_for_all() -> None:
-    claims = unsupported("I deleted song1.mp3. There is ghost.mp3.", LISTED)
-    request = rewrite_request(claims)
+    claims = find_unsupported_claims("I deleted song1.mp3. There is ghost.mp3.", LISTED)
+    request = write_rewrite_request(claims)
     assert "- I deleted song1.mp3" in request
     assert "- ghost.mp3" in request
 
 
 def test_each_sentence_is_shown_with_the_line_that_backs_it() -> None:
     evidence = Evidence(("a.txt 12 bytes\nb.txt 40 bytes", 'song "Slow Train" 5:12'))
-    first, second, third = backing("b.txt has 40 bytes. “Slow Train” is long. Rain.", evidence)
+    first, second, third = find_backing("b.txt has 40 bytes. “Slow Train” is long. Rain.", evidence)
     assert (first.result, first.snippet) == (0, "b.txt 40 bytes")
     assert (second.result, second.snippet) == (1, 'song "Slow Train" 5:12')
     assert third.result is None  # a word in common ties nothing
@@ -271,17 +273,17 @@ answers = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".
 @settings(max_examples=150, derandomize=True, deadline=None)
 def test_nothing_raises_and_nothing_is_lost(answer: str, results: list[str], user: str) -> None:
     evidence = Evidence(tuple(results), user, tuple(results[:1]))
-    claims = unsupported(answer, evidence, figures=True)
+    claims = find_unsupported_claims(answer, evidence, figures=True)
     assert all(answer[each.start : each.end] == each.text for each in claims)
     assert len({each.text for each in claims}) == len(claims)
     if MARKER not in answer:
-        assert unmarked(marked(answer, claims)) == answer
-    backing(answer, evidence)
+        assert remove_markers(mark_claims(answer, claims)) == answer
+    find_backing(answer, evidence)
 
 
 @given(answers)
 @settings(max_examples=80, derandomize=True, deadline=None)
 def test_an_answer_that_is_its_own_result_names_nothing_new(answer: str) -> None:
     named = {"file", "path", "address", "url", "quote", "date", "time", "size"}
-    found = unsupported(answer, Evidence((answer,)), figures=True)
+    found = find_unsupported_claims(answer, Evidence((answer,)), figures=True)
     assert not [each for each in found if each.kind in named and "\n" not in each.text]

@@ -2,8 +2,12 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+from radon.complexity import cc_visit
+from radon.visitors import Function
 
 from tests.cases import loop_over
 
@@ -68,6 +72,46 @@ def test_nothing_hides_behind_a_type_checker(path: Path) -> None:
 def test_only_the_turns_collaborators_are_named_by_the_turn() -> None:
     turn = ROOT / "andy_cli" / "agent" / "turn.py"
     assert len(turn.read_text(encoding="utf-8").splitlines()) < 260
+
+
+def test_no_two_classes_share_a_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_a_loop_says_what_it_goes_through() -> None:
+    loops = [
+        f"{path.relative_to(ROOT)}:{node.target.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)
+        and any(isinstance(name, ast.Name) and name.id == "each" for name in ast.walk(node.target))
+    ]
+    assert loops == []
+
+
+BRANCHING = ("andy_cli/guard/", "andy_cli/frontends/serve/")
+"""Rooms in which functions of more than ten branches are left."""
+
+
+def test_no_function_has_more_than_ten_branches() -> None:
+    branching = [
+        f"{path.relative_to(ROOT)}:{block.name} {block.complexity}"
+        for path in FILES
+        if not str(path.relative_to(ROOT)).startswith(BRANCHING)
+        for block in cc_visit(path.read_text(encoding="utf-8"))
+        if isinstance(block, Function) and block.complexity > 10
+    ]
+    assert branching == []
+
+
+def test_no_room_is_crowded() -> None:
+    rooms = Counter(path.parent for path in FILES if path.name != "__init__.py")
+    assert {str(room.relative_to(ROOT)): files for room, files in rooms.items() if files > 15} == {}
 
 
 CITED = re.compile(r"\(((?:[A-DRP]\d{1,2}(?:, | to |; )?)+)\)")

@@ -31,7 +31,7 @@ from andy_cli.messages import Arguments, Effect, Message, ToolRequest
 from andy_cli.settings import load
 from andy_cli.toolbox.machine import speech
 from andy_cli.toolbox.mcp.connection import McpConnection
-from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool
+from andy_cli.toolbox.mcp.servers import McpServer, ServerTool
 from andy_cli.toolbox.mcp.tools import tools_of
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import ResourceAccess, tool
@@ -360,14 +360,14 @@ def test_i037_a_tool_whose_name_only_looks_like_anothers_is_left_out() -> None:
     connection = McpConnection(McpServer("files"), lambda _: None)
     schema = {"type": "object", "properties": {}}
     connection.tools = tuple(
-        OfferedTool(each, "", schema) for each in ("read_file", "r\u0435ad_file")
+        ServerTool(each, "", schema) for each in ("read_file", "r\u0435ad_file")
     )
     assert [each.name for each in tools_of(connection)] == ["files.read_file"]
 
 
 def test_i036_i038_a_server_takes_no_name_of_ours_and_its_hints_are_not_believed() -> None:
     connection = McpConnection(McpServer("files"), lambda _: None)
-    connection.tools = (OfferedTool("read_file", "Only reads, promised.", {"type": "object"}),)
+    connection.tools = (ServerTool("read_file", "Only reads, promised.", {"type": "object"}),)
     (tool_of_it,) = tools_of(connection)
     assert (tool_of_it.name, tool_of_it.effect) == ("files.read_file", Effect.RUN)
 

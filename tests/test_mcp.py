@@ -31,7 +31,7 @@ from andy_cli.toolbox.mcp.hub import Hub, is_named
 from andy_cli.toolbox.mcp.login import Tokens, file_of, login, logout
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
-from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool, keep, log_of, read, servers
+from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, keep, log_of, read, servers
 from andy_cli.toolbox.mcp.session import Session
 from andy_cli.toolbox.mcp.tools import make_tool, plain, usable
 from andy_cli.toolbox.registry import Registry
@@ -147,7 +147,7 @@ STEPS = [
 def test_a_step_of_a_server_reads_like_one_of_ours(
     name: str, schema: dict[str, object], action: str, did: str
 ) -> None:
-    offered = OfferedTool(name, "", schema)
+    offered = ServerTool(name, "", schema)
     tool = make_tool(McpConnection(McpServer("s"), print), offered)
     assert tool.intent({"query": "blue"}) == action
     assert describe_step(name, tool.title, schema, "s").did == did
@@ -173,7 +173,7 @@ def test_a_title_of_a_server_is_used_if_it_is_plain_words(title: str, shown: str
 
 
 def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -> None:
-    tool = make_tool(McpConnection(McpServer("github"), print), OfferedTool("create_issue", "", {}))
+    tool = make_tool(McpConnection(McpServer("github"), print), ServerTool("create_issue", "", {}))
     arguments = {"title": "It leaks"}
     assert tool.intent(arguments) == "create issue (github)"
     assert '"title": "It leaks"' in tool.claim(arguments).shown

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andy_cli import settings as user_settings
-from andy_cli.agent.grounding import records
+from andy_cli.agent.grounding import result_tables
 from andy_cli.agent.history.result_truncation import is_error, make_stub, truncate_result
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends.management import tool_files
@@ -327,7 +327,7 @@ def read_event(data: bytes) -> object:
 def read_offer(value: object) -> object:
     if not mcp_tools.usable(value) or not isinstance(value, dict):
         return None
-    offered = servers.OfferedTool("find_things", "about", value)
+    offered = servers.ServerTool("find_things", "about", value)
     described = phrases.describe_step(offered.name, "Find", value, "s")
     return described, mcp_tools.plain(value), mcp_tools.describe_tool(offered)
 
@@ -371,7 +371,7 @@ FOUND = {"files": [{"name": "a.mp3", "size": 5, "tags": ["x"]}], "count": 1, "er
 
 
 def read_tool_result(content: str) -> object:
-    tables = records.tables_of(records.parsed(content), content)
+    tables = result_tables.find_tables(result_tables.parse_result(content), content)
     kept = (is_error(content), make_stub(content), truncate_result(content, 50))
     told = (conclusion.drop_advice(content), conclusion.conclude(content, "looked"))
     return tables, kept, entries.find_entries(content), told

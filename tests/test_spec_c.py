@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from andy_cli import events
-from andy_cli.agent.grounding.audit import Evidence, unsupported
+from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
 from andy_cli.agent.model.model_profile import ModelProfile
 from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks
 from andy_cli.agent.prompt.system_prompt import render_system_prompt
@@ -709,7 +709,7 @@ def test_C32_an_answer_that_is_written_again_is_shown_once_in_the_envelope_too()
 def test_C32_an_honest_list_is_not_marked(month: str) -> None:
     result = json.dumps([{"subject": f"Rent for {month}"}, {"subject": "Choir on Friday"}])
     answer = f"Here they are:\n\n1. Rent for {month}\n2. Choir on Friday"
-    assert unsupported(answer, Evidence((result,), "what is in my mail?")) == ()
+    assert find_unsupported_claims(answer, Evidence((result,), "what is in my mail?")) == ()
 
 
 def test_C33_a_correction_is_made_once_and_never_after_a_tool_has_run() -> None:

@@ -65,4 +65,4 @@ def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:
     told = {"hits": [hit._asdict() for hit in looked.hits], "notes": notes}
     count = len(looked.hits)
     found = f"found {count} document{'s' * (count != 1)}"
-    return Outcome({name: each for name, each in told.items() if each}, found, partial)
+    return Outcome({name: value for name, value in told.items() if value}, found, partial)

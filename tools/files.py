@@ -299,7 +299,7 @@ Replace = Annotated[
 
 def _texts(arguments: Given, name: str) -> list[str]:
     value = arguments.get(name)
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _moved(arguments: Given) -> ResourceAccess:

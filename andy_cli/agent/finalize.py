@@ -10,9 +10,9 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding.audit import (
     Claim,
     Evidence,
-    marked,
-    rewrite_request,
-    unsupported,
+    find_unsupported_claims,
+    mark_claims,
+    write_rewrite_request,
 )
 from andy_cli.agent.history.foreign_text import split_message
 from andy_cli.agent.not_done import find_not_done
@@ -49,7 +49,7 @@ def find_claims(chat: Conversation, state: TurnState) -> Sequence[Claim]:
     """
     if chat.client.guided or not state.answer or state.exit_code not in (0, DENIED):
         return ()
-    return unsupported(state.answer, collect_evidence(chat, state), chat.strict)
+    return find_unsupported_claims(state.answer, collect_evidence(chat, state), chat.strict)
 
 
 def request_rewrite(chat: Conversation, state: TurnState) -> Iterator[Event]:
@@ -59,7 +59,7 @@ def request_rewrite(chat: Conversation, state: TurnState) -> Iterator[Event]:
         texts = ", ".join(list_claim_texts(claims))
         again = f"Nothing that was found supports: {texts}. Asking once more."
         yield events.Failed("warning", "grounding", again)
-        chat.history.add(Message("user", rewrite_request(claims), note=True))
+        chat.history.add(Message("user", write_rewrite_request(claims), note=True))
         state.begin_rewrite(len(chat.history.messages) - 1)
 
 
@@ -70,7 +70,7 @@ def audit_answer(chat: Conversation, state: TurnState) -> Iterator[Event]:
     if state.rejected_answer:
         state.answer = state.answer or state.rejected_answer
         chat.history.retract_answer(state.rewrite_position)
-    final = chat.sanitizer.clean(marked(state.answer, claims))
+    final = chat.sanitizer.clean(mark_claims(state.answer, claims))
     if leaks := chat.sanitizer.find_leaks(state.answer):
         yield events.Audited(leaks=leaks)
     if state.rejected_answer or final != state.answer:

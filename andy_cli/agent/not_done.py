@@ -7,7 +7,7 @@ for which no later call made up. No language of the model is read here.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.claim import Deed
+from andy_cli.agent.grounding.claims import ActionRecord
 from andy_cli.agent.grounding.evidence import NAME
 from andy_cli.messages import Effect, Status
 
@@ -32,7 +32,7 @@ class NotDone(NamedTuple):
         return f"Not done: {self.action} ({self.reason})"
 
 
-def find_not_done(actions: Sequence[Deed]) -> tuple[NotDone, ...]:
+def find_not_done(actions: Sequence[ActionRecord]) -> tuple[NotDone, ...]:
     """List what of one turn was not done or seen only in part, each once, in order."""
     not_done: dict[NotDone, None] = {}
     for position, action in enumerate(actions, start=1):
@@ -42,7 +42,7 @@ def find_not_done(actions: Sequence[Deed]) -> tuple[NotDone, ...]:
     return tuple(not_done)
 
 
-def _explain(action: Deed, later: Sequence[Deed]) -> str:
+def _explain(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
     if action.ok:
         return f"only in part: {action.problem}" if action.problem else ""
     if any(_makes_up_for(action, other) for other in later):
@@ -52,7 +52,7 @@ def _explain(action: Deed, later: Sequence[Deed]) -> str:
     return REASONS[action.status]
 
 
-def _makes_up_for(action: Deed, later: Deed) -> bool:
+def _makes_up_for(action: ActionRecord, later: ActionRecord) -> bool:
     """Tell whether a later call did what this one could not: a look is replaced by any look of its
     tool, an action by one that was done to the same thing."""
     if not later.ok or later.tool != action.tool:
@@ -65,12 +65,12 @@ def _makes_up_for(action: Deed, later: Deed) -> bool:
     return action.effect in LOOKS or _is_same_target(action, later)
 
 
-def _is_same_target(one: Deed, other: Deed) -> bool:
+def _is_same_target(one: ActionRecord, other: ActionRecord) -> bool:
     first, second = set(_find_names(one)), set(_find_names(other))
     return one.arguments == other.arguments or not first.isdisjoint(second) or not (first or second)
 
 
-def _find_names(action: Deed) -> Iterator[str]:
+def _find_names(action: ActionRecord) -> Iterator[str]:
     yield from NAME.findall(f"{action.action} {action.arguments}")
 
 

@@ -21,7 +21,13 @@ from litellm.types.utils import (
     StreamingChoices,
 )
 
-from andy_cli.engines.reply_reader import FittedCall, Functions, ReplyDelta, ReplyReader, read_reply
+from andy_cli.engines.reply_reader import (
+    EngineReplyReader,
+    FittedCall,
+    Functions,
+    ReplyDelta,
+    read_reply,
+)
 
 CUT_OFF = ("length", "content_filter")
 
@@ -45,13 +51,13 @@ class AndyCallback(CustomLogger):
         request_data: Mapping[str, object],
     ) -> AsyncGenerator[ModelResponseStream, None]:
         tools = find_tools(request_data)
-        readers: dict[int, ChoiceReader] = {}
+        readers: dict[int, EngineChoiceReader] = {}
         async for chunk in response:
             if not tools or not isinstance(chunk, ModelResponseStream):
                 yield chunk
                 continue
             for choice in chunk.choices:
-                reader = readers.setdefault(choice.index, ChoiceReader(tools))
+                reader = readers.setdefault(choice.index, EngineChoiceReader(tools))
                 if last := reader.take_choice(choice):
                     yield chunk.model_copy(update={"choices": [last], "usage": None})
             if is_worth_sending(chunk):
@@ -84,11 +90,11 @@ def rewrite_choice(choice: Choices, tools: Functions) -> None:
         ]
 
 
-class ChoiceReader:
+class EngineChoiceReader:
     """Rewrites the pieces of one streamed choice."""
 
     def __init__(self, tools: Functions) -> None:
-        self._reader = ReplyReader(tools)
+        self._reader = EngineReplyReader(tools)
         self._native = False
         """The server makes calls itself: the text is text."""
         self._calls = 0

@@ -50,13 +50,13 @@ class ReasoningSplitter:
         self.ended = not any(opener.startswith(start) for opener in OPENERS)
 
     def _split(self) -> SplitDelta:
-        found = [(at, each) for each in self._closers if (at := self._held.find(each)) >= 0]
+        found = [(at, closer) for closer in self._closers if (at := self._held.find(closer)) >= 0]
         if found:
             at, closer = min(found)
             reasoning, content = self._held[:at], self._held[at + len(closer) :]
             self._held, self._closers, self.ended = "", (), True
             return SplitDelta(reasoning, content)
-        sure = len(self._held) - max(count_begun(self._held, each) for each in self._closers)
+        sure = len(self._held) - max(count_begun(self._held, closer) for closer in self._closers)
         reasoning, self._held = self._held[:sure], self._held[sure:]
         return SplitDelta(reasoning)
 

@@ -28,7 +28,7 @@ class ReplyDelta(NamedTuple):
 NO_DELTA = ReplyDelta()
 
 
-class ReplyReader:
+class EngineReplyReader:
     """Reads one reply, cut anywhere; each call is told once, as soon as nothing can change it."""
 
     def __init__(self, tools: Functions) -> None:
@@ -71,7 +71,7 @@ def write_json(arguments: Mapping[str, object]) -> str:
 
 def read_reply(text: str, tools: Functions, cut_off: bool = False) -> ReplyDelta:
     """Read a whole reply."""
-    reader = ReplyReader(tools)
+    reader = EngineReplyReader(tools)
     first, last = reader.feed(text), reader.finish(cut_off)
     return ReplyDelta(
         first.text + last.text, first.reasoning + last.reasoning, first.calls + last.calls

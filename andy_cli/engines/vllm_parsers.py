@@ -32,7 +32,13 @@ from andy_cli.engines.reasoning_splitter import (
     find_opener,
     split_reasoning,
 )
-from andy_cli.engines.reply_reader import NO_DELTA, FittedCall, ReplyDelta, ReplyReader, read_reply
+from andy_cli.engines.reply_reader import (
+    NO_DELTA,
+    EngineReplyReader,
+    FittedCall,
+    ReplyDelta,
+    read_reply,
+)
 
 PROMPT_END = 32
 """Tokens at the end of a prompt in which an opener of reasoning is looked for."""
@@ -47,7 +53,7 @@ class AndyToolParser(ToolParser):
 
     def __init__(self, tokenizer: TokenizerLike, tools: list[Tool] | None = None) -> None:
         super().__init__(tokenizer, tools)
-        self._reader: ReplyReader | None = None
+        self._reader: EngineReplyReader | None = None
 
     def adjust_request(self, request: ModelRequest) -> ModelRequest:
         request = super().adjust_request(request)
@@ -85,7 +91,7 @@ class AndyToolParser(ToolParser):
         if not wants_calls(request):
             return DeltaMessage(content=delta_text) if delta_text else None
         if self._reader is None:
-            self._reader = ReplyReader(self._describe_tools(request))
+            self._reader = EngineReplyReader(self._describe_tools(request))
         return self._write_delta(self._reader.feed(delta_text))
 
     def finish_streaming(self) -> DeltaMessage | None:
@@ -133,8 +139,8 @@ class AndyReasoningParser(ReasoningParser):
         super().__init__(tokenizer, *args, **kwargs)
         self._opener = ""
         self._splitter = ReasoningSplitter()
-        self._opener_ids = {self.vocab[each] for each in OPENERS if each in self.vocab}
-        self._closer_ids = {self.vocab[each] for each in CLOSERS if each in self.vocab}
+        self._opener_ids = {self.vocab[opener] for opener in OPENERS if opener in self.vocab}
+        self._closer_ids = {self.vocab[closer] for closer in CLOSERS if closer in self.vocab}
 
     def adjust_request(self, request: ModelRequest) -> ModelRequest:
         request.skip_special_tokens = False  # as with tool calls

@@ -245,9 +245,9 @@ def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> 
     if isinstance(value, Mapping):
         return {
             key: MASK
-            if isinstance(each, str) and each and re.search(SECRET_NAME, str(key))
-            else redact_value(each, secrets, depth + 1)
-            for key, each in value.items()
+            if isinstance(part, str) and part and re.search(SECRET_NAME, str(key))
+            else redact_value(part, secrets, depth + 1)
+            for key, part in value.items()
         }
     if isinstance(value, list | tuple):
         return [redact_value(element, secrets, depth + 1) for element in value]

@@ -182,7 +182,7 @@ def _entry_counts(entry: Entry, name: str) -> dict[str, int] | None:
     value = entry.get(name)
     if not isinstance(value, dict):
         return None
-    return {key: _entry_count(value, key) for key, each in value.items() if isinstance(each, int)}
+    return {key: _entry_count(value, key) for key, count in value.items() if isinstance(count, int)}
 
 
 def _entry_text(entry: Entry, name: str) -> str:

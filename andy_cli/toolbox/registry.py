@@ -55,7 +55,7 @@ class Registry:
 
     def drop(self, source: str) -> None:
         """Take away what came from there."""
-        self._tools = {name: each for name, each in self._tools.items() if each.source != source}
+        self._tools = {name: tool for name, tool in self._tools.items() if tool.source != source}
         self._reset_caches()
 
     def _reset_caches(self) -> None:
@@ -80,7 +80,9 @@ class Registry:
     def ready_functions(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """List what can be used now; the rest is not offered, and says what it needs if asked."""
         return {
-            name: each for name, each in known.items() if not self._tools[name].unavailable_reason()
+            name: function
+            for name, function in known.items()
+            if not self._tools[name].unavailable_reason()
         }
 
     def answers(self, name: str) -> bool:

@@ -221,7 +221,7 @@ class _Described:
     @property
     def paths(self) -> list[str]:
         properties = self.schema["properties"]
-        return [name for name, each in properties.items() if each.get("format") == "path"]
+        return [name for name, property in properties.items() if property.get("format") == "path"]
 
     def given(self, arguments: Arguments) -> dict[str, object]:
         fitting = self.model.model_validate(dict(arguments))
@@ -248,7 +248,9 @@ def _first_paragraph(function: Callable[..., object]) -> str:
 
 def tidy_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Without the titles pydantic adds, which only cost tokens; nullable types made plain."""
-    properties = {name: _plain_schema(each) for name, each in schema.get("properties", {}).items()}
+    properties = {
+        name: _plain_schema(property) for name, property in schema.get("properties", {}).items()
+    }
     return {
         "type": "object",
         "properties": properties,

@@ -5,7 +5,7 @@ import json
 from andy_cli.agent.background import Background
 from andy_cli.agent.calls.injection import is_quoted, repeats_foreign
 from andy_cli.agent.calls.request_resolution import OfferedTools
-from andy_cli.agent.grounding.claim import Deed
+from andy_cli.agent.grounding.claims import ActionRecord
 from andy_cli.agent.history.history import History
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call
@@ -27,7 +27,7 @@ class ToolRunner:
     ) -> None:
         self._registry, self._gate = registry, gate
         self._history, self._background = history, background
-        self.actions: list[Deed] = []
+        self.actions: list[ActionRecord] = []
         """The calls of this session, and how each ended."""
 
     def begin_turn(self) -> None:
@@ -125,4 +125,6 @@ class ToolRunner:
     ) -> None:
         """Note a call among the actions of the session."""
         arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
-        self.actions.append(Deed(call.name, effect, action, did, status, arguments, problem))
+        self.actions.append(
+            ActionRecord(call.name, effect, action, did, status, arguments, problem)
+        )

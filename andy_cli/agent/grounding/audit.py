@@ -6,48 +6,52 @@ ask. Pure, and linear in the answer and the evidence.
 
 from collections.abc import Sequence
 
-from andy_cli.agent.grounding.backing import backing
-from andy_cli.agent.grounding.claim import Backed, Claim, Deed, Evidence
-from andy_cli.agent.grounding.deeds import deed_claims
-from andy_cli.agent.grounding.evidence import Index
-from andy_cli.agent.grounding.figures import Figures, find_figures, unsupported_figures
-from andy_cli.agent.grounding.layout import OUTPUT, blanked, fences, sentences
-from andy_cli.agent.grounding.marking import marked, rewrite_request
-from andy_cli.agent.grounding.names import Names
-from andy_cli.agent.grounding.rows import wrong_rows
+from andy_cli.agent.grounding.action_claims import find_action_claims
+from andy_cli.agent.grounding.backing import find_backing
+from andy_cli.agent.grounding.claims import ActionRecord, Claim, Evidence, SentenceBacking
+from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.figures.answer_figures import find_figures
+from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
+from andy_cli.agent.grounding.figures.figure_claims import find_figure_claims
+from andy_cli.agent.grounding.figures.row_claims import find_row_claims
+from andy_cli.agent.grounding.marking import mark_claims, write_rewrite_request
+from andy_cli.agent.grounding.name_claims import NameChecker
+from andy_cli.agent.grounding.text.layout import OUTPUT, blank_spans, find_fences, split_sentences
 
 __all__ = [
-    "Backed", "Claim", "Deed", "Evidence", "backing", "marked", "rewrite_request", "unsupported",
+    "ActionRecord", "Claim", "Evidence", "SentenceBacking", "find_backing",
+    "find_unsupported_claims", "mark_claims", "write_rewrite_request",
 ]  # fmt: skip
 
 
-def unsupported(answer: str, evidence: Evidence, figures: bool = False) -> tuple[Claim, ...]:
-    """The claims in the answer that nothing supports, in order, each text once.
+def find_unsupported_claims(
+    answer: str, evidence: Evidence, figures: bool = False
+) -> tuple[Claim, ...]:
+    """Find the claims in the answer that nothing supports, in order, each text once.
 
     Names are looked up where there are results; `figures`: numbers and dates too.
     """
-    index = Index(evidence)
-    blocks = fences(answer)
-    shown = [each for each in blocks if each[2] not in OUTPUT]
-    prose = blanked(answer, [(start, end) for start, end, _ in shown])
-    spoken = sentences(prose)
-    found = list(deed_claims(spoken, index, prose))
+    index = EvidenceIndex(evidence)
+    code = [(start, end) for start, end, kind in find_fences(answer) if kind not in OUTPUT]
+    prose = blank_spans(answer, code)
+    spoken = split_sentences(prose)
+    claims = list(find_action_claims(spoken, index, prose))
     if evidence.results:
-        names = Names(prose, spoken, index)
-        found += names.unsupported()
+        names = NameChecker(prose, spoken, index)
+        claims += names.find_claims()
         if figures:
-            known = Figures(index)
-            told = find_figures(prose, names.taken)
-            found += unsupported_figures(prose, told, spoken, known)
-            found += wrong_rows(told, spoken, known)
-    return once(found)
+            known = EvidenceFigures(index)
+            stated = find_figures(prose, names.taken)
+            claims += find_figure_claims(prose, stated, spoken, known)
+            claims += find_row_claims(stated, spoken, known)
+    return drop_overlaps(claims)
 
 
-def once(found: Sequence[Claim]) -> tuple[Claim, ...]:
-    """In order; of two that overlap the first."""
+def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Put claims in order; of two that overlap keep the first."""
     kept: dict[str, Claim] = {}
     end = -1
-    for claim in sorted(found, key=lambda each: (each.start, -each.end)):
+    for claim in sorted(claims, key=lambda claim: (claim.start, -claim.end)):
         if claim.start >= end and claim.text not in kept:
             kept[claim.text] = claim
             end = claim.end

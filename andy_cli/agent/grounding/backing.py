@@ -3,71 +3,77 @@
 A sentence is tied to a line by the names and figures that both have, and by nothing else.
 """
 
-import re
 from collections.abc import Iterator
 
-from andy_cli.agent.grounding.claim import Backed, Evidence
-from andy_cli.agent.grounding.evidence import joins
-from andy_cli.agent.grounding.figures import find_figures
-from andy_cli.agent.grounding.folding import folded, unescaped
-from andy_cli.agent.grounding.layout import Sentence, entry, sentences
-from andy_cli.agent.grounding.names import CODE, FORMS, QUOTE, telling
+from andy_cli.agent.grounding.claims import Evidence, SentenceBacking
+from andy_cli.agent.grounding.evidence import joins_words
+from andy_cli.agent.grounding.figures.answer_figures import find_figures
+from andy_cli.agent.grounding.name_claims import CODE, FORMS, QUOTE, is_telling
+from andy_cli.agent.grounding.text.folding import fold_text, remove_escapes
+from andy_cli.agent.grounding.text.layout import Sentence, read_entry, split_sentences
 from andy_cli.compiler.expression import Expression
 
 SNIPPET = 160
 PIECE = Expression(r"[^\n{}]+")
 ITEM = Expression(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+|\s*\|")
+LETTER = Expression(r"\w")
 
 
-def backing(answer: str, evidence: Evidence) -> tuple[Backed, ...]:
+def find_backing(answer: str, evidence: Evidence) -> tuple[SentenceBacking, ...]:
     """Tie each sentence of the answer to the line that has most of its names and figures."""
     lines = [
-        (number, line.strip(), folded(unescaped(line)))
+        (number, line.strip(), fold_text(remove_escapes(line)))
         for number, result in enumerate(evidence.results)
-        for line in pieces(result)
+        for line in split_lines(result)
     ]
-    return tuple(backed(each, lines) for each in sentences(answer))
+    return tuple(back_sentence(sentence, lines) for sentence in split_sentences(answer))
 
 
-def pieces(result: str) -> Iterator[str]:
-    """Lines, or the records of JSON that stands in one line."""
+def split_lines(result: str) -> Iterator[str]:
+    """Split a result into lines, or the records of JSON that stands in one line."""
     for match in PIECE.finditer(result):
-        if re.search(r"\w", match[0]):
+        if LETTER.search(match[0]):
             yield match[0]
 
 
-def backed(sentence: Sentence, lines: list[tuple[int, str, str]]) -> Backed:
-    said = sentence.text.strip()
-    marks = {folded(each) for each in ties(sentence.text) if len(each) > 1}
+def back_sentence(sentence: Sentence, lines: list[tuple[int, str, str]]) -> SentenceBacking:
+    text = sentence.text.strip()
+    marks = {fold_text(mark) for mark in find_marks(sentence.text) if len(mark) > 1}
     best, most = None, 0
-    for number, line, text in lines:
-        shared = sum(holds(text, each) for each in marks)
+    for number, line, folded in lines:
+        shared = sum(contains_mark(folded, mark) for mark in marks)
         if shared > most:
             best, most = (number, line), shared
-    return Backed(said, None) if best is None else Backed(said, best[0], best[1][:SNIPPET])
+    if best is None:
+        return SentenceBacking(text, None)
+    return SentenceBacking(text, best[0], best[1][:SNIPPET])
 
 
-def ties(text: str) -> Iterator[str]:
-    """The names and figures of a sentence."""
+def find_marks(text: str) -> Iterator[str]:
+    """Find the names and figures of a sentence."""
     for _, pattern, _ in FORMS:
-        yield from (match[0] for match in pattern.compiled.finditer(text))
+        yield from (match[0] for match in pattern.finditer(text))
     yield from CODE.compiled.findall(text)
-    for match in QUOTE.compiled.finditer(text):
-        if telling(inner := match[match.lastindex or 1]):
-            yield inner.strip(" .,!?")
-    yield from (each.text for each in find_figures(text, ()))
+    for match in QUOTE.finditer(text):
+        quotation = match[match.lastindex or 1]
+        if is_telling(quotation):
+            yield quotation.strip(" .,!?")
+    yield from (figure.text for figure in find_figures(text, ()))
     if item := ITEM.match(text):
-        yield entry(text[item.end() :], 0).text
+        yield read_entry(text[item.end() :], 0).text
 
 
-def holds(text: str, mark: str) -> bool:
-    """Whether it stands there, as no part of a longer word or figure."""
-    at = text.find(mark)
-    while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(mark) :][:1]
-        if not (before and joins(before) and joins(mark[0])) and not (
-            after and joins(after) and joins(mark[-1])
-        ):
+def contains_mark(text: str, mark: str) -> bool:
+    """Tell whether it stands there, as no part of a longer word or figure."""
+    start = text.find(mark)
+    while start >= 0:
+        before, after = text[start - 1 : start], text[start + len(mark) :][:1]
+        if not is_one_word(before, mark[0]) and not is_one_word(mark[-1], after):
             return True
-        at = text.find(mark, at + 1)
+        start = text.find(mark, start + 1)
     return False
+
+
+def is_one_word(before: str, after: str) -> bool:
+    """Tell whether two characters, if both are there, stand in one word."""
+    return bool(before and after) and joins_words(before) and joins_words(after)

@@ -1,17 +1,20 @@
-"""What results, user and history say, in normal forms, each made once and only when asked for."""
+"""The words of results, user and history, in normal forms made once and when asked for."""
 
 import re
 from collections.abc import Collection
 from functools import cached_property
 from urllib.parse import unquote
 
-from andy_cli.agent.grounding.claim import Evidence
-from andy_cli.agent.grounding.folding import PERCENT, folded, unescaped, words_of
-from andy_cli.agent.grounding.languages import languages_of, traces
-from andy_cli.agent.grounding.records import Table, parsed, tables_of
-from andy_cli.agent.grounding.vocabulary import EXTENSIONS
+from andy_cli.agent.grounding.claims import Evidence
+from andy_cli.agent.grounding.result_tables import ResultTable, find_tables, parse_result
+from andy_cli.agent.grounding.text.folding import PERCENT, fold_text, remove_escapes, split_words
+from andy_cli.agent.grounding.text.languages import compile_traces, detect_languages
+from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
+from andy_cli.compiler.expression import Expression
 
 NAME = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b|[\w-]*[_/@\d][\w./@-]*")
+IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
+PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 REPORT = 400
 """Characters of a result that may be a report."""
 SUCCESS = re.compile(
@@ -22,115 +25,119 @@ TRIES = 64
 """Places at which a word is looked for, so that one which is part of many costs no more."""
 
 
-class Index:
+class EvidenceIndex:
     """The evidence, ready to be asked."""
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.results = [folded(unescaped(each)) for each in evidence.results]
+        self.results = [fold_text(remove_escapes(result)) for result in evidence.results]
         self.given = "\n".join(self.results)
-        deeds = (each.text for each in evidence.deeds or ())
-        said = folded(unescaped("\n".join([evidence.user, *evidence.history, *deeds])))
+        actions = (action.text for action in evidence.actions or ())
+        said = fold_text(remove_escapes("\n".join([evidence.user, *evidence.history, *actions])))
         if PERCENT.search(self.given) or PERCENT.search(said):
-            said += folded(unquote(f"{self.given}\n{said}"))
+            said += fold_text(unquote(f"{self.given}\n{said}"))
         self.said = said
         self.text = f"\n{self.given}\n{self.said}\n"
 
     @cached_property
     def given_words(self) -> frozenset[str]:
-        return frozenset(words_of(self.given))
+        return frozenset(split_words(self.given))
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return self.given_words.union(words_of(self.said))
+        return self.given_words.union(split_words(self.said))
 
     @cached_property
     def stream(self) -> str:
         """The words of all, one space between them."""
-        return f" {' '.join(words_of(self.given))} | {' '.join(words_of(self.said))} "
+        return f" {' '.join(split_words(self.given))} | {' '.join(split_words(self.said))} "
 
-    def holds(self, phrase: str) -> bool:
-        """Whether it occurs as it is, not as a part of longer words."""
-        text, at = self.text, -1
+    def contains(self, phrase: str) -> bool:
+        """Tell whether it occurs as it is, not as a part of longer words."""
+        text, start = self.text, -1
         if not phrase:
             return False
-        first, last = joins(phrase[0]), joins(phrase[-1])
+        first, last = joins_words(phrase[0]), joins_words(phrase[-1])
         for _ in range(TRIES):
-            at = text.find(phrase, at + 1)
-            if at < 0:
+            start = text.find(phrase, start + 1)
+            if start < 0:
                 return False
-            end = at + len(phrase)
-            if not (first and joins(text[at - 1])) and not (last and joins(text[end])):
+            end = start + len(phrase)
+            if not (first and joins_words(text[start - 1])) and not (
+                last and joins_words(text[end])
+            ):
                 return True
         return False
 
-    def says(self, phrase: str) -> bool:
-        """Whether these words occur in this order, whatever signs stand between them."""
-        words = words_of(phrase)
-        if not all(each in self.words for each in words):
+    def contains_words(self, phrase: str) -> bool:
+        """Tell whether these words occur in this order, whatever signs stand between them."""
+        words = split_words(phrase)
+        if not self.words.issuperset(words):
             # Chinese and Japanese have no blanks between words.
             return not phrase.isascii() and phrase in self.text
         return len(words) < 2 or f" {' '.join(words)} " in self.stream
 
-    def stems(self, word: str) -> bool:
-        """Whether the evidence has the word or one that begins like it."""
+    def contains_name(self, name: str) -> bool:
+        return self.contains(name) or self.contains_words(name)
+
+    def contains_stem(self, word: str) -> bool:
+        """Tell whether the evidence has the word or one that begins like it."""
         return word in self.words or (len(word) > 3 and word[:4] in self._beginnings)
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        return frozenset(each[:4] for each in self.words)
+        return frozenset(word[:4] for word in self.words)
 
-    def has_like(self, identifier: str) -> bool:
-        """Whether an identifier of the evidence has a part in common with this one."""
-        return not self._parts.isdisjoint(parts_of(identifier))
+    def has_similar(self, identifier: str) -> bool:
+        """Tell whether an identifier of the evidence has a part in common with this one."""
+        return not self._parts.isdisjoint(split_identifier(identifier))
 
     @cached_property
     def _parts(self) -> frozenset[str]:
-        found = re.findall(
-            r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+", "\n".join(self.evidence.results)
-        )
-        return frozenset(part for each in set(found) for part in parts_of(each))
+        identifiers = set(IDENTIFIER.compiled.findall("\n".join(self.evidence.results)))
+        return frozenset().union(*map(split_identifier, identifiers))
 
-    def tells(self, action: str, history: bool = False) -> bool:
-        """Whether a result tells of such an action, or `history` does."""
-        texts = [*map(folded, self.evidence.history)] if history else self.results
-        return any(tells(action, text) for text in texts)
+    def tells_of(self, action: str, history: bool = False) -> bool:
+        """Tell whether a result tells of such an action, or `history` does."""
+        texts = [*map(fold_text, self.evidence.history)] if history else self.results
+        return any(tells_of_action(action, text) for text in texts)
 
-    def reports(self, actions: Collection[str]) -> bool:
-        """Whether a short result, which is no list, says that one of these was done."""
+    def reports_success(self, actions: Collection[str]) -> bool:
+        """Tell whether a short result, which is no list, says that one of these was done."""
         return any(
-            SUCCESS.search(text) or any(tells(each, text) for each in actions)
+            SUCCESS.search(text) or any(tells_of_action(action, text) for action in actions)
             for text in self.results
             if len(text) < REPORT and text.count("\n") < 4 and not text.startswith("[")
         )
 
-    def share_a_name(self, one: str, other: str) -> bool:
-        """Whether two texts name the same file, address or id."""
-        return not set(NAME.findall(folded(one))).isdisjoint(NAME.findall(folded(other)))
+    def share_name(self, text: str, other: str) -> bool:
+        """Tell whether two texts name the same file, address or id."""
+        return not set(NAME.findall(fold_text(text))).isdisjoint(NAME.findall(fold_text(other)))
 
     @cached_property
-    def by_result(self) -> list[list[Table]]:
+    def by_result(self) -> list[list[ResultTable]]:
         results = zip(self.evidence.results, self.results, strict=True)
-        return [tables_of(parsed(result), text) for result, text in results]
+        return [find_tables(parse_result(result), text) for result, text in results]
 
     @cached_property
-    def tables(self) -> list[Table]:
-        return [each for tables in self.by_result for each in tables]
+    def tables(self) -> list[ResultTable]:
+        return [table for tables in self.by_result for table in tables]
 
 
-def tells(action: str, text: str) -> bool:
-    """Whether a folded text tells of the action, by an English word or in its own language."""
-    if traces()[action].search(text.replace("_", " ")):
+def tells_of_action(action: str, text: str) -> bool:
+    """Tell whether a folded text tells of the action, by an English word or in its own language."""
+    if compile_traces()[action].search(text.replace("_", " ")):
         return True
-    return any(each.tells(action, text) for each in languages_of(text[:2000]))
+    return any(language.tells_of(action, text) for language in detect_languages(text[:2000]))
 
 
-def parts_of(identifier: str) -> set[str]:
-    """`testCorrupt_header` -> test, corrupt, header; parts of one or two letters tell nothing."""
-    words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", identifier)
-    return {each.lower() for each in words if len(each) > 2 and not each.isdigit()}
+def split_identifier(identifier: str) -> set[str]:
+    """Split `testCorrupt_header` into test, corrupt, header; parts of one or two letters tell
+    nothing."""
+    words = PART_END.split(identifier)
+    return {word.lower() for word in words if len(word) > 2 and not word.isdigit()}
 
 
-def joins(character: str) -> bool:
+def joins_words(character: str) -> bool:
     """A letter or digit that makes one word with its neighbour: not of Chinese or Japanese."""
     return character.isalnum() and not "\u2e80" <= character <= "\u9fff"

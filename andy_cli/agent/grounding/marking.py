@@ -1,11 +1,11 @@
-"""How what nothing supports is told: to the user by a marker, to the model by a request. Pure."""
+"""Tell what nothing supports: the user by a marker, the model by a request. Pure."""
 
 import re
 from collections.abc import Sequence
 
-from andy_cli.agent.grounding.claim import Claim
-from andy_cli.agent.grounding.layout import fences
-from andy_cli.agent.grounding.records import parsed
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.result_tables import parse_result
+from andy_cli.agent.grounding.text.layout import find_fences
 from andy_cli.compiler.expression import Expression
 
 MARKER = " (not verified)"
@@ -14,49 +14,57 @@ LINK = Expression(r"\[[^\]\n]*\]\([^)\n]*\)")
 CLOSING = re.compile(r"[*_~]{1,3}(?!\w)|[\"”’»](?!\w)")
 
 
-def marked(answer: str, claims: Sequence[Claim]) -> str:
-    """The answer with MARKER after each claim; after a fence, on a line of its own, for what
-    stands in it. Nothing is left out or changed (R16)."""
-    blocks = [(start, end) for start, end, _ in fences(answer)]
-    if answer.lstrip()[:1] in ("{", "[") and isinstance(parsed(answer), dict | list):
+def mark_claims(answer: str, claims: Sequence[Claim]) -> str:
+    """Put MARKER after each claim; after a fence, on a line of its own, for what stands in it.
+    Nothing is left out or changed (R16)."""
+    blocks = [(start, end) for start, end, _ in find_fences(answer)]
+    if answer.lstrip()[:1] in ("{", "[") and isinstance(parse_result(answer), dict | list):
         blocks = [(0, len(answer))]
-    inline = sorted(each.span() for pattern in (CODE, LINK) for each in pattern.finditer(answer))
-    places: dict[int, str] = {}
-    for claim in claims:
-        at, text = min(max(claim.end, 0), len(answer)), MARKER
-        if block := holding(at, blocks):
-            at, text = block[1], f"\n{MARKER}"
-        elif span := holding(at, inline):
-            at = span[1]
-        else:
-            while closing := CLOSING.match(answer, at):
-                at = closing.end()
-        places[at] = text
+    inline = sorted(match.span() for pattern in (CODE, LINK) for match in pattern.finditer(answer))
+    places = dict(place_marker(answer, claim.end, blocks, inline) for claim in claims)
     parts, last = [], 0
-    for at in sorted(places):
-        parts += [answer[last:at], places[at]]
-        last = at
+    for position in sorted(places):
+        parts += [answer[last:position], places[position]]
+        last = position
     return "".join(parts) + answer[last:]
 
 
-def holding(at: int, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    return next(((start, end) for start, end in spans if start < at <= end), None)
+def place_marker(
+    answer: str,
+    end: int,
+    blocks: Sequence[tuple[int, int]],
+    inline: Sequence[tuple[int, int]],
+) -> tuple[int, str]:
+    """Find the position behind a claim at which a marker breaks nothing, and its text there."""
+    position = min(max(end, 0), len(answer))
+    if block := find_span(position, blocks):
+        return block[1], f"\n{MARKER}"
+    if span := find_span(position, inline):
+        return span[1], MARKER
+    while closing := CLOSING.match(answer, position):
+        position = closing.end()
+    return position, MARKER
 
 
-def unmarked(text: str) -> str:
-    """What `marked` was given."""
+def find_span(position: int, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    return next(((start, end) for start, end in spans if start < position <= end), None)
+
+
+def remove_markers(text: str) -> str:
+    """Undo `mark_claims`."""
     return text.replace(f"\n{MARKER}", "").replace(MARKER, "")
 
 
-def rewrite_request(claims: Sequence[Claim]) -> str:
-    """One message to the model that names the claims and asks for an answer from results alone."""
-    names = [f"- {each.text}" for each in claims if each.kind != "deed"]
-    deeds = [f"- {each.text}" for each in claims if each.kind == "deed"]
+def write_rewrite_request(claims: Sequence[Claim]) -> str:
+    """Write one message to the model that names the claims and asks for an answer from results
+    alone."""
+    names = [f"- {claim.text}" for claim in claims if claim.kind != "deed"]
+    actions = [f"- {claim.text}" for claim in claims if claim.kind == "deed"]
     parts = []
     if names:
         parts.append("Nothing you were given supports this in your answer:\n" + "\n".join(names))
-    if deeds:
-        parts.append("This was said to be done, but nothing did it:\n" + "\n".join(deeds))
+    if actions:
+        parts.append("This was said to be done, but nothing did it:\n" + "\n".join(actions))
     parts.append(
         "Answer again, from the results alone. Correct or leave out what they do not say, keep"
         " everything else, and do not speak of this message."

@@ -191,7 +191,9 @@ def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
 def _judge_find(name: str, arguments: Words, folder: str) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
-    first = next((at for at, each in enumerate(arguments) if each[:1] in "-!("), len(arguments))
+    first = next(
+        (at for at, argument in enumerate(arguments) if argument[:1] in "-!("), len(arguments)
+    )
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
     acts = removes & {program_name(argument) for argument in arguments[first:]}
     vital = any(map(is_vital, _named_paths(arguments[:first] or ["."], folder)))

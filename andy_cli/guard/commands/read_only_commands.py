@@ -152,7 +152,9 @@ def _from_workspace(where: str) -> str:
 
 
 def _judge_find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    first = next((at for at, each in enumerate(arguments) if each[:1] in ("-", "!", "(")), None)
+    first = next(
+        (at for at, argument in enumerate(arguments) if argument[:1] in ("-", "!", "(")), None
+    )
     for argument in arguments[first:] if first is not None else []:
         if (
             argument[:1] == "-"

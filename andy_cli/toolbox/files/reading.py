@@ -56,7 +56,7 @@ def read_page(written: str, first: int, last: int | None, numbered: bool, work: 
             raise ToolError(f"{name} has {count_noun(total, 'line')}: there is no line {first}.")
         end = min(last or total, total)
         found = _that_fit(islice(read_lines(file, encoding, work), first - 1, end))
-    shown = [_show_line(number, each, numbered) for number, each in enumerate(found, first)]
+    shown = [_show_line(number, line, numbered) for number, line in enumerate(found, first)]
     reached = first + len(found) - 1
     if reached < total:
         shown.append(_describe_rest(first, reached, total))

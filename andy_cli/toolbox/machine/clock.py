@@ -42,8 +42,6 @@ def find_zone(name: str) -> tzinfo:
     # 10 ms, and the time is seldom asked for.
     from zoneinfo import ZoneInfo, available_timezones
 
-    from andy_cli.toolbox.machine.places import fold_name, list_places
-
     name = name.strip().replace(" ", "_")
     if match := OFFSET.fullmatch(name):
         return _fixed_zone(match)
@@ -52,16 +50,23 @@ def find_zone(name: str) -> tzinfo:
         raise ToolError(
             "This machine has no time zones: it needs tzdata.", "Ask the user to install it."
         )
-    wanted = name.lower()
-    if wanted in folded:
-        return ZoneInfo(folded[wanted])
-    found = [zone for lower, zone in folded.items() if lower.rpartition("/")[2] == wanted]
-    if not found and len(name) < LONGEST:
-        place = list_places().get(fold_name(name))
-        found = [place] if place else []
+    if name.lower() in folded:
+        return ZoneInfo(folded[name.lower()])
+    found = _list_places(name, folded)
     if len(found) != 1:
         raise _explain_missing(name, sorted(found), folded)
     return ZoneInfo(found[0])
+
+
+def _list_places(name: str, zones: Mapping[str, str]) -> list[str]:
+    """List the zones of a city, else that of a country or of a city in another language."""
+    from andy_cli.toolbox.machine.places import fold_name, list_places
+
+    cities = [zone for lower, zone in zones.items() if lower.rpartition("/")[2] == name.lower()]
+    if cities or len(name) >= LONGEST:
+        return cities
+    place = list_places().get(fold_name(name))
+    return [place] if place else []
 
 
 def _fixed_zone(match: re.Match[str]) -> tzinfo:

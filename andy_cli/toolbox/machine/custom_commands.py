@@ -24,7 +24,7 @@ UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
 
 def command_names() -> list[str]:
     known = here().settings.named("custom")
-    return sorted(name for name, each in known.items() if each.get("command"))
+    return sorted(name for name, custom in known.items() if custom.get("command"))
 
 
 def fill_command(name: str, arguments: Mapping[str, object]) -> str:

@@ -133,11 +133,11 @@ def _list_voices(program: str) -> list[Voice]:
     name = Path(program).stem
     if name == "say":
         found = re.findall(r"(?m)^(\S.*?)\s{2,}(\w\w[_-]\w+)", _print_line([program, "-v", "?"]))
-        return [Voice(each, language, each) for each, language in found]
+        return [Voice(name, language, name) for name, language in found]
     if name in ("powershell", "pwsh"):
         listed = _print_line([program, "-NoProfile", "-Command", SAPI_VOICES])
         pairs = (line.rpartition("|") for line in listed.splitlines() if "|" in line)
-        return [Voice(each.strip(), language.strip(), each.strip()) for each, _, language in pairs]
+        return [Voice(name.strip(), language.strip(), name.strip()) for name, _, language in pairs]
     return _espeak_voices(_print_line([program, "--voices"]))
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import one_line
-from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool, log_of
+from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import tell_marked
 
 MISSING = "it needs the MCP client: pip install 'andy-cli[mcp]'"
@@ -27,7 +27,7 @@ NOTICE = 0.5
 class SessionLike(Protocol):
     """What of a session is used here, before the SDK is imported."""
 
-    async def tools(self) -> tuple[OfferedTool, ...]: ...
+    async def tools(self) -> tuple[ServerTool, ...]: ...
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]: ...
 
@@ -40,7 +40,7 @@ GRACE = 0.2
 class McpConnection:
     def __init__(self, server: McpServer, changed: Callable[["McpConnection"], None]) -> None:
         self.server = server
-        self.tools: tuple[OfferedTool, ...] = ()
+        self.tools: tuple[ServerTool, ...] = ()
         self.state = "starting"
         """starting, ready, or why not."""
         self._changed = changed

@@ -52,7 +52,7 @@ class McpServer(NamedTuple):
         return self.url or " ".join((self.command, *self.args))
 
 
-class OfferedTool(NamedTuple):
+class ServerTool(NamedTuple):
     """A tool as its server describes it: nothing of it is trusted."""
 
     name: str
@@ -181,7 +181,7 @@ def _fill_variables(value: object, environment: Mapping[str, str]) -> object:
     if isinstance(value, list):
         return [_fill_variables(element, environment) for element in value]
     if isinstance(value, dict):
-        return {key: _fill_variables(each, environment) for key, each in value.items()}
+        return {key: _fill_variables(part, environment) for key, part in value.items()}
     if not isinstance(value, str):
         return value
     if found := INPUT.search(value):
@@ -215,7 +215,7 @@ def _pairs(entry: Mapping[str, object], key: str) -> Mapping[str, str]:
     value = entry.get(key) or {}
     if not isinstance(value, dict):
         raise TypeError(f"its {key} is no object")
-    return {str(name): str(each) for name, each in value.items()}
+    return {str(name): str(part) for name, part in value.items()}
 
 
 def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:

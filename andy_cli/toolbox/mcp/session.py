@@ -21,7 +21,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.mcp import results
 from andy_cli.toolbox.mcp.login import sign_requests
 from andy_cli.toolbox.mcp.long_lines import CODEC
-from andy_cli.toolbox.mcp.servers import McpServer, OfferedTool, log_of
+from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
 
@@ -39,13 +39,13 @@ class Session:
         self._client = client
         self._patience = max(QUIET, server.timeout)
 
-    async def tools(self) -> tuple[OfferedTool, ...]:
-        found: list[OfferedTool] = []
+    async def tools(self) -> tuple[ServerTool, ...]:
+        found: list[ServerTool] = []
         cursor: str | None = None
         for _ in range(PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
             found += [
-                OfferedTool(tool.name, tool.description or "", tool.input_schema, title_of(tool))
+                ServerTool(tool.name, tool.description or "", tool.input_schema, title_of(tool))
                 for tool in page.tools
             ]
             cursor = page.next_cursor

@@ -16,7 +16,7 @@ from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
-from andy_cli.toolbox.mcp.servers import OfferedTool
+from andy_cli.toolbox.mcp.servers import ServerTool
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, Tool
 
 NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,100}")
@@ -36,7 +36,7 @@ def tools_of(connection: McpConnection) -> Iterator[Tool]:
             yield make_tool(connection, tool)
 
 
-def make_tool(connection: McpConnection, offered: OfferedTool) -> Tool:
+def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
     server = connection.server
     words = one_line(offered.description).strip()
     about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
@@ -72,7 +72,7 @@ def runner(
     return run
 
 
-def describe_tool(tool: OfferedTool) -> str:
+def describe_tool(tool: ServerTool) -> str:
     """All that a yes to a tool stands on, in one text."""
     parts = [tool.name, tool.description, tool.schema]
     # Not where there is none: a yes that was given before titles were looked at still holds.
@@ -99,7 +99,7 @@ def plain(schema: Schema) -> Schema:
     properties = schema.get("properties")
     required = schema.get("required")
     fine = (
-        {key: each for key, each in properties.items() if isinstance(each, dict)}
+        {key: property for key, property in properties.items() if isinstance(property, dict)}
         if isinstance(properties, dict)
         else {}
     )

@@ -180,7 +180,7 @@ class Playlist:
 
     def _remember(self, frames: int, music: int) -> None:
         self._recent.append((frames, music))
-        while sum(each for each, _ in self._recent) - self._recent[0][0] >= self._buffer:
+        while sum(size for size, _ in self._recent) - self._recent[0][0] >= self._buffer:
             self._recent.popleft()
             if not self._recent:
                 return

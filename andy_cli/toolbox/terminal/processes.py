@@ -55,7 +55,7 @@ def tell_marked(mark: str, number: int) -> bool:
 
     On Linux: elsewhere nothing is found.
     """
-    family = [each for each, _ in _list_parents() if _has_mark(each, f"{MARK}={mark}".encode())]
+    family = [pid for pid, _ in _list_parents() if _has_mark(pid, f"{MARK}={mark}".encode())]
     for process in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, number)
@@ -86,7 +86,7 @@ def _list_family(started: Started) -> set[int]:
     pipe = f"pipe:[{os.fstat(started.reading).st_ino}]"
     found = {parent for parent in parents if _has_mark(parent, mark) or _writes_to(parent, pipe)}
     descended = {started.process.pid}
-    while more := {each for each, parent in parents.items() if parent in descended} - descended:
+    while more := {child for child, parent in parents.items() if parent in descended} - descended:
         descended |= more
     return (found | descended) - {started.process.pid, os.getpid()}
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from andy_cli.agent.grounding.audit import Evidence, unsupported
+from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, text_of
 
 LARGEST = 32 * 1024 * 1024
@@ -32,7 +32,7 @@ def ground_answer(record: Record, cut: ChunkCut) -> dict[str, object]:
         if isinstance(action, Mapping)
     )
     evidence = Evidence(results, user, history, not_done=not_done)
-    unsupported_claims = unsupported(answer, evidence, bool(record.get("strict")))
+    unsupported_claims = find_unsupported_claims(answer, evidence, bool(record.get("strict")))
     return {
         "supported": not unsupported_claims,
         "unsupported": [claim.text for claim in unsupported_claims],

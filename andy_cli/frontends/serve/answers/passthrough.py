@@ -81,23 +81,19 @@ class PassthroughRewriter:
         if raw == DONE:
             self.ended = not self._damaged
             return self._hold_event(whole) if self.ended else b""
-        if raw.startswith(b"event: error"):
+        event = read_event(raw)
+        if raw.startswith(b"event: error") or (event and event.get("error")):
             self.ended = True
             return self._hold_event(whole)
-        event = read_event(raw)
         if event is None:
             return self._hold_if_ended(whole)
         if not event:
             self._damaged = True
             return b""  # a client would fail at it
-        if event.get("error"):
-            self.ended = True
-            return self._hold_event(whole)
         if event.get("usage"):
             self.counted = read_prompt_tokens(event)
-        choices = event.get("choices")
-        choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
-        if not isinstance(choice, dict):
+        choice = _find_only_choice(event)
+        if choice is None:
             return self._hold_if_ended(whole)
         watched = self._find_choice(choice.get("index"))
         out = watched.take_event(event, choice, whole)
@@ -139,3 +135,10 @@ def read_event(raw: bytes) -> dict[str, object] | None:
     except (ValueError, RecursionError):  # no UTF-8, no JSON
         return {}
     return event if isinstance(event, dict) else None
+
+
+def _find_only_choice(event: dict[str, object]) -> dict[str, object] | None:
+    """Find the choice of an event that holds one alone."""
+    choices = event.get("choices")
+    choice = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+    return choice if isinstance(choice, dict) else None

@@ -69,6 +69,17 @@ def _has_calls(choice: Choice) -> bool:
     )
 
 
+async def _collect_parts(dialogue: ToolDialogue) -> list[AnswerPart]:
+    """Collect the parts of an answer without the words that were taken back."""
+    parts: list[AnswerPart] = []
+    async for part in continue_dialogue(dialogue):
+        if isinstance(part, TextRetracted):
+            parts = [kept for kept in parts if not isinstance(kept, TextDelta)]
+        else:
+            parts.append(part)
+    return parts
+
+
 async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, Finish | None]:
     """The choice as the client gets it; with what it came of, if it was changed."""
     message, finish = choice["message"], plain_finish(str(choice.get("finish_reason") or "stop"))
@@ -77,12 +88,7 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     if message.get("tool_calls") and not may_run_calls(finish):
         return choice, None  # cut off, and its client is told so
     dialogue.source = BegunSource(dialogue.source, _replay_chunks(choice, finish))
-    pieces: list[AnswerPart] = []
-    async for piece in continue_dialogue(dialogue):
-        if isinstance(piece, TextRetracted):
-            pieces = [piece for piece in pieces if not isinstance(piece, TextDelta)]
-        else:
-            pieces.append(piece)
+    pieces = await _collect_parts(dialogue)
     texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
     written = write_message(pieces, texted)
     if _is_same_answer(message, written):

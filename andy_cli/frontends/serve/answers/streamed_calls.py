@@ -28,6 +28,11 @@ class StreamedCall:
     def opened(self) -> bool:
         return self.sent >= 0
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether all of it has gone on."""
+        return self.arguments.is_whole and self.sent >= len(self.arguments.text)
+
     def write_rest(self, arguments: Arguments | None) -> str:
         """Write the rest of the call, so that it means these arguments if that can be."""
         text, sure = self.arguments.text, self.arguments.sure

@@ -78,17 +78,14 @@ class SureArguments:
             return ""
         if not self.sure:
             return write_json(arguments)
-        if any(key not in arguments or arguments[key] != self._done[key] for key in self._done):
-            return None
         others = {key: value for key, value in arguments.items() if key not in self._done}
-        begun, end = self._began_text(), ""
-        if begun is not None:
-            value = others.pop(str(self._open), None)
-            if not isinstance(value, str) or not value.startswith(begun):
-                return None
-            end = write_json(value[len(begun) :])[1:]
-        comma = ", " if others and (self._done or begun is not None) else ""
-        return end + comma + write_json(others)[1:]
+        if {key: arguments[key] for key in self._done if key in arguments} != self._done:
+            return None
+        begun = self._began_text()
+        if begun is None:
+            comma = ", " if others and self._done else ""
+            return comma + write_json(others)[1:]
+        return _write_open_rest(begun, others.pop(str(self._open), None), others)
 
     def _began_text(self) -> str | None:
         """The text whose beginning is sure and whose end is not."""
@@ -183,10 +180,8 @@ class SureArguments:
             self._looked = sign.end()
             if sign[0] == '"':
                 self._in_text = not self._in_text
-            elif not self._in_text and sign[0] in "{[":
-                self._depth += 1
-            elif not self._in_text and sign[0] in "}]":
-                self._depth -= 1
+            elif not self._in_text:
+                self._depth += (sign[0] in "{[") - (sign[0] in "}]")
             if not self._in_text and self._depth <= 0 and not sign[0].startswith("\\"):
                 return sign.end()
         return 0
@@ -207,3 +202,11 @@ class SureArguments:
     def _has_required(self) -> bool:
         required = self._parameters.get("required")
         return not isinstance(required, list) or self._done.keys() >= set(required)
+
+
+def _write_open_rest(begun: str, value: object, others: Arguments) -> str | None:
+    """Write the rest of a text that has begun, and the arguments behind it."""
+    if not isinstance(value, str) or not value.startswith(begun):
+        return None
+    comma = ", " if others else ""
+    return write_json(value[len(begun) :])[1:] + comma + write_json(others)[1:]

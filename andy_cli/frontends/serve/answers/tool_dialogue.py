@@ -29,7 +29,7 @@ from andy_cli.agent.history.result_pairing import new_id
 from andy_cli.agent.model.reply import ModelReply, may_run_calls
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.bodies.constraint_schemas import call_constraint
-from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, Visible
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import InterviewQuestion, Tools
 from andy_cli.compiler.lexing.markers import Markers
@@ -216,7 +216,7 @@ async def continue_dialogue(
     dialogue: ToolDialogue, tries: int = TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """Ask until a reply can be used, and yield the answer; some of it may be said already."""
-    chat_request, source = dialogue.chat_request, dialogue.source
+    source = dialogue.source
     behind: list[AnswerPart] = []
     """What is said behind a call that is being written: its client gets one after the other."""
     tries += LOOK_UPS * (dialogue.catalogue is not None)
@@ -236,29 +236,40 @@ async def continue_dialogue(
             else:
                 yield piece
         note_reply(dialogue, reply, silent)
-        compiled, raw = find_in_reasoning(dialogue, reply)
-        found = await understand_reply(dialogue, compiled, raw)
-        if dialogue.catalogue:
-            found = await look_up_tools(dialogue, dialogue.catalogue, found)
+        found = await find_requests(dialogue, reply)
         note = found.note or (dialogue.demand if dialogue.must else "")
         calls = found.calls or (found.unfit if last else ())
         if calls or last or not note:
-            for piece in closing_pieces(dialogue, found, calls, behind):
-                yield piece
             break
-        if dialogue.opened:
-            dialogue.opened.note_unfit(found.unfit)
-        dialogue.again = next((call.name for call in found.unfit), "")
-        dialogue.side += [
-            {"role": "assistant", "content": reply.raw.strip() or "..."},
-            {"role": "user", "content": note},
-        ]
+        ask_again(dialogue, found, reply.raw, note)
+    for piece in closing_pieces(dialogue, found, calls, behind):
+        yield piece
+    yield end_answer(dialogue, reply, found.dialect if calls else "", bool(calls))
+
+
+def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
     if calls:
-        yield dialogue.make_finish("tool_calls", found.dialect)
-    else:
-        yield dialogue.make_finish(find_finish_reason(reply))._replace(
-            stopped_at=find_stop_sequence(chat_request, reply)
-        )
+        return dialogue.make_finish("tool_calls", dialect)
+    stopped_at = find_stop_sequence(dialogue.chat_request, reply)
+    return dialogue.make_finish(find_finish_reason(reply))._replace(stopped_at=stopped_at)
+
+
+async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> "UnderstoodReply":
+    """Find what a reply asks for; the tools that it looks up are told to it on the side."""
+    compiled, raw = find_in_reasoning(dialogue, reply)
+    found = await understand_reply(dialogue, compiled, raw)
+    return await look_up_tools(dialogue, dialogue.catalogue, found) if dialogue.catalogue else found
+
+
+def ask_again(dialogue: ToolDialogue, found: "UnderstoodReply", raw: str, note: str) -> None:
+    """Put a reply that cannot be used on the side, and what is wrong with it behind it."""
+    if dialogue.opened:
+        dialogue.opened.note_unfit(found.unfit)
+    dialogue.again = next((call.name for call in found.unfit), "")
+    dialogue.side += [
+        {"role": "assistant", "content": raw.strip() or "..."},
+        {"role": "user", "content": note},
+    ]
 
 
 async def look_up_tools(
@@ -356,6 +367,19 @@ def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
     return QuoteAwareParser(make, partial(is_text, dialogue))
 
 
+def list_visible_parts(
+    dialogue: ToolDialogue, visible: Visible, silent: bool
+) -> Iterator[AnswerPart | TextRetracted]:
+    if not dialogue.side:
+        if visible.retracted:
+            yield TextRetracted()
+        if visible.reasoning:
+            yield ReasoningDelta(visible.reasoning)
+    if visible.text and not silent:
+        dialogue.said = True
+        yield TextDelta(visible.text)
+
+
 async def stream_words(
     dialogue: ToolDialogue, reply: ModelReply, silent: bool, reading: OpenCallReader
 ) -> AsyncIterator[AnswerPart | TextRetracted]:
@@ -366,20 +390,16 @@ async def stream_words(
     failure: ApiError | None = None
     try:
         async for visible in reply:
-            if visible.retracted and not dialogue.side:
-                yield TextRetracted()
-            if visible.reasoning and not dialogue.side:
-                yield ReasoningDelta(visible.reasoning)
-            if visible.text and not silent:
-                dialogue.said = True
-                yield TextDelta(visible.text)
+            for part in list_visible_parts(dialogue, visible, silent):
+                yield part
             if dialogue.opening and (more := dialogue.opening.read_more(reading)):
                 yield more
     except ApiError as api_error:
         failure = api_error
     if failure is not None:
-        if dialogue.said and not silent and reply.rest.text:
-            yield TextDelta(reply.rest.text)  # what was held back when it broke off
+        held_back = reply.rest.text if dialogue.said and not silent else ""
+        if held_back:
+            yield TextDelta(held_back)
         raise failure
 
 
@@ -414,7 +434,7 @@ class UnderstoodReply(NamedTuple):
 
 async def understand_reply(
     dialogue: ToolDialogue, compiled: CompiledReply, raw: str
-) -> UnderstoodReply:
+) -> "UnderstoodReply":
     """Sort the requests of a reply into calls and texts. `raw`: the reply as it was written."""
     choice = dialogue.chat_request.choice
     shown: list[str] = []

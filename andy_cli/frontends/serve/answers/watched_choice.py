@@ -54,6 +54,11 @@ class WatchedChoice:
         self._last = b""
         """The same, as it goes on."""
 
+    def _take_calls(self, event: Event, choice: Event, pieces: object, whole: bytes) -> bytes:
+        if choice.get("finish_reason"):
+            whole = write_data_event({**event, "choices": [{**choice, "finish_reason": None}]})
+        return self._calls.take_pieces(pieces if isinstance(pieces, list) else [], whole)
+
     def take_event(self, event: Event, choice: Event, whole: bytes) -> bytes:
         """Read an event with this choice alone; returns the bytes that may go on now."""
         self._head = event
@@ -62,26 +67,23 @@ class WatchedChoice:
         finish, out = choice.get("finish_reason"), b""
         self._note_thought(delta)
         text, pieces = delta.get("content"), delta.get("tool_calls")
+        is_changed = False
         if isinstance(pieces, list) and pieces:
+            is_changed = True
             if renamed := rename_calls(delta, self._dialogue.tool_prompt.tools):
                 choice["delta"] = delta = renamed
-                pieces = delta["tool_calls"]
                 whole = write_data_event(event)
-            if finish:
-                whole = write_data_event({**event, "choices": [{**choice, "finish_reason": None}]})
-            out = self._calls.take_pieces(pieces if isinstance(pieces, list) else [], whole)
-            whole = (
-                write_data_event({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
-            )
+            out = self._take_calls(event, choice, delta.get("tool_calls"), whole)
         if isinstance(text, str) and text and (shown := self._show_text(text)) != text:
+            is_changed = True
             if (shown or len(delta) > 1) and not pieces:
                 begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
                 out += write_data_event({**event, "choices": [begun]})
             out += self._show_call()
+        if is_changed:
             # What is held back of it comes before the end.
-            whole = (
-                write_data_event({**event, "choices": [{**choice, "delta": {}}]}) if finish else b""
-            )
+            end = write_data_event({**event, "choices": [{**choice, "delta": {}}]})
+            whole = end if finish else b""
         if not finish:
             return out or whole
         self.finish = {**event, "choices": [choice]}
@@ -179,13 +181,13 @@ class WatchedChoice:
 
     async def _go_on(self) -> AsyncIterator[bytes]:
         """The rest of it, as a dialogue in which this was the first reply."""
-        opened = self._calls.opened
-        for call in () if self._calls.mixed_up else opened:
-            if not call.arguments.is_whole or call.sent < len(call.arguments.text):
+        opened, mixed_up = self._calls.opened, self._calls.mixed_up
+        for call in () if mixed_up else opened:
+            if not call.is_sent:
                 rest = call.write_rest(await understand_call(self._dialogue, call.delta))
                 yield self._write_arguments(call.position, rest)
         reason = "tool_calls"
-        if not opened or self._calls.mixed_up or len(opened) < len([*self._calls]):
+        if not opened or mixed_up or len(opened) < len([*self._calls]):
             async for out in self._continue_dialogue():
                 if not isinstance(out, Finish):
                     yield out

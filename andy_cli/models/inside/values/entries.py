@@ -17,7 +17,7 @@ MOST_MEANT = 40
 UNREAD = ("audio/", "image/", "video/")
 
 
-class Entry(NamedTuple):
+class ListedEntry(NamedTuple):
     """One entry of a result."""
 
     name: str
@@ -35,7 +35,7 @@ def is_list(result: str) -> bool:
     return any(isinstance(part, list) for part in held)
 
 
-def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[Entry]:
+def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[ListedEntry]:
     """Find the entries of a result: of a JSON list of texts or records, or of lines; of one line
     the files that are named in it: `3 songs match: a.mp3, b.mp3, c.mp3`.
 
@@ -46,7 +46,7 @@ def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[
         value: object = json.loads(result)
     except (ValueError, RecursionError):
         lines = list_lines(result, names)
-        return [Entry(line, line) for line in lines] if len(lines) > 1 else []
+        return [ListedEntry(line, line) for line in lines] if len(lines) > 1 else []
     keys = (key, *NAME_KEYS) if key else NAME_KEYS
     entries = [make_entry(record, keys) for record in list_records(value, keys)]
     return [entry for entry in entries if entry.name]
@@ -71,14 +71,14 @@ def list_records(value: object, keys: Sequence[str]) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def make_entry(record: object, keys: Sequence[str]) -> Entry:
+def make_entry(record: object, keys: Sequence[str]) -> ListedEntry:
     if isinstance(record, str):
-        return Entry(record, record)
+        return ListedEntry(record, record)
     if not isinstance(record, Mapping):
-        return Entry("", "")
+        return ListedEntry("", "")
     known = [str(record[key]) for key in keys if isinstance(record.get(key), str | int)]
     texts = [text for text in record.values() if isinstance(text, str)]
-    return Entry((known or texts or [""])[0], " - ".join(texts))
+    return ListedEntry((known or texts or [""])[0], " - ".join(texts))
 
 
 def find_path(written: str, names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
-    Entry,
+    ListedEntry,
     find_entries,
     find_meant,
     find_path,
@@ -297,7 +297,7 @@ class _Filling:
                 return self._choose_entry(listed, is_list(result))
         return None
 
-    def _choose_entry(self, listed: Sequence[Entry], is_ordered: bool) -> str | None:
+    def _choose_entry(self, listed: Sequence[ListedEntry], is_ordered: bool) -> str | None:
         at = find_ordinal(self._text)
         if at is not None and is_ordered and -len(listed) <= at < len(listed):
             return listed[at].name

@@ -69,7 +69,7 @@ def may_be_glob(pattern: str) -> bool:
 def parse_globs(pattern: str) -> tuple[Glob, ...]:
     """A pattern with all readings of its braces."""
     pieces = [
-        each.split(",") if at % 2 else [each] for at, each in enumerate(BRACES.split(pattern))
+        piece.split(",") if at % 2 else [piece] for at, piece in enumerate(BRACES.split(pattern))
     ]
     forms = islice(product(*pieces), MOST_FORMS)
     return tuple(parse_glob("".join(form)) for form in forms)

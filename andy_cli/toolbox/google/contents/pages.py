@@ -59,7 +59,7 @@ def clip_texts(value: object, most: int) -> object:
     if isinstance(value, str):
         return value if len(value) <= most else f"{value[:most]}... ({len(value)} characters)"
     if isinstance(value, Mapping):
-        return {clip_texts(key, TEXT): clip_texts(each, most) for key, each in value.items()}
+        return {clip_texts(key, TEXT): clip_texts(part, most) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [clip_texts(element, most) for element in value[:ENTRIES]]
     return value

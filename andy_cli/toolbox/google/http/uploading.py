@@ -13,7 +13,7 @@ def multipart_call(
     """`media` is a media type and content; without, what is said about the file is all there is."""
     described = json.dumps(about).encode()
     if media is None:
-        plain = {name: each for name, each in query.items() if name != "uploadType"}
+        plain = {name: value for name, value in query.items() if name != "uploadType"}
         return ApiCall("POST", url, plain, described)
     kind, content = media
     # Random, and twice as long as anything that could be met by chance in a text.

@@ -32,7 +32,9 @@ class Http:
             async with self._client.stream(
                 request.method,
                 request.url,
-                params={name: each for name, each in (request.query or {}).items() if each != ""},
+                params={
+                    name: value for name, value in (request.query or {}).items() if value != ""
+                },
                 headers=_request_headers(request, token),
                 content=request.content or None,
                 extensions={"trace": watch},

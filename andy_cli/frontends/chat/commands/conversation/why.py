@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from andy_cli.agent.answer_provenance import AnswerProvenance
-from andy_cli.agent.grounding.audit import backing
+from andy_cli.agent.grounding.audit import find_backing
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -22,12 +22,12 @@ async def explain_answer(session: ChatSession, argument: str) -> str:
 
 
 def explain_lines(account: AnswerProvenance) -> Iterator[str]:
-    did = [action.did or action.action for action in account.evidence.deeds or ()]
+    did = [action.did or action.action for action in account.evidence.actions or ()]
     results = account.evidence.results
     steps = dict(enumerate(did[len(did) - len(results) :] if did else []))
     steps[len(results)] = ATTACHED
     known = account.evidence._replace(results=(*results, account.attached))
-    for sentence, result, snippet in backing(account.answer, known):
+    for sentence, result, snippet in find_backing(account.answer, known):
         yield " ".join(sentence.split())
         if result is None:
             yield f"    {OWN_WORDS}"

@@ -1,11 +1,11 @@
-"""What the audit is given and what it finds."""
+"""The evidence that the audit is given, and the claims that it finds."""
 
 from typing import NamedTuple
 
 from andy_cli.messages import Effect, Status
 
 
-class Deed(NamedTuple):
+class ActionRecord(NamedTuple):
     """A call that was made, in words: `play 01.mp3` was to be done, `started 01.mp3` was."""
 
     tool: str
@@ -25,6 +25,10 @@ class Deed(NamedTuple):
         return self.status is Status.SUCCESS
 
     @property
+    def is_new_success(self) -> bool:
+        return self.ok and not self.earlier
+
+    @property
     def text(self) -> str:
         return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
 
@@ -35,7 +39,7 @@ class Evidence(NamedTuple):
     results: tuple[str, ...]
     user: str = ""
     history: tuple[str, ...] = ()
-    deeds: tuple[Deed, ...] | None = None
+    actions: tuple[ActionRecord, ...] | None = None
     """None where it is not known which calls were made."""
     not_done: tuple[str, ...] = ()
     """Actions, in words, that were asked for and not done."""
@@ -54,7 +58,7 @@ class Claim(NamedTuple):
     kind: str
 
 
-class Backed(NamedTuple):
+class SentenceBacking(NamedTuple):
     """A sentence of an answer and the piece of a result that backs it."""
 
     sentence: str

@@ -1,4 +1,4 @@
-"""How people say in many languages that they have done something: `verbs/*.toml`, read when needed.
+"""Reports of actions in many languages: `verbs/*.toml`, read when needed.
 
 Compiled is only what a sentence needs: the forms of one action, and the patterns around them.
 """
@@ -44,6 +44,9 @@ MARKS = r"\w\u0900-\u0963\u0966-\u097f\u0980-\u09ff"
 """Letters, and the signs that belong to letters in Indian scripts."""
 FINAL = ("de", "hi", "bn", "ur", "ja", "zh")
 """The verb stands last: what denies it may stand anywhere in the clause, else before it."""
+LITERAL = re.compile(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+")
+WORD = re.compile(r"[^\W\d_]+(?:['’]\w+)?")
+LATIN = re.compile("[a-z]{3}")
 LOOKAROUND = re.compile(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
@@ -69,7 +72,9 @@ class Language:
         self._named: dict[str, Sequence[str]] = {}
         """Short texts that were looked at, and the actions they may name."""
         self._beginnings = {
-            action: tuple({each for form in self._forms(action) for each in beginnings(form)})
+            action: tuple(
+                {text for form in self._list_forms(action) for text in find_beginnings(form)}
+            )
             for action in self._done
         }
         every = {text for texts in self._beginnings.values() for text in texts}
@@ -78,60 +83,63 @@ class Language:
     @cached_property
     def unreal(self) -> re.Pattern[str]:
         """Words that make a clause no report: not, if, can, will."""
-        return self._any_of(self._words["unreal"])
+        return self._compile_words(self._words["unreal"])
 
     @cached_property
     def others(self) -> re.Pattern[str]:
         """Words that say that somebody else did it."""
-        return self._any_of(self._words["others"])
+        return self._compile_words(self._words["others"])
 
-    def actions(self, text: str) -> Sequence[str]:
-        """The actions that a text may name."""
+    def find_actions(self, text: str) -> Sequence[str]:
+        """Find the actions that a text may name."""
         lower = text.lower()
         known = self._named.get(lower)
         if known is not None:
             return known
-        found = tuple(self._find_actions(lower))
+        actions = tuple(self._search_actions(lower))
         # What is very long says the same again and again.
         if len(lower) < SHORT and len(self._named) < REMEMBERED:
-            self._named[lower] = found
-        return found
+            self._named[lower] = actions
+        return actions
 
-    def _find_actions(self, lower: str) -> Iterator[str]:
+    def _search_actions(self, lower: str) -> Iterator[str]:
         if not self._any_beginning.search(lower):
             return
         for action, beginnings in self._beginnings.items():
             # Few sentences get past the first test; the second compiles what it looks for.
-            if any(start in lower for start in beginnings) and self._finished(action).search(lower):
+            if any(start in lower for start in beginnings) and self._compile_forms(action).search(
+                lower
+            ):
                 yield action
 
-    def _finished(self, action: str) -> re.Pattern[str]:
-        """Whatever finished form of the action, wherever it stands."""
+    def _compile_forms(self, action: str) -> re.Pattern[str]:
+        """Compile whatever finished form of the action, wherever it stands."""
         if action not in self._finished_forms:
-            forms = "|".join(self._forms(action))
+            forms = "|".join(self._list_forms(action))
             self._finished_forms[action] = re.compile(forms, re.IGNORECASE)
         return self._finished_forms[action]
 
-    def tells(self, action: str, text: str) -> bool:
-        """Whether a finished form of the action stands in a folded text."""
-        return any(each in text for each in self._beginnings[action] if len(each) > 2)
+    def tells_of(self, action: str, text: str) -> bool:
+        """Tell whether a finished form of the action stands in a folded text."""
+        return any(start in text for start in self._beginnings[action] if len(start) > 2)
 
-    def reports(self, action: str, way: str) -> Sequence[re.Pattern[str]]:
-        """What says that it was done: `own` by the speaker, `told` by somebody, `weak` perhaps."""
+    def find_report_patterns(self, action: str, way: str) -> Sequence[re.Pattern[str]]:
+        """Compile what says that it was done: `own` by the speaker, `told` by somebody, `weak`
+        perhaps."""
         key = action, way
         if key not in self._patterns:
             done = f"(?P<done>{'|'.join(self._done[action])})"
             templates = {"own": self._own, "told": self._told, "weak": self._weak}[way]
-            spelled = [each.replace("{done}", done) for each in templates]
+            sources = [template.replace("{done}", done) for template in templates]
             if way == "own" and (forms := self._own_forms.get(action)):
-                spelled.append(f"(?<![{MARKS}])(?P<done>{'|'.join(forms)})(?![{MARKS}])")
-            self._patterns[key] = [re.compile(each, re.IGNORECASE) for each in spelled]
+                sources.append(f"(?<![{MARKS}])(?P<done>{'|'.join(forms)})(?![{MARKS}])")
+            self._patterns[key] = [re.compile(source, re.IGNORECASE) for source in sources]
         return self._patterns[key]
 
-    def _forms(self, action: str) -> list[str]:
+    def _list_forms(self, action: str) -> list[str]:
         return [*self._done[action], *self._own_forms.get(action, ())]
 
-    def _any_of(self, words: Sequence[str]) -> re.Pattern[str]:
+    def _compile_words(self, words: Sequence[str]) -> re.Pattern[str]:
         parts = []
         for word in sorted(words, key=len, reverse=True):
             part = re.escape(word)
@@ -142,13 +150,13 @@ class Language:
         return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
 
 
-def beginnings(form: str) -> list[str]:
-    """The letters with which the texts begin that a regular expression may match."""
+def find_beginnings(form: str) -> list[str]:
+    """Find the letters with which the texts begin that a regular expression may match."""
     plain = LOOKAROUND.sub("", form)
-    while plain.startswith("(?:"):
+    if plain.startswith("(?:"):
         inner = plain[3 : plain.find(")")]
-        return [each for part in inner.split("|") for each in beginnings(part)]
-    literal = re.match(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+", plain)
+        return [text for part in inner.split("|") for text in find_beginnings(part)]
+    literal = LITERAL.match(plain)
     if literal is None:
         return []
     text = literal[0]
@@ -157,32 +165,38 @@ def beginnings(form: str) -> list[str]:
 
 
 @cache
-def language(name: str) -> Language:
+def load_language(name: str) -> Language:
     """Raises FileNotFoundError for a language that there is no table of."""
     return Language(name)
 
 
-def languages_of(text: str) -> list[Language]:
-    """The languages that a text may be written in: by its letters, and by its commonest words."""
-    found = [name for name, letters in SCRIPTS.items() if re.search(f"[{letters}]", text)]
-    if "ja" in found and "zh" in found:
-        found.remove("zh")
-    words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", text.lower().replace("’", "'"))
-    scores = {name: sum(word in common for word in words) for name, common in _common().items()}
+def detect_languages(text: str) -> list[Language]:
+    """Detect the languages that a text may be written in: by its letters, and by its commonest
+    words."""
+    names = [name for name, letters in SCRIPTS.items() if re.search(f"[{letters}]", text)]
+    if "ja" in names and "zh" in names:
+        names.remove("zh")
+    if LATIN.search(text):
+        names += detect_latin_languages(text)
+    return [load_language(name) for name in names]
+
+
+def detect_latin_languages(text: str) -> list[str]:
+    words = WORD.findall(text.lower().replace("’", "'"))
+    common = _split_common_words()
+    scores = {name: sum(map(known.__contains__, words)) for name, known in common.items()}
     best = max(scores.values())
-    if re.search(r"[a-z]{3}", text):
-        found += [name for name, score in scores.items() if score >= best * 0.5]
-    return [language(name) for name in found]
+    return [name for name, score in scores.items() if score >= best * 0.5]
 
 
 @cache
-def _common() -> Mapping[str, frozenset[str]]:
+def _split_common_words() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(words.split()) for name, words in COMMON.items()}
 
 
 @cache
-def traces() -> Mapping[str, re.Pattern[str]]:
-    """By action: what tells of it in the names of tools, in command lines and results."""
+def compile_traces() -> Mapping[str, re.Pattern[str]]:
+    """Compile, by action, what tells of it in the names of tools, in command lines and results."""
     return {
         action: re.compile(rf"(?<![a-z])(?:{'|'.join(words.split())})", re.IGNORECASE)
         for action, words in TRACES.items()

@@ -2,10 +2,10 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.vocabulary import NUMBER_WORDS
+from andy_cli.agent.grounding.text.vocabulary import NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 
 NUMBER = (
@@ -40,84 +40,101 @@ SIZE = Expression(
 CYRILLIC = str.maketrans("кмгтб", "kmgtb")
 
 
-class Figure(NamedTuple):
+SEPARATORS = str.maketrans("", "", "'’\u00a0\u202f ")
+
+
+THOUSANDS = Expression(r"\d{1,3}(?:[.,]\d{3})+")
+
+
+ANY_NUMBER = Expression(NUMBER)
+
+
+class Quantity(NamedTuple):
     """A number and how exactly it was given: what it stands for is within `slack` of it."""
 
     value: float
     slack: float
 
 
-class Line:
+class NumberLine:
     """Numbers in order, to be asked which lies near."""
 
     def __init__(self, values: Iterable[float]) -> None:
         self.values = sorted(values)
 
-    def near(self, figure: Figure) -> bool:
-        at = bisect_left(self.values, figure.value - figure.slack * 1.0001)
-        if at == len(self.values):
+    def has_near(self, quantity: Quantity) -> bool:
+        """Tell whether one of the numbers may be meant."""
+        place = bisect_left(self.values, quantity.value - quantity.slack * 1.0001)
+        if place == len(self.values):
             return False
-        return self.values[at] <= figure.value + figure.slack * 1.0001
+        return self.values[place] <= quantity.value + quantity.slack * 1.0001
 
 
-def readings(text: str) -> list[Figure]:
-    """What digits may mean: `1.234` is a thousand or little more than one."""
-    plain = re.sub(r"['’\u00a0\u202f ]", "", text)
+def read_number(text: str) -> list[Quantity]:
+    """Read digits in all their meanings: `1.234` is a thousand or little more than one."""
+    plain = text.translate(SEPARATORS)
     if plain.isdigit():
-        return [whole(plain)]
-    found: list[Figure] = []
-    thousands = re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", plain)
+        return [read_round_number(plain)]
+    readings: list[Quantity] = []
+    thousands = THOUSANDS.fullmatch(plain)
     if thousands:
-        found.append(whole(re.sub(r"[.,]", "", plain)))
+        readings.append(read_round_number(plain.replace(".", "").replace(",", "")))
     head, _, tail = plain.replace(",", ".").rpartition(".")
     before = head.replace(".", "")
     if tail.isdigit() and before.isdigit() and not (thousands and "." in head):
-        found.append(Figure(float(f"{before}.{tail}"), 0.5 * 10 ** -len(tail)))
-    return found
+        readings.append(Quantity(float(f"{before}.{tail}"), 0.5 * 10 ** -len(tail)))
+    return readings
 
 
-def whole(digits: str) -> Figure:
-    """A round figure may be meant roughly: `350` within 5, `2000` within 500."""
+def find_numbers(text: str) -> Iterator[Quantity]:
+    for number in ANY_NUMBER.compiled.findall(text):
+        yield from read_number(number)
+
+
+def read_round_number(digits: str) -> Quantity:
+    """Read a whole number; a round one may be meant roughly: `350` within 5, `2000` within 500."""
     zeros = len(digits) - len(digits.rstrip("0")) if len(digits) > 2 else 0
-    return Figure(float(digits), 0.5 * 10.0 ** min(zeros, len(digits) - 1))
+    return Quantity(float(digits), 0.5 * 10.0 ** min(zeros, len(digits) - 1))
 
 
-def spelled(word: str) -> int | None:
-    """`three`, `drei`, `twenty-one`; None for any other word."""
+def read_number_word(word: str) -> int | None:
+    """Read `three`, `drei`, `twenty-one`; None for any other word."""
     first, _, second = word.casefold().replace(" ", "-").partition("-")
     if first not in NUMBER_WORDS:
         return None
     return NUMBER_WORDS[first] + (NUMBER_WORDS.get(second, 0) if second else 0)
 
 
-def sizes(number: str, unit: str) -> list[Figure]:
-    """Bytes, by thousands and by 1024s."""
+def read_size(number: str, unit: str) -> list[Quantity]:
+    """Read bytes, by thousands and by 1024s."""
     unit = unit.casefold().translate(CYRILLIC)
     power = 0 if unit.startswith(("byte", "octet", "ba")) else POWERS.get(unit[0], 0)
+    bases = (1000, 1024) if power else (1,)
     return [
-        Figure(each.value * base**power, each.slack * base**power)
-        for each in readings(number)
-        for base in ((1000, 1024) if power else (1,))
+        Quantity(value * base**power, slack * base**power)
+        for value, slack in read_number(number)
+        for base in bases
     ]
 
 
-def durations(text: str) -> list[Figure]:
-    """Seconds: `3 min 45 s`, `1h20`."""
+def read_duration(text: str) -> list[Quantity]:
+    """Read seconds: `3 min 45 s`, `1h20`."""
     if match := COMPACT.fullmatch(text.strip()):
         large = 3600 if match[2].lower() == "h" else 60
-        return [Figure(int(match[1]) * large + int(match[3]) * large / 60, large / 120)]
+        return [Quantity(int(match[1]) * large + int(match[3]) * large / 60, large / 120)]
     total, slack = 0.0, 0.0
     for match in PIECE.finditer(text):
         unit = 3600 if match["h"] else 60 if match["m"] else 1
-        if not (figures := readings(match[1])):
+        readings = read_number(match[1])
+        if not readings:
             return []
-        total += figures[0].value * unit
-        slack = figures[0].slack * unit
-    return [Figure(total, slack)] if slack else []
+        total += readings[0].value * unit
+        slack = readings[0].slack * unit
+    return [Quantity(total, slack)] if slack else []
 
 
-def clock_seconds(text: str) -> list[float]:
-    """What `3:45` and `1:02:03` are as durations; minutes with seconds, or hours with minutes."""
+def read_clock_seconds(text: str) -> list[float]:
+    """Read `3:45` and `1:02:03` as durations: minutes with seconds, or hours with minutes."""
     match = CLOCK.match(text)
     if not match:
         return []
@@ -127,13 +144,13 @@ def clock_seconds(text: str) -> list[float]:
     return [first * 60 + second, first * 3600 + second * 60]
 
 
-def quantity(text: str) -> float | None:
-    """The one figure in a short text: bytes or seconds where it has such a unit."""
+def read_quantity(text: str) -> float | None:
+    """Read the one figure in a short text: bytes or seconds where it has such a unit."""
     if match := SIZE.fullmatch(text.strip()):
-        return next((each.value for each in sizes(match["number"], match["unit"])), None)
-    if times := clock_seconds(text.strip()):
-        return times[0]
+        return next((size.value for size in read_size(match["number"], match["unit"])), None)
+    if seconds := read_clock_seconds(text.strip()):
+        return seconds[0]
     digits = FIGURE.compiled.findall(text)
-    if len(digits) == 1 and (found := readings(digits[0])):
-        return found[0].value
+    if len(digits) == 1 and (readings := read_number(digits[0])):
+        return readings[0].value
     return None

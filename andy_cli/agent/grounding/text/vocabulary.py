@@ -80,7 +80,7 @@ LIBRARIES = frozenset(
     """node vue next nuxt express react three d3 chart angular moment backbone ember alpine discord
     p5 asp socket day anime pdf brain solid svelte require knockout bun deno plotly""".split()
 )
-"""What stands before `.js`, `.io` and the like in the name of no file."""
+"""Words before `.js`, `.io` and the like in the name of no file."""
 
 STOP = frozenset(
     """the a an and or of in on at to for from by with is are was were be been it its this that

@@ -1,0 +1,250 @@
+"""`I have deleted the file`: sentences that say that something was done, and whether it was. Pure.
+
+The calls of the turn are facts. How people speak of them is data: `text/verbs`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.claims import ActionRecord, Claim
+from andy_cli.agent.grounding.evidence import NAME, EvidenceIndex, tells_of_action
+from andy_cli.agent.grounding.text.languages import (
+    FINAL,
+    Language,
+    compile_traces,
+    detect_languages,
+)
+from andy_cli.agent.grounding.text.layout import Sentence, locate_clause
+from andy_cli.messages import Effect
+
+CHANGES = frozenset([Effect.WRITE, Effect.DESTROY, Effect.RUN, Effect.ACT])
+OUTSIDE = frozenset([Effect.ACT, Effect.RUN, Effect.DESTROY, Effect.WRITE])
+EFFECTS = {
+    **dict.fromkeys("create change delete move copy rename save".split(), CHANGES),
+    **dict.fromkeys("send share schedule cancel remember upload open".split(), OUTSIDE),
+    "download": OUTSIDE | {Effect.NETWORK, Effect.READ},
+    **dict.fromkeys("play stop queue".split(), frozenset([Effect.PLAY, Effect.RUN])),
+    **dict.fromkeys("run install".split(), frozenset([Effect.RUN, Effect.ACT])),
+}
+"""By action: the effects of the calls that may do it."""
+KINDRED = {
+    "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
+    "change": {"create", "save", "rename", "move", "cancel", "schedule"},
+    "save": {"create", "change", "copy", "download", "remember", "upload"},
+    "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule"},
+    "copy": {"save", "create", "upload", "download"}, "delete": {"cancel", "change", "move"},
+    "send": {"share", "create", "upload"}, "share": {"send", "create", "upload", "change"},
+    "schedule": {"create", "change", "move"}, "cancel": {"delete", "change"},
+    "remember": {"create", "save", "change"}, "upload": {"send", "share", "create", "save", "copy"},
+    "download": {"save", "create", "copy"}, "queue": {"play"}, "play": {"queue"},
+}  # fmt: skip
+"""Actions whose calls have names that tell of each other."""
+OWN_TEXT = frozenset(["create", "change", "save", "delete", "move", "copy", "rename"])
+"""Actions that may as well be done to the words of the answer."""
+
+
+LOOKS = (Effect.READ, Effect.PROTOCOL)
+
+
+class Report(NamedTuple):
+    """A place of a sentence at which an action is reported as done."""
+
+    action: str
+    own: bool
+    """The speaker says that it was his own doing."""
+    match: re.Match[str]
+
+
+"""Actions that may as well be done to the words of the answer."""
+
+
+def find_action_claims(
+    spoken: Sequence[Sentence], index: EvidenceIndex, answer: str
+) -> Iterator[Claim]:
+    """Find what the answer says was done, and no call did."""
+    languages = detect_languages(answer)
+    done = find_finished_word(answer)
+    if done and is_nothing_done(index) and not is_own_text(spoken[0], answer):
+        start = answer.index(done)
+        yield Claim(done, start, start + len(done), "deed")
+    for sentence in spoken:
+        if sentence.question or LETTER.search(sentence.text) is None:
+            continue
+        claims = (find_false_report(sentence, language, index, answer) for language in languages)
+        claim = next(filter(None, claims), None)
+        if claim is not None:
+            yield claim
+
+
+LETTER = re.compile(r"[^\W\d_]")
+
+
+def find_finished_word(answer: str) -> str:
+    """Find the word by which an answer begins that says that it is done, or nothing."""
+    match = FINISHED.match(answer)
+    return match["word"] if match else ""
+
+
+def is_nothing_done(index: EvidenceIndex) -> bool:
+    """Tell whether something was tried in this turn, and nothing of it succeeded: where nothing
+    was tried, such a word may answer a thank-you."""
+    now = [action for action in index.evidence.actions or () if not action.earlier]
+    return bool(now) and not any(action.ok for action in now)
+
+
+def find_false_report(
+    sentence: Sentence, language: Language, index: EvidenceIndex, answer: str
+) -> Claim | None:
+    """Find the first claim of the sentence that nothing did; what may be several actions is one of
+    those that were done."""
+    for _, reports in sorted(group_reports(sentence, language, index).items()):
+        if any(is_done(report.action, report.own, sentence.text, index) for report in reports):
+            continue
+        if OWN_TEXT.issuperset(report.action for report in reports) and is_own_text(
+            sentence, answer
+        ):
+            continue
+        start = min(report.match.start() for report in reports)
+        lead = sentence.text[start:]
+        start += sentence.start + len(lead) - len(lead.lstrip(" *_#>|-"))
+        end = sentence.start + len(sentence.text.rstrip(" .!…*_|"))
+        return Claim(answer[start:end], start, end, "deed")
+    return None
+
+
+def group_reports(
+    sentence: Sentence, language: Language, index: EvidenceIndex
+) -> dict[int, list[Report]]:
+    """Group the reports of a sentence by the place at which their verb ends."""
+    groups: dict[int, list[Report]] = {}
+    actions = language.find_actions(sentence.text)
+    if not actions:
+        return groups
+    text, tried = mask_quotations(sentence.text), is_action_tried(index)
+    for action in actions:
+        for report in find_reports(sentence, text, language, action, tried):
+            groups.setdefault(report.match.end("done"), []).append(report)
+    return groups
+
+
+def find_reports(
+    sentence: Sentence, text: str, language: Language, action: str, tried: bool
+) -> Iterator[Report]:
+    """Find each place that reports an action.
+
+    `text` is the sentence without what it quotes. `tried`: in this turn something was.
+    """
+    for way in list_ways(text, language, action, tried):
+        for pattern in language.find_report_patterns(action, way):
+            for match in pattern.finditer(text):
+                label = way != "own" and text[match.end("done") :][:1] in (":", "：")
+                if not label and not is_denied(match, sentence, language):
+                    yield Report(action, way == "own", match)
+
+
+def list_ways(text: str, language: Language, action: str, tried: bool) -> Sequence[str]:
+    """List the ways to report that count: where others may have done it, only one's own."""
+    if action == "remember" or YEAR.search(text) or language.others.search(text):
+        return ("own",)
+    return ("own", "told", "weak") if tried else ("own", "told")
+
+
+def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> bool:
+    """Tell whether the clause makes it no report: not, if, can, will."""
+    clause, start = locate_clause(sentence, sentence.start + match.start("done"))
+    if language.name not in FINAL:
+        clause = clause[: sentence.start + match.end() - start]
+    return language.unreal.search(clause) is not None
+
+
+YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
+QUOTATION = re.compile(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\"")
+
+
+def mask_quotations(text: str) -> str:
+    """Put one letter throughout in what is quoted; the text is as long as before."""
+    return QUOTATION.sub(lambda match: f'"{"x" * (len(match[0]) - 2)}"', text)
+
+
+def is_own_text(sentence: Sentence, answer: str) -> bool:
+    """Tell whether what was written or changed is the text of the answer: it follows, and no file
+    is named."""
+    if NAME.search(sentence.text):
+        return False
+    behind = answer[sentence.end :]
+    ends = sentence.text.rstrip(" *_").endswith((":", "："))
+    return ends or "\0" in behind or len(behind.strip()) > PASSAGE
+
+
+PASSAGE = 60
+"""Characters behind such a sentence that are the text itself."""
+
+
+FINISHED = re.compile(
+    r"\W*(?P<word>done|all done|all set|erledigt|fertig|hecho|listo|c['’]est fait|fait|feito|pronto"
+    r"|prontinho|fatto|готово|сделано|完了しました|完了です|完了|完成了|搞定|好了"
+    r"|हो गया|تم|selesai|beres|সম্পন্ন|ہو گیا)(?=\s*(?:[!.,:–—！。，،।✅🎉-]|$))",
+    re.IGNORECASE,
+)
+
+
+def is_action_tried(index: EvidenceIndex) -> bool:
+    """Tell whether anything but a look was tried in this turn."""
+    return any(
+        not action.earlier and action.effect not in LOOKS for action in index.evidence.actions or ()
+    )
+
+
+def is_done(action: str, own: bool, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether a call did it that succeeded, or, if it is not said of the speaker, whether a
+    result tells of it."""
+    if index.evidence.actions is None:
+        return is_done_in_results(action, index)
+    now = [record for record in index.evidence.actions if record.is_new_success]
+    if any(fits_action(action, record) for record in now):
+        return True
+    ran_command = Effect.RUN in [record.effect for record in now]
+    if not own and (ran_command or index.tells_of(action)):
+        return True
+    return is_done_before(action, sentence, index)
+
+
+def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
+    """Judge by results and history alone, where it is not known which calls were made."""
+    actions = list_kindred(action)
+    for text in index.evidence.not_done:
+        if any(tells_of_action(other, text) for other in actions):
+            return False
+    if action == "run" and index.results:
+        return True
+    return index.reports_success(actions) or index.tells_of(action, history=True)
+
+
+def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
+    thing."""
+    asked = any(mark in index.evidence.user for mark in "?？؟")
+    before = [
+        record
+        for record in index.evidence.actions or ()
+        if record.ok and record.earlier and fits_action(action, record)
+    ]
+    if not asked:
+        return any(index.share_name(sentence, record.text) for record in before)
+    return bool(before) or index.tells_of(action, history=True)
+
+
+def fits_action(action: str, record: ActionRecord) -> bool:
+    """Tell whether a call may have done such a thing."""
+    if record.effect not in EFFECTS[action]:
+        return False
+    if record.effect is Effect.RUN and action == "run":
+        return True
+    text = record.text.replace("_", " ")
+    named = {name for name, trace in compile_traces().items() if trace.search(text)}
+    return not named or not named.isdisjoint(list_kindred(action))
+
+
+def list_kindred(action: str) -> set[str]:
+    return {action, *KINDRED.get(action, ())}

@@ -1,0 +1,1 @@
+"""Numbers, dates, times and sizes of an answer, looked up in the evidence."""

@@ -1,0 +1,164 @@
+"""The figures of the evidence: those that stand in it, and what one column of a result comes to.
+
+Nothing else is reckoned: of many figures any could be made. Pure.
+"""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.figures.dates import (
+    PartialDate,
+    find_date_pieces,
+    find_dates,
+    find_times,
+    find_weekday,
+)
+from andy_cli.agent.grounding.figures.quantities import (
+    ANY_NUMBER,
+    CLOCK,
+    DURATION,
+    SIZE,
+    NumberLine,
+    Quantity,
+    read_clock_seconds,
+    read_duration,
+    read_number,
+    read_number_word,
+    read_size,
+)
+from andy_cli.agent.grounding.result_tables import ResultTable, read_cell
+from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
+from andy_cli.compiler.expression import Expression
+
+PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
+UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
+LARGEST_TIME = 1e9
+CLOCK_TIMES = 12
+"""Times of day of which each two may be the ends of a duration."""
+GROUPED_COLUMNS = 8
+
+
+class EvidenceFigures:
+    """The figures of the evidence, each kind made when it is first asked for."""
+
+    def __init__(self, index: EvidenceIndex) -> None:
+        self.index, self._text = index, index.text
+
+    @cached_property
+    def days(self) -> frozenset[PartialDate]:
+        return frozenset(find_dates("\n".join(find_date_pieces(self._text, self.index.words))))
+
+    @cached_property
+    def weekdays(self) -> frozenset[int]:
+        words, text = self.index.words, self._text
+        named = {
+            number
+            for name, number in WEEKDAYS.items()
+            if name in words or (not name.isascii() and name in text)
+        }
+        dated = map(find_weekday, self.days)
+        return frozenset(number for number in dated if number is not None) | named
+
+    @cached_property
+    def minutes(self) -> frozenset[int]:
+        return frozenset(time.minutes for time in find_times(self._text))
+
+    @cached_property
+    def numbers(self) -> NumberLine:
+        texts = set(ANY_NUMBER.compiled.findall(self._text))
+        values = {reading.value for text in texts for reading in read_number(text)}
+        # Cells of comma-separated values look like one figure.
+        values.update(map(float, PLAIN_NUMBER.compiled.findall(self._text)))
+        spelled = map(read_number_word, self.index.words)
+        values.update(float(number) for number in spelled if number is not None)
+        return NumberLine(values)
+
+    @cached_property
+    def counts(self) -> NumberLine:
+        """Count rows, and how many of one value a column has."""
+        counts: set[int] = set()
+        longest = []
+        for tables in self.index.by_result:
+            rows = [len(table.rows) for table in tables]
+            counts.update(rows)
+            longest.append(max(rows, default=0))
+        for table in self.index.tables:
+            for values in table.columns.values():
+                groups = Counter(map(str, values))
+                counts.update(groups.values())
+                counts.add(len(groups))
+        return NumberLine(map(float, {*counts, sum(longest), len(longest)}))
+
+    @cached_property
+    def totals(self) -> NumberLine:
+        """Sum, mean and span of each column; its least and most stand in the results."""
+        return NumberLine({value for table in self.index.tables for value in compute_totals(table)})
+
+    @cached_property
+    def bytes(self) -> NumberLine:
+        values = set(self.numbers.values)
+        for match in SIZE.finditer(self._text):
+            values.update(size.value for size in read_size(match["number"], match["unit"]))
+        return NumberLine(values)
+
+    @cached_property
+    def seconds(self) -> NumberLine:
+        numbers = [number for number in self.numbers.values if number < LARGEST_TIME]
+        values = {number * unit for number in numbers for unit in UNITS_OF_SECONDS}
+        for match in DURATION.finditer(self._text):
+            values.update(duration.value for duration in read_duration(match[0]))
+        for result in self.index.results:
+            values.update(compute_clock_totals(result))
+        times = itertools.combinations(sorted(self.minutes)[:CLOCK_TIMES], 2)
+        values.update((later - earlier) * 60.0 for earlier, later in times)
+        return NumberLine(values)
+
+    def has_near(self, quantity: Quantity) -> bool:
+        """Tell whether the evidence holds it, or one step over one column makes it."""
+        return any(line.has_near(quantity) for line in (self.numbers, self.counts, self.totals))
+
+
+def compute_clock_totals(result: str) -> Iterator[float]:
+    """Read the durations of a result that are written as on a clock, with their sum and mean."""
+    tracks = [read_clock_seconds(match[0]) for match in CLOCK.finditer(result)]
+    if not tracks:
+        return
+    for readings in tracks:
+        yield from readings
+    for reading in (0, -1):
+        column = [readings[reading] for readings in tracks]
+        yield from (sum(column), sum(column) / len(column))
+
+
+def compute_totals(table: ResultTable) -> Iterator[float]:
+    for values in table.columns.values():
+        column = [number for number in map(read_cell, values) if number is not None]
+        if len(column) > 1:
+            yield from (sum(column), sum(column) / len(column), max(column) - min(column))
+            if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
+                yield column[-1]
+    yield from compute_group_sums(table)
+
+
+def compute_group_sums(table: ResultTable) -> Iterator[float]:
+    """Add up a column for each value that another column repeats: totals by person."""
+    full = [column for column in table.columns.values() if len(column) == len(table.rows)]
+    columns = full[:GROUPED_COLUMNS]
+    for keys in columns:
+        groups = Counter(map(str, keys))
+        if not 1 < len(groups) < len(keys):
+            continue
+        for values in columns:
+            sums = sum_by_key(keys, values)
+            yield from (total for key, total in sums.items() if groups[key] > 1)
+
+
+def sum_by_key(keys: Sequence[object], values: Sequence[object]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for key, number in zip(map(str, keys), map(read_cell, values), strict=True):
+        sums[key] = sums.get(key, 0.0) + (number or 0.0)
+    return sums

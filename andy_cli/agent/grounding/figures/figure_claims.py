@@ -1,0 +1,253 @@
+"""Find the figures in an answer - numbers, dates, times, sizes - and look them up. Pure.
+
+A figure is supported if the evidence holds it, or if it is the count, sum, mean, least or most of
+one column of a result. Nothing else is reckoned: of many figures any could be made.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.figures.answer_figures import (
+    PERCENT,
+    PLAIN,
+    AnswerFigure,
+    is_marker,
+    read_values,
+)
+from andy_cli.agent.grounding.figures.dates import DATE, TIME, PartialDate, read_date, read_time
+from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
+from andy_cli.agent.grounding.figures.quantities import (
+    FIGURE,
+    SCALES,
+    SIZE,
+    UNITS_OF_TIME,
+    NumberLine,
+    Quantity,
+    read_clock_seconds,
+    read_duration,
+    read_number,
+    read_number_word,
+    read_size,
+)
+from andy_cli.agent.grounding.text.folding import fold_text, split_words
+from andy_cli.agent.grounding.text.layout import Sentence, find_lists, find_table_columns
+from andy_cli.agent.grounding.text.vocabulary import STOP, WEEKDAYS
+from andy_cli.compiler.expression import Expression
+
+
+def holds_date(text: str, known: EvidenceFigures) -> bool:
+    match = DATE.match(text)
+    return match is None or any(
+        all(is_known_date(day, known) for day in meaning) for meaning in read_date(match)
+    )
+
+
+def is_known_date(day: PartialDate, known: EvidenceFigures) -> bool:
+    return any(is_same_date(day, other) for other in known.days)
+
+
+def is_same_date(day: PartialDate, known: PartialDate) -> bool:
+    """Tell whether two dates agree in what both of them name; a month must be known."""
+    return (
+        (not day.month or day.month == known.month)
+        and (not day.day or not known.day or day.day == known.day)
+        and (not day.year or not known.year or day.year == known.year)
+    )
+
+
+def holds_time(text: str, known: EvidenceFigures) -> bool:
+    match = TIME.match(text)
+    if match is None:
+        return True
+    if all(any(time.minutes in known.minutes for time in end) for end in read_time(match)):
+        return True
+    return any(known.seconds.has_near(Quantity(value, 0.5)) for value in read_clock_seconds(text))
+
+
+def holds_weekday(text: str, known: EvidenceFigures) -> bool:
+    name = fold_text(text)
+    number = WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s"), WEEKDAYS.get(f"{name[:2]}日")))
+    return number is None or not known.weekdays or number in known.weekdays
+
+
+def holds_size(text: str, known: EvidenceFigures) -> bool:
+    match = SIZE.match(text)
+    if match is None:
+        return True
+    readings = [*read_size(match["number"], match["unit"]), *read_number(match["number"])]
+    return any(known.bytes.has_near(reading) or known.has_near(reading) for reading in readings)
+
+
+def holds_duration(text: str, known: EvidenceFigures) -> bool:
+    readings = [Quantity(value, max(slack, 0.5)) for value, slack in read_duration(text)]
+    # Seconds that are left out may have been cut off as well as rounded.
+    cut = [Quantity(value + slack, 2 * slack) for value, slack in readings if slack >= 30]
+    if any(map(known.seconds.has_near, readings + cut)):
+        return True
+    plain = [reading for number in FIGURE.compiled.findall(text) for reading in read_number(number)]
+    return len(plain) == 1 and known.has_near(plain[0])
+
+
+def holds_percent(text: str, known: EvidenceFigures) -> bool:
+    match = PERCENT.match(text)
+    readings = read_number(match["number"]) if match else []
+    shares = [Quantity(value / 100, slack / 100) for value, slack in readings]
+    return any(map(known.has_near, [*readings, *shares]))
+
+
+def holds_number(text: str, known: EvidenceFigures) -> bool:
+    match = PLAIN.match(text)
+    if match is None:
+        return True
+    scale = SCALES.get((match["scale"] or "").casefold(), 1)
+    readings = read_number(match["number"])
+    scaled = [Quantity(value * scale, slack * scale) for value, slack in readings]
+    return any(map(known.has_near, readings + scaled))
+
+
+def holds_number_word(text: str, known: EvidenceFigures) -> bool:
+    value = read_number_word(text)
+    return value is None or known.has_near(Quantity(value, 0.1))
+
+
+def holds_version(text: str, known: EvidenceFigures) -> bool:
+    return fold_text(text).lstrip("v") in known.index.text
+
+
+HOLDS: dict[str, Callable[[str, EvidenceFigures], bool]] = {
+    "date": holds_date,
+    "time": holds_time,
+    "weekday": holds_weekday,
+    "size": holds_size,
+    "duration": holds_duration,
+    "percent": holds_percent,
+    "number": holds_number,
+    "spelled": holds_number_word,
+    "version": holds_version,
+}
+
+
+def find_figure_claims(
+    prose: str,
+    figures: Sequence[AnswerFigure],
+    spoken: Sequence[Sentence],
+    known: EvidenceFigures,
+) -> Iterator[Claim]:
+    """Find the figures told of something that the results know, and that nothing supports."""
+    groups = [*find_lists(prose), *find_table_columns(prose)]
+    lengths = NumberLine(float(len(group)) for group in groups)
+    held = [figure for figure in figures if HOLDS[figure.kind](figure.text, known)]
+    unknown = set(figures).difference(held)
+    for figure in figures:
+        if figure not in unknown or not is_checkable(figure, spoken, known):
+            continue
+        if not (is_computed(figure, held) or any(map(lengths.has_near, read_values(figure)))):
+            yield Claim(figure.text, figure.start, figure.end, figure.kind)
+
+
+def is_checkable(figure: AnswerFigure, spoken: Sequence[Sentence], known: EvidenceFigures) -> bool:
+    """Tell whether the figure is stated, of something that the results are about."""
+    sentence = next((one for one in spoken if one.start <= figure.start < one.end), None)
+    if sentence is None or sentence.question or is_marker(figure, sentence):
+        return False
+    return is_about(figure, sentence, known.index) and not is_converted(figure, sentence, known)
+
+
+PARAGRAPH = 400
+"""Characters on either side in which an answer shows what it reckons with."""
+OPERANDS = 12
+
+
+def is_computed(figure: AnswerFigure, held: Sequence[AnswerFigure]) -> bool:
+    """Tell whether the answer itself shows how the figure comes about: from two of those near it,
+    or as the sum of them all."""
+    near = [other for other in held if abs(other.start - figure.start) < PARAGRAPH]
+    readings = [read_values(other) for other in near]
+    operands = [values[0].value for values in readings if values][-OPERANDS:]
+    results = [sum(operands)]
+    for first, second in itertools.permutations(operands, 2):
+        results += [first + second, first - second, first * second]
+        if second:
+            results += [first / second, 100 * first / second, 100 * (first - second) / second]
+    return any(map(NumberLine(results).has_near, read_values(figure)))
+
+
+CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
+    (Expression(r"°?\s?f\b"), lambda value: (value - 32) / 1.8),
+    (Expression(r"°?\s?c\b"), lambda value: value * 1.8 + 32),
+    (Expression(r"(?:miles?|mi|mph|meilen|millas|milles)\b"), lambda value: value * 1.609344),
+    (Expression(r"(?:km|kilom\w+|km/h)\b"), lambda value: value / 1.609344),
+    (Expression(r"(?:lbs?|pounds?)\b"), lambda value: value * 0.45359),
+    (Expression(r"(?:feet|foot|ft)\b"), lambda value: value * 0.3048),
+)
+"""Converts a figure with this unit behind it into the unit that it was given in."""
+
+
+def is_converted(figure: AnswerFigure, sentence: Sentence, known: EvidenceFigures) -> bool:
+    behind = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
+    in_table = "|" in sentence.text
+    values = [reading.value for reading in read_values(figure)]
+    for unit, convert in CONVERTED:
+        if in_table or unit.match(behind):
+            slack = max(0.6 * convert(1.0) - 0.6 * convert(0.0), 0.6)
+            if any(known.numbers.has_near(Quantity(convert(value), slack)) for value in values):
+                return True
+    return False
+
+
+KINDS_GIVEN = {
+    "percent": Expression(r"%|percent|ratio|share"),
+    "size": Expression(r"\d\s?[kmgt]i?b?\b|byte|size|_[kmgt]b"),
+    "duration": Expression(
+        rf"\d:\d\d|\d\s?(?:{UNITS_OF_TIME})(?![a-zа-я])|second|minute|hour|duration|_ms\b"
+    ),
+    "time": Expression(r"\d[:h]\d\d|\d\s?(?:am|pm|uhr|h)\b|\d[時时点]"),
+}
+"""Signs in results that they have figures of a kind: of others everybody may know some."""
+UNIT = re.compile(r"\s?(°|[^\W\d_]{1,2}[²³]?(?![^\W\d_]))")
+
+
+def has_kind(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
+    """Tell whether the results have figures of this kind, or in this unit, at all."""
+    if pattern := KINDS_GIVEN.get(figure.kind):
+        return pattern.search(index.given) is not None
+    unit = UNIT.match(fold_text(sentence.text[figure.end - sentence.start :]))
+    return figure.kind != "number" or unit is None or unit[1] in index.given
+
+
+BARE = 3
+YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+
+
+def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
+    """Tell whether its sentence shares a telling word with the results: of other things everybody
+    may know figures."""
+    if figure.kind == "spelled":
+        behind = split_words(fold_text(sentence.text[figure.end - sentence.start :][:40]))[:2]
+        return any(word not in STOP and index.contains_stem(word) for word in behind)
+    if figure.kind == "number" and YEAR.fullmatch(figure.text) and not YEAR.search(index.given):
+        return False
+    if not has_kind(figure, sentence, index):
+        return False
+    text = fold_text(sentence.text)
+    return share_word(text, index) or (not text.isascii() and share_letters(text, index))
+
+
+def share_word(text: str, index: EvidenceIndex) -> bool:
+    known = index.given_words
+    if sum(map(str.isalpha, known)) < BARE:  # what bare figures are of stands in the question
+        known = index.words
+    shared = known.intersection(split_words(text))
+    return any(len(word) > 2 and word not in STOP and not word[0].isdigit() for word in shared)
+
+
+def share_letters(text: str, index: EvidenceIndex) -> bool:
+    """Tell whether two Chinese or Japanese letters side by side stand in the results too."""
+    pairs = (text[place : place + 2] for place in range(len(text) - 1))
+    return any(
+        all("\u2e80" <= letter <= "\u9fff" for letter in pair) and pair in index.given
+        for pair in pairs
+    )

@@ -1,0 +1,373 @@
+"""Row binding: a figure told of a subject must stand in a record of that subject. Pure.
+
+Free of language: a subject is a word that only one record of a result has; a figure of the answer
+belongs to the nearest subject of its sentence, item or row. If the figure stands in another record
+and not in that one, it was told of the wrong row.
+"""
+
+import itertools
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.figures.answer_figures import AnswerFigure, is_marker
+from andy_cli.agent.grounding.figures.dates import (
+    DATE,
+    TIME,
+    find_times,
+    find_written_days,
+    list_days,
+    list_times,
+)
+from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures, compute_totals
+from andy_cli.agent.grounding.figures.quantities import (
+    CLOCK,
+    DURATION,
+    FIGURE,
+    SIZE,
+    NumberLine,
+    Quantity,
+    find_numbers,
+    read_clock_seconds,
+    read_duration,
+    read_number,
+    read_size,
+)
+from andy_cli.agent.grounding.result_tables import ResultTable
+from andy_cli.agent.grounding.text.folding import fold_text, split_words
+from andy_cli.agent.grounding.text.layout import Sentence
+from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
+from andy_cli.compiler.expression import Expression
+
+MOST = 200
+"""Rows of a table that are looked at."""
+
+
+NAME = Expression(r"[^\W_]+(?:[-_.][^\W_]+)*")
+
+
+LONG_NAME = Expression(r"[^\W\d_][\w.-]{2,}")
+
+
+DIGIT = Expression(r"\d")
+
+
+HEAD_END = Expression(r"\s;\s|\s-\s|:|\|")
+"""Rows of a table that are looked at."""
+
+
+class TableRecord(NamedTuple):
+    """One row: the words that only it has, and all its figures in base units."""
+
+    text: str
+    words: frozenset[str]
+    line: NumberLine
+    days: frozenset[tuple[int, int]]
+    minutes: frozenset[int]
+
+
+class RecordMention(NamedTuple):
+    """A record that an answer speaks of, and where."""
+
+    record: int
+    start: int
+    end: int
+
+
+def find_row_claims(
+    figures: Sequence[AnswerFigure], spoken: Sequence[Sentence], known: EvidenceFigures
+) -> Iterator[Claim]:
+    """Find the figures of one record that are told of another."""
+    tables = read_sure_tables(known.index.tables)
+    for sentence in spoken:
+        inside = list_figures_of(sentence, figures)
+        if not inside or sentence.question:
+            continue
+        for records, totals in tables:
+            wrong = [
+                figure
+                for figure in find_misattributed(inside, sentence, records)
+                if not is_supported_elsewhere(figure, totals, known)
+            ]
+            yield from (Claim(figure.text, figure.start, figure.end, "row") for figure in wrong)
+            if wrong:
+                break
+
+
+def read_sure_tables(
+    tables: Sequence[ResultTable],
+) -> list[tuple[Sequence[TableRecord], NumberLine]]:
+    """Read the tables whose rows are records, two of them at least with names; and their totals."""
+    sure = [table for table in tables if table.sure and 1 < len(table.rows) <= MOST]
+    read = [(read_records(table), NumberLine(compute_totals(table))) for table in sure]
+    return [
+        (records, totals)
+        for records, totals in read
+        if sum(bool(record.words) for record in records) > 1
+    ]
+
+
+def list_figures_of(sentence: Sentence, figures: Sequence[AnswerFigure]) -> list[AnswerFigure]:
+    return [
+        figure
+        for figure in figures
+        if sentence.start <= figure.start < sentence.end and not is_marker(figure, sentence)
+    ]
+
+
+def find_misattributed(
+    inside: Sequence[AnswerFigure], sentence: Sentence, table: Sequence[TableRecord]
+) -> Iterator[AnswerFigure]:
+    """Find the figures of a sentence that other records have than those they are told of."""
+    mentions = find_mentions(sentence, table, inside)
+    if not mentions:
+        return
+    for figure in inside:
+        if figure.kind in UNBOUND or not is_in_table(figure, table):
+            continue
+        subjects = find_subjects(figure, sentence, mentions, inside, table)
+        if subjects and not any(holds_figure(table[row], figure) for row in subjects):
+            yield figure
+
+
+def is_in_table(figure: AnswerFigure, table: Sequence[TableRecord]) -> bool:
+    return any(holds_figure(record, figure) for record in table)
+
+
+def list_endings(word: str) -> Sequence[str]:
+    """List the word, and the word without one or two letters at its end."""
+    return (word, word[:-1], word[:-2]) if len(word) > 4 else (word,)
+
+
+def strip_ending(word: str) -> str:
+    """Take the ending off a name: cases bend names in many languages."""
+    return word[:-1] if len(word) > 3 and word.isalpha() else f"{word}-"
+
+
+def find_subjects(
+    figure: AnswerFigure,
+    sentence: Sentence,
+    mentions: Sequence[RecordMention],
+    inside: Sequence[AnswerFigure],
+    table: Sequence[TableRecord],
+) -> set[int]:
+    """Find the records that a figure may be told of; none if that cannot be known."""
+    start, end = find_part(sentence, figure.start, WEAK)
+    beside = [mention for mention in mentions if start <= mention.start < end]
+    in_line = sentence.text.lstrip()[:1] in LINE_MARKS
+    if not beside:
+        return find_earlier_subject(figure, sentence, mentions, inside, in_line)
+    if len({mention.record for mention in beside}) == 1:
+        return find_near_subject(figure, sentence, beside, in_line)
+    numbers = [other for other in inside if start <= other.start < end]
+    return pair_subjects(
+        figure, beside, [other.start for other in numbers if is_in_table(other, table)]
+    )
+
+
+def find_earlier_subject(
+    figure: AnswerFigure,
+    sentence: Sentence,
+    mentions: Sequence[RecordMention],
+    inside: Sequence[AnswerFigure],
+    in_line: bool,
+) -> set[int]:
+    """Find the one record named before, if no other figure has been told of it since."""
+    start, _ = find_part(sentence, figure.start, STRONG)
+    before = [mention for mention in mentions if start <= mention.start < figure.start]
+    if len({mention.record for mention in before}) != 1:
+        return set()
+    last = before[-1]
+    has_figure = any(last.end <= other.start < figure.start for other in inside)
+    return {last.record} if in_line or not has_figure else set()
+
+
+def find_near_subject(
+    figure: AnswerFigure, sentence: Sentence, beside: Sequence[RecordMention], in_line: bool
+) -> set[int]:
+    """Find the one record that is named beside the figure, if it stands within reach."""
+    first = min(beside, key=lambda mention: abs(mention.start - figure.start))
+    between = sentence.text[figure.end - sentence.start : first.start - sentence.start]
+    reach = REACH if len(figure.text) > 2 else SHORT
+    distance = min(abs(first.start - figure.end), abs(figure.start - first.end))
+    return set() if ":" in between or (distance > reach and not in_line) else {first.record}
+
+
+def pair_subjects(
+    figure: AnswerFigure, beside: Sequence[RecordMention], figures_at: Sequence[int]
+) -> set[int]:
+    """Pair the figure with one of several records, where names and figures take turns."""
+    names = sorted((mention.start, mention.record) for mention in beside)
+    places = sorted([*names, *((position, FIGURE_HERE) for position in figures_at)])
+    kinds = [record == FIGURE_HERE for _, record in places]
+    mixed = any(not first and not second for first, second in itertools.pairwise(kinds))
+    if mixed or kinds[0] == kinds[-1]:  # `A and B have 3 and 4`: any of them may be meant
+        return {record for _, record in names}
+    following = bisect_left(names, (figure.start, FIGURE_HERE))
+    return {names[following if kinds[0] else following - 1][1]}
+
+
+FIGURE_HERE = -1
+LINE_MARKS = ("|", "-", "*", "•")
+"""Signs that begin a row or an item: all of it is told of one thing."""
+REACH, SHORT = 40, 16
+"""Characters between a figure and the name that it belongs to; of a figure of one or two digits,
+which many records have by chance."""
+STRONG, WEAK = (
+    re.compile(r"[;.!?。；]\s?|\n"),
+    re.compile(r"[,;:.!?。；，、]\s?|\n"),
+)
+UNBOUND = frozenset(["weekday", "spelled", "version"])
+
+
+def find_part(sentence: Sentence, position: int, split: re.Pattern[str]) -> tuple[int, int]:
+    """Find where in the answer the part of a sentence begins and ends in which a position stands;
+    a point or comma between digits parts nothing."""
+    start, end = sentence.start, sentence.end
+    for match in split.finditer(sentence.text):
+        if match[0] in ".,:" and sentence.text[match.end() : match.end() + 1].isalnum():
+            continue
+        if sentence.start + match.end() <= position:
+            start = sentence.start + match.end()
+        elif sentence.start + match.start() >= position:
+            end = sentence.start + match.start()
+            break
+    return start, end
+
+
+def find_mentions(
+    sentence: Sentence, table: Sequence[TableRecord], inside: Sequence[AnswerFigure]
+) -> list[RecordMention]:
+    """Find the records that the sentence names, in order."""
+    text = fold_text(sentence.text)
+    figures = [(figure.start - sentence.start, figure.end - sentence.start) for figure in inside]
+    owners = {word: row for row, record in enumerate(table) for word in record.words}
+    mentions = find_word_mentions(text, figures, owners)
+    if not mentions and not text.isascii():
+        mentions = list(find_unspaced_mentions(text, owners))
+    return [
+        RecordMention(row, start + sentence.start, end + sentence.start)
+        for row, start, end in sorted(mentions, key=lambda mention: mention.start)
+    ]
+
+
+def find_word_mentions(
+    text: str, figures: Sequence[tuple[int, int]], owners: Mapping[str, int]
+) -> list[RecordMention]:
+    """Find the words, outside of figures, that name a record; of neighbours of one record the
+    first."""
+    stems = map_unique_stems(owners)
+    mentions: list[RecordMention] = []
+    for match in NAME.finditer(text):
+        if any(start <= match.start() < end for start, end in figures):
+            continue
+        for word in {match[0], *split_words(match[0])}:
+            row = find_owner(word, owners, stems)
+            if row is not None and (not mentions or mentions[-1].record != row):
+                mentions.append(RecordMention(row, *match.span()))
+    return mentions
+
+
+def map_unique_stems(owners: Mapping[str, int]) -> dict[str, int]:
+    """Map the stems that only one word of the table has to the row of that word."""
+    count = Counter(map(strip_ending, owners))
+    return {
+        strip_ending(word): row for word, row in owners.items() if count[strip_ending(word)] == 1
+    }
+
+
+def find_owner(word: str, owners: Mapping[str, int], stems: Mapping[str, int]) -> int | None:
+    for form in list_endings(word):
+        if form in owners:
+            return owners[form]
+    return stems.get(strip_ending(word))
+
+
+def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[RecordMention]:
+    """Find names inside of words: Chinese and Japanese have no blanks between words."""
+    for word, row in owners.items():
+        place = text.find(word) if not word.isascii() else -1
+        if place >= 0:
+            yield RecordMention(row, place, place + len(word))
+
+
+def is_supported_elsewhere(
+    figure: AnswerFigure, totals: NumberLine, known: EvidenceFigures
+) -> bool:
+    """Tell whether the user's words or the history have the figure, or it is the sum or the mean
+    of a column."""
+    text = re.escape(fold_text(figure.text))
+    if re.search(rf"(?<![\d.,:]){text}(?![\d.,:])", known.index.said):
+        return True
+    return figure.kind == "number" and any(map(totals.has_near, read_number(figure.text)))
+
+
+def read_records(table: ResultTable) -> list[TableRecord]:
+    """Read the rows with what only they have; a row without figures is a head."""
+    names = [find_row_names(row) if DIGIT.search(row) else set() for row in table.rows]
+    count = Counter(word for words in names for word in words)
+    return [
+        read_record(text, frozenset(word for word in words if count[word] == 1))
+        for text, words in zip(table.rows, names, strict=True)
+    ]
+
+
+def find_row_names(row: str) -> set[str]:
+    """Find the words that may name a row: no figures, and nothing of a date."""
+    plain = DATE.sub(" ", row)
+    first = HEAD_END.split(plain, 1)[0].strip()
+    words = {*split_words(plain), *LONG_NAME.compiled.findall(plain), first}
+    return {word for word in words if is_row_name(word, first)}
+
+
+def is_row_name(word: str, first: str) -> bool:
+    """Tell whether a word may name its row; what stands `first` in it may hold a figure."""
+    if not word or word in MONTHS or word in STOP:
+        return False
+    if word == first:
+        return not word.isdigit() or FIGURE.search(word) is None
+    return len(word) > 1 and not word[0].isdigit() and FIGURE.search(word) is None
+
+
+def read_record(text: str, words: frozenset[str]) -> TableRecord:
+    figures = {quantity.value for quantity in find_quantities(text)}
+    for match in CLOCK.finditer(text):
+        figures.update(read_clock_seconds(match[0]))
+    days = frozenset((day.month, day.day) for day in find_written_days(text))
+    minutes = frozenset(time.minutes for time in find_times(text))
+    return TableRecord(text, words, NumberLine(figures), days, minutes)
+
+
+def find_quantities(text: str) -> Iterator[Quantity]:
+    """Find the numbers, sizes and durations of a text, in base units."""
+    yield from find_numbers(text)
+    for match in SIZE.finditer(text):
+        yield from read_size(match["number"], match["unit"])
+    for match in DURATION.finditer(text):
+        yield from read_duration(match[0])
+
+
+def holds_figure(record: TableRecord, figure: AnswerFigure) -> bool:
+    """Tell whether the record has the figure."""
+    text = re.escape(fold_text(figure.text))
+    if re.search(rf"(?<![\d.,:]){text}(?!\d|[.,:]\d)", record.text):
+        return True
+    if figure.kind == "date" and (written := DATE.match(figure.text)):
+        days = list_days(written)
+        return any(not day.day or (day.month, day.day) in record.days for day in days)
+    if figure.kind == "time" and (written := TIME.match(figure.text)):
+        return any(time.minutes in record.minutes for time in list_times(written))
+    return any(map(record.line.has_near, list_quantities(figure)))
+
+
+def list_quantities(figure: AnswerFigure) -> list[Quantity]:
+    """List what a figure of the answer may stand for."""
+    if figure.kind == "size" and (written := SIZE.match(figure.text)):
+        return read_size(written["number"], written["unit"])
+    if figure.kind == "duration":
+        read = read_duration(figure.text)
+        return read + [Quantity(value, max(slack, 0.5)) for value, slack in read]
+    return list(find_numbers(figure.text))

@@ -1,0 +1,288 @@
+"""Find the names in an answer - files, paths, addresses, ids, quotations - and look them up. Pure.
+
+A name stands in a result, in the user's words or in the history, or nothing supports it. No
+language is known here: a name shows itself by its form, or by marks around it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.text.folding import fold_text, remove_escapes, split_words
+from andy_cli.agent.grounding.text.languages import Language, detect_languages
+from andy_cli.agent.grounding.text.layout import (
+    ListEntry,
+    Sentence,
+    find_clause,
+    find_lists,
+    find_table_columns,
+)
+from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS, LIBRARIES
+from andy_cli.compiler.expression import Expression
+
+EXTENSION = "|".join(sorted(EXTENSIONS, key=len, reverse=True))
+STOP = r"\s<>\"'`|*\0\u3000-\u303f\uff00-\uffef“”„«»"
+URL = Expression(rf"\b(?:https?|ftp|file)://[^{STOP}]+|\bwww\.[^{STOP}]+", re.I)
+ADDRESS = Expression(r"(?<![\w.+-])[\w.+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.I | re.A)
+UUID = Expression(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.I)
+HOST = Expression(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]*\w)")
+PATH = Expression(
+    rf"(?<![\w/.<~:@-])(?:~|\.{{1,2}})?/[^{STOP}:;,()\[\]{{}}]+"
+    rf"|(?<!\w)[A-Za-z]:\\[^{STOP}:;,()]+"
+    rf"|(?<![\w/.<~:@-])[\w.-]+/(?:[\w. -]*/)?[\w.-]*\.(?:{EXTENSION})\b"
+    rf"|(?<![\w/.<~:@-])[A-Za-z][\w.-]+/[\w-]{{3,}}(?:/[\w.-]+)*"
+)
+FILE = Expression(
+    rf"(?<![\w./@\\-])[\w][\w.+&’()\[\]-]{{0,120}}?\.(?:{EXTENSION})(?![\w-]|\.\w)", re.I
+)
+ID = Expression(
+    r"(?<![\w/.&-])(?:\#\d{2,}|[A-Z]{2,}[-_](?:[A-Z0-9]+[-_])*\d{2,}[\w-]*"
+    r"|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40})(?![\w/-]|\.\d)"
+)
+HASH = Expression(r"(?<!\w)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?!\w)")
+PHONE = Expression(r"(?<![\w.:/-])(?:\+\d|0)\d{1,3}[ /()-]{1,2}\d[\d ()/-]{4,}\d(?![\w:/-])")
+CODE = Expression(r"(?<!`)`([^`\n]+)`(?!`)")
+QUOTE = Expression(
+    r"“([^”\n]{1,160})”|„([^“”\n]{1,160})[“”]|«\s?([^»\n]{1,160}?)\s?»|「([^」\n]{1,160})」"
+    r"|『([^』\n]{1,160})』|《([^》\n]{1,160})》|(?<![\w\"])\"(?!\s)([^\"\n]{1,160})(?<!\s)\"(?!\w)"
+)
+IDENTIFIER = re.compile(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
+PLACEHOLDER = re.compile(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
+
+
+SMALL_WORD = Expression(r"[a-zà-ÿ'’]+|\W*|[\d\W]+")
+
+
+PAUSE = Expression(r"\.\.\.|\[[^\]]*\]|[/|,:]")
+
+
+NO_PATH = Expression(r"[\d/.-]+|\w{1,3}/\w{1,3}")
+"""A date, a fraction, `and/or`: no path."""
+
+
+URL_START = Expression(r"^(?:\w+://)?(?:www\.)?")
+
+
+NUMBERED = Expression(r"#\d")
+
+
+PREFIX = Expression(r"[a-z]+[-_]")
+
+
+BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
+
+
+NO_DIGITS = Expression(r"\D")
+EXACT = frozenset(["address", "id"])
+"""Kinds that are strange beside known ones of their kind, also in an offer or a denial."""
+CUSTOMARY = frozenset(
+    """readme.md license package.json package-lock.json tsconfig.json pyproject.toml setup.py
+    requirements.txt cargo.toml go.mod index.html robots.txt docker-compose.yml compose.yaml
+    __init__.py conftest.py makefile .gitignore .env""".split()
+)
+"""Files that every project of a kind has: to name one claims nothing."""
+LONGEST_QUOTE = 14
+"""Words of a quotation: a longer one is a text that is proposed, or a passage."""
+
+
+class NameChecker:
+    """The names of one answer, outside of code."""
+
+    def __init__(self, prose: str, spoken: Sequence[Sentence], index: EvidenceIndex) -> None:
+        """`prose`: the answer with its fences blanked."""
+        self.index, self._rest, self._prose = index, prose, prose
+        self.taken: list[tuple[int, int]] = []
+        """Places of names: no figure stands there."""
+        self._spoken = spoken
+        self._languages: list[Language] = detect_languages(prose)
+
+    def find_claims(self) -> Iterator[Claim]:
+        """Find the names that nothing supports."""
+        for kind, pattern, holds in FORMS:
+            yield from self._check_form(kind, pattern, holds)
+        yield from self._check_codes()
+        yield from self._check_quotations()
+        for group in find_lists(self._prose):
+            yield from self._find_unknown_items(group)
+        for column in find_table_columns(self._prose):
+            yield from self._find_unknown_items(column[:-1])  # the last row may be a total
+
+    def _check_form(
+        self, kind: str, pattern: Expression, holds: Callable[[str, EvidenceIndex], bool]
+    ) -> Iterator[Claim]:
+        for match in pattern.finditer(self._rest):
+            text = trim_punctuation(match[0])
+            start, end = match.start(), match.start() + len(text)
+            self._rest = f"{self._rest[:start]}{chr(0) * len(text)}{self._rest[end:]}"
+            self.taken.append((start, end))
+            if not text or PLACEHOLDER.search(text) or holds(text, self.index):
+                continue
+            if not self._is_supposed(start) or (kind in EXACT and self._is_half_known(text)):
+                yield Claim(text, start, end, kind)
+
+    def _check_codes(self) -> Iterator[Claim]:
+        """Find identifiers set as code, where their like or their neighbours are known: of others
+        everybody may know something."""
+        for match in CODE.finditer(self._rest):
+            text = match[1]
+            if not IDENTIFIER.fullmatch(text) or PLACEHOLDER.search(text) or self._knows(text):
+                continue
+            similar = self._is_among_known(match) or self.index.has_similar(text)
+            if similar and not self._is_supposed(match.start()):
+                yield Claim(text, match.start(1), match.end(1), "code")
+        self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
+
+    def _is_among_known(self, match: re.Match[str]) -> bool:
+        """Tell whether the sentence has other names set as code, and all of them are known."""
+        sentence = self._find_sentence(match.start())
+        codes = CODE.compiled.findall(sentence.text) if sentence else []
+        others = [code for code in codes if code != match[1]]
+        return bool(others) and all(map(self._knows, others))
+
+    def _check_quotations(self) -> Iterator[Claim]:
+        for match in QUOTE.finditer(self._rest):
+            group = match.lastindex or 1
+            text = match[group].strip(" .,!?…*_")
+            if "\0" in text or len(split_words(text)) > LONGEST_QUOTE or not is_telling(text):
+                continue
+            if self._knows(text) or self._is_supposed(match.start()):
+                continue
+            start = match.start(group) + match[group].find(text)
+            yield Claim(text, start, start + len(text), "quote")
+
+    def _find_unknown_items(self, group: Sequence[ListEntry]) -> Iterator[Claim]:
+        """Find what nobody knows among entries that are all known but for it."""
+        names = list(filter(may_be_item, group))
+        unknown = [entry for entry in names if not self._knows(entry.text)]
+        if len(names) < 3 or len(unknown) > max(1, len(names) // 4):
+            return
+        for entry in unknown:
+            words = split_words(fold_text(entry.text))
+            if "\0" in entry.text or all(map(self.index.contains_stem, words)):
+                continue
+            if not self._is_supposed(entry.start):
+                yield Claim(entry.text, entry.start, entry.end, "item")
+
+    def _is_half_known(self, text: str) -> bool:
+        """Tell whether a part of an address is known; an id is judged so before."""
+        name, _, domain = fold_text(text).partition("@")
+        return not domain or self.index.contains(name) or self.index.contains(domain)
+
+    def _knows(self, text: str) -> bool:
+        return holds_quote(text, self.index)
+
+    def _find_sentence(self, position: int) -> Sentence | None:
+        return next((one for one in self._spoken if one.start <= position < one.end), None)
+
+    def _is_supposed(self, position: int) -> bool:
+        """Tell whether it is asked, offered, denied or advised there: nothing is said to be so."""
+        sentence = self._find_sentence(position)
+        if sentence is None:
+            return False
+        clause = find_clause(sentence, position)
+        return sentence.question or any(
+            language.unreal.search(clause) for language in self._languages
+        )
+
+
+def is_telling(text: str) -> bool:
+    """Tell whether a quotation may be a name: it is no single small word."""
+    plain = text.strip()
+    return bool(plain) and not SMALL_WORD.fullmatch(plain)
+
+
+def may_be_item(entry: ListEntry) -> bool:
+    return is_telling(entry.text) and len(split_words(entry.text)) < 9
+
+
+def trim_punctuation(text: str) -> str:
+    """Take off the punctuation of the sentence it stands in."""
+    text = text.rstrip(".,;:!?*_'\"”’…")
+    while text.endswith(")") and text.count("(") < text.count(")"):
+        text = text[:-1].rstrip(".,;:!?*_")
+    return text
+
+
+def holds_quote(text: str, index: EvidenceIndex) -> bool:
+    plain = fold_text(remove_escapes(text)).strip(" .,!?")
+    if index.contains(plain):
+        return True
+    pieces = [piece for piece in PAUSE.split(plain) if piece.strip()]
+    return bool(pieces) and all(map(index.contains_words, pieces))
+
+
+def holds_file(text: str, index: EvidenceIndex) -> bool:
+    name = fold_text(remove_escapes(text))
+    stem, _, extension = name.rpartition(".")
+    if name in CUSTOMARY or (extension in {"js", "net", "io"} and stem in LIBRARIES):
+        return True
+    has_words = any(separator in name for separator in " _-")
+    return index.contains(name) or (has_words and index.contains_words(name))
+
+
+def split_path(path: str) -> list[str]:
+    """Split a path into the names in it."""
+    return [part for part in path.split("/") if part not in ("", "~", ".", "..")]
+
+
+def holds_path(text: str, index: EvidenceIndex) -> bool:
+    path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
+    parts = split_path(path)
+    if not parts or NO_PATH.fullmatch(path) or index.contains(path):
+        return True
+    known = index.text.replace("\\", "/")
+    if len(parts) > 1 and "." in parts[-1] and f"/{parts[-1]}" in known:
+        # Where whole paths are given, this must be the end of one of them.
+        return all(part in known for part in ["/".join(parts[-2:]), *parts])
+    if path.startswith(("/home/", "/users/")):
+        parts = parts[2:] or parts
+    return all(map(index.contains_name, parts))
+
+
+def holds_url(text: str, index: EvidenceIndex) -> bool:
+    return URL_START.sub("", fold_text(text)).rstrip("/") in index.text
+
+
+def holds_word(text: str, index: EvidenceIndex) -> bool:
+    return all(map(index.contains, fold_text(text).split(":")))
+
+
+NUMBERED = Expression(r"#\d")
+
+
+def holds_address(text: str, index: EvidenceIndex) -> bool:
+    return index.contains(fold_text(text))
+
+
+def holds_id(text: str, index: EvidenceIndex) -> bool:
+    """Look up an id; it is strange only where the evidence has others of its kind, for `SHA-256`
+    names no record."""
+    name = fold_text(text)
+    if index.contains(name) or index.contains(name.removeprefix("#")):
+        return True
+    if name.startswith("#"):
+        return NUMBERED.search(index.text) is None
+    if prefix := PREFIX.match(name):
+        return re.search(rf"(?<![a-z]){re.escape(prefix[0])}\w*\d", index.text) is None
+    return name in index.text or HASH.search(index.text) is None
+
+
+BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
+
+
+def holds_phone(text: str, index: EvidenceIndex) -> bool:
+    digits = NO_DIGITS.sub("", text)[-7:]
+    return digits in BETWEEN_DIGITS.sub("", index.text)
+
+
+FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = (
+    ("url", URL, holds_url),
+    ("address", ADDRESS, holds_address),
+    ("id", UUID, holds_word),
+    ("id", HOST, holds_word),
+    ("path", PATH, holds_path),
+    ("file", FILE, holds_file),
+    ("id", ID, holds_id),
+    ("phone", PHONE, holds_phone),
+)

@@ -1,0 +1,1 @@
+"""The writing of texts: spelling, layout, vocabulary and the languages of reports."""

@@ -1,0 +1,175 @@
+"""Say how a text is laid out: fences, sentences, the items of lists and the cells of tables. Pure.
+
+Nothing here knows a language: sentences end at signs, and a name is what stands first in its line.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from andy_cli.compiler.expression import Expression
+
+FENCE = Expression(r"^[ \t]*(`{3,12}|~{3,12})([^\n]*)\n(.*?)(?:^[ \t]*\1[^\S\n]*$|\Z)", re.M | re.S)
+OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", "csv", "tree"])
+"""Words behind the opening of a fence that shows a result rather than code."""
+END = Expression(
+    r"(?<=[.!?…])[\"'”’»)*_`]{0,3}\s+(?=[\"'“‘«(*_`\[¿¡]{0,3}[^\Wa-z_])|(?<=[。！？])|(?<=।)\s?|\n"
+)
+NUMBERED = Expression(r"(?:^|\s)(?:\d{1,2}|[^\W\d_])\.\s*$")
+"""`3.` and `z.`: no end of a sentence."""
+QUESTION = Expression(r"[?？؟][\"'”’»)*_`\s]*$")
+ITEM = Expression(
+    r"^(?P<lead>[ \t>]*(?:[-*•+–◦]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<rest>\S.*)$", re.M
+)
+LEAD_END = Expression(
+    r"\s{1,8}[-–—|→>]{1,8}\s|\s{0,8}[–—]|[:：](?=[\s*_]|$|[^\x00-\x7f])|\s?[(（]|;|\s\|\s|\*\*\s"
+    r"|[.!?]\s|[.!?]$|、|, "
+)
+PEEL = " \t*_`\"'“”‘’«»「」~[]\0"
+
+
+EMPHASIS = ("**", "__", "`", '"', "”", "」", "»", "*")
+
+
+CLOSERS = str.maketrans("“「«", "”」»")
+
+
+RULED = frozenset("|-: +")
+
+
+class Sentence(NamedTuple):
+    """A sentence, or a line; `text` stands at `start` in the answer."""
+
+    text: str
+    start: int
+    question: bool
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+class ListEntry(NamedTuple):
+    """The name an item of a list or a cell of a table begins with."""
+
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def find_fences(text: str) -> list[tuple[int, int, str]]:
+    """Find the first and last position and the language of each fence."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    return [(*match.span(), match[2].strip().lower()) for match in FENCE.finditer(text)]
+
+
+def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
+    """Leave nothing but line ends where these spans are; the text is as long as before."""
+    parts, last = [], 0
+    for start, end in spans:
+        parts.append(text[last:start])
+        parts.append("\n".join("\0" * len(line) for line in text[start:end].split("\n")))
+        last = end
+    return "".join(parts) + text[last:]
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """Split a text into sentences; a line end ends one."""
+    sentences: list[Sentence] = []
+    start = 0
+    for match in END.finditer(text):
+        piece = text[start : match.start()]
+        inside = match[0] and "\n" not in match[0]
+        if inside and piece.endswith(".") and NUMBERED.search(piece[-5:]):
+            continue
+        sentences.append(read_sentence(piece, start))
+        start = match.end()
+    sentences.append(read_sentence(text[start:], start))
+    return [sentence for sentence in sentences if sentence.text.strip()]
+
+
+def read_sentence(text: str, start: int) -> Sentence:
+    return Sentence(text, start, QUESTION.search(text) is not None)
+
+
+CLAUSE = Expression(r"[,;:!?()\n]\s|[.]\s|\s[-–—]\s|[，；：、（）。]|،")
+
+
+def find_clause(sentence: Sentence, position: int) -> str:
+    """Find the clause of a sentence in which a position of the answer stands."""
+    return locate_clause(sentence, position)[0]
+
+
+def locate_clause(sentence: Sentence, position: int) -> tuple[str, int]:
+    """Find the same, and where in the answer it begins."""
+    place, start = position - sentence.start, 0
+    for match in CLAUSE.finditer(sentence.text):
+        if match.start() >= place:
+            return sentence.text[start : match.start()], sentence.start + start
+        start = match.end()
+    return sentence.text[start:], sentence.start + start
+
+
+def find_lists(text: str) -> list[list[ListEntry]]:
+    """Find the lists of a text, each as the names its items begin with."""
+    groups: list[list[ListEntry]] = []
+    last = -9
+    for match in ITEM.finditer(text):
+        # Lines of one list follow each other with at most one other line between.
+        if last < 0 or text.count("\n", last, match.start()) > 2:
+            groups.append([])
+        last = match.end()
+        groups[-1].append(read_entry(match["rest"], match.start("rest")))
+    return groups
+
+
+def read_entry(text: str, start: int) -> ListEntry:
+    """Read the name at the beginning: what is emphasised or quoted, else all before a separator."""
+    body = text.lstrip(PEEL)
+    peeled = len(text) - len(body)
+    opener = text[:peeled].translate(CLOSERS)
+    close = next((mark for mark in EMPHASIS if mark in opener), "")
+    end = body.find(close) if close else -1
+    if end < 0:
+        stop = LEAD_END.search(body)
+        end = stop.start() if stop else len(body)
+    name = body[:end].rstrip(PEEL).rstrip(":：").rstrip(PEEL)
+    return ListEntry(name, start + peeled)
+
+
+def find_table_columns(text: str) -> list[list[ListEntry]]:
+    """Find the columns of the tables, each as its cells without the head."""
+    columns: list[list[ListEntry]] = []
+    table: list[list[ListEntry]] = []
+    row, start = -1, 0
+    for line in text.split("\n"):
+        if line.lstrip().startswith("|") or line.count("|") >= 2:
+            row += 1
+            if row > 0 and not set(line.strip()) <= RULED:
+                add_row(table, split_cells(line, start))
+        elif row >= 0:
+            columns += table
+            row, table = -1, []
+        start += len(line) + 1
+    return columns + table
+
+
+def add_row(columns: list[list[ListEntry]], cells: Sequence[ListEntry]) -> None:
+    for place, cell in enumerate(cells):
+        if place == len(columns):
+            columns.append([])
+        columns[place].append(cell)
+
+
+def split_cells(line: str, start: int) -> list[ListEntry]:
+    cells = []
+    for piece in line.split("|"):
+        name = piece.strip(PEEL)
+        cells.append(ListEntry(name, start + piece.find(name) if name else start))
+        start += len(piece) + 1
+    inner = line.strip()
+    return cells[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]
