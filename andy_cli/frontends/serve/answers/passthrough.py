@@ -95,6 +95,11 @@ class PassthroughRewriter:
         choice = _find_only_choice(event)
         if choice is None:
             return self._hold_if_ended(whole)
+        return self._watch_choice(event, choice, whole)
+
+    def _watch_choice(
+        self, event: dict[str, object], choice: dict[str, object], whole: bytes
+    ) -> bytes:
         watched = self._find_choice(choice.get("index"))
         out = watched.take_event(event, choice, whole)
         self.ended = self.ended or (bool(watched.finish) and not self._damaged)

@@ -94,8 +94,12 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     if _is_same_answer(message, written):
         return choice, None
     ending = next(piece for piece in pieces if isinstance(piece, Finish))
-    kept = {key: value for key, value in message.items() if key not in (*THOUGHTS, "tool_calls")}
-    return {**choice, "message": {**kept, **written}, "finish_reason": ending.reason}, ending
+    rewritten = _without_answer(message) | written
+    return {**choice, "message": rewritten, "finish_reason": ending.reason}, ending
+
+
+def _without_answer(message: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in message.items() if key not in (*THOUGHTS, "tool_calls")}
 
 
 THOUGHTS = ("reasoning_content", "reasoning")

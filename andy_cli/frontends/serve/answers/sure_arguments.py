@@ -79,7 +79,7 @@ class SureArguments:
         if not self.sure:
             return write_json(arguments)
         others = {key: value for key, value in arguments.items() if key not in self._done}
-        if {key: arguments[key] for key in self._done if key in arguments} != self._done:
+        if not _holds(arguments, self._done):
             return None
         begun = self._began_text()
         if begun is None:
@@ -210,3 +210,7 @@ def _write_open_rest(begun: str, value: object, others: Arguments) -> str | None
         return None
     comma = ", " if others else ""
     return write_json(value[len(begun) :])[1:] + comma + write_json(others)[1:]
+
+
+def _holds(arguments: Arguments, done: Arguments) -> bool:
+    return all(key in arguments and arguments[key] == value for key, value in done.items())

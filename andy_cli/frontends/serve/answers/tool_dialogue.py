@@ -112,6 +112,11 @@ class ToolDialogue:
         return self.chat_request.choice.how == "required"
 
     @property
+    def unmet_demand(self) -> str:
+        """What a model is told that had to call a tool and did not; empty if it need not."""
+        return self.demand if self.must else ""
+
+    @property
     def demand(self) -> str:
         name = self.chat_request.choice.name
         return MUST_THIS.format(name) if name else MUST
@@ -222,8 +227,7 @@ async def continue_dialogue(
     tries += LOOK_UPS * (dialogue.catalogue is not None)
     for attempt in range(1, tries + 1):
         last = attempt == tries
-        # Said once, the same in other words is not said again.
-        silent = dialogue.said or (dialogue.must and not last)
+        silent = is_silent(dialogue, last)
         reading = make_reader(dialogue)
         reply = ModelReply(
             source.reply(dialogue.build_request(constraint=next_step(dialogue)), dialogue.fields),
@@ -231,20 +235,25 @@ async def continue_dialogue(
             room=WHOLE,
         )
         async for piece in stream_words(dialogue, reply, silent, reading):
-            if dialogue.opened and isinstance(piece, TextDelta | ReasoningDelta):
+            if isinstance(piece, TextDelta | ReasoningDelta) and dialogue.opened:
                 behind.append(piece)
             else:
                 yield piece
         note_reply(dialogue, reply, silent)
         found = await find_requests(dialogue, reply)
-        note = found.note or (dialogue.demand if dialogue.must else "")
-        calls = found.calls or (found.unfit if last else ())
-        if calls or last or not note:
+        note = found.note or dialogue.unmet_demand
+        if found.calls or last or not note:
             break
         ask_again(dialogue, found, reply.raw, note)
+    calls = found.choose_calls(last)
     for piece in closing_pieces(dialogue, found, calls, behind):
         yield piece
-    yield end_answer(dialogue, reply, found.dialect if calls else "", bool(calls))
+    yield end_answer(dialogue, reply, found.dialect, bool(calls))
+
+
+def is_silent(dialogue: ToolDialogue, last: bool) -> bool:
+    """Whether no words are wanted of a reply: said once, the same is not said in other words."""
+    return dialogue.said or (dialogue.must and not last)
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
@@ -431,6 +440,17 @@ class UnderstoodReply(NamedTuple):
     foreign: tuple[str, ...] = ()
     """Texts of requests that name no tool."""
 
+    def choose_calls(self, last: bool) -> tuple[CompletedCall, ...]:
+        """Choose what the client gets: at the end a call that does not fit is better than none."""
+        return self.calls or (self.unfit if last else ())
+
+
+def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> str | None:
+    """Find the text that a request is shown as; None if it is a call."""
+    if is_spoken(dialogue, request):
+        return find_spoken_text(request)
+    return raw[slice(*request.span)] if is_text(dialogue, request, raw) else None
+
 
 async def understand_reply(
     dialogue: ToolDialogue, compiled: CompiledReply, raw: str
@@ -442,10 +462,9 @@ async def understand_reply(
     note = compiled.fault
     found: list[ResolvedCall] = []
     for request in compiled.requests:
-        if is_spoken(dialogue, request):
-            shown.append(find_spoken_text(request))
-        elif is_text(dialogue, request, raw):
-            shown.append(raw[slice(*request.span)])
+        spoken = find_shown_text(dialogue, request, raw)
+        if spoken is not None:
+            shown.append(spoken)
         elif choice.how == "none":
             note = note if dialogue.said else WORDS
         else:

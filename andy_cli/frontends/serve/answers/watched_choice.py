@@ -5,7 +5,7 @@ from there on are ours. What has to be asked again goes on as a dialogue that be
 """
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 from andy_cli.agent.model.reply import may_run_calls, without_requests
 from andy_cli.compiler.compiler import CompiledReply
@@ -59,6 +59,17 @@ class WatchedChoice:
             whole = write_data_event({**event, "choices": [{**choice, "finish_reason": None}]})
         return self._calls.take_pieces(pieces if isinstance(pieces, list) else [], whole)
 
+    def _take_text(self, event: Event, choice: Event, delta: Event) -> bytes | None:
+        """Take words; returns what of them may go on, None where they go on as they came."""
+        text = delta.get("content")
+        if not isinstance(text, str) or not text or (shown := self._show_text(text)) == text:
+            return None
+        out = b""
+        if (shown or len(delta) > 1) and not delta.get("tool_calls"):
+            begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
+            out = write_data_event({**event, "choices": [begun]})
+        return out + self._show_call()
+
     def take_event(self, event: Event, choice: Event, whole: bytes) -> bytes:
         """Read an event with this choice alone; returns the bytes that may go on now."""
         self._head = event
@@ -66,24 +77,18 @@ class WatchedChoice:
         delta = delta if isinstance(delta, dict) else {}
         finish, out = choice.get("finish_reason"), b""
         self._note_thought(delta)
-        text, pieces = delta.get("content"), delta.get("tool_calls")
-        is_changed = False
-        if isinstance(pieces, list) and pieces:
-            is_changed = True
+        pieces = delta.get("tool_calls")
+        is_changed = isinstance(pieces, list) and bool(pieces)
+        if is_changed:
             if renamed := rename_calls(delta, self._dialogue.tool_prompt.tools):
                 choice["delta"] = delta = renamed
                 whole = write_data_event(event)
             out = self._take_calls(event, choice, delta.get("tool_calls"), whole)
-        if isinstance(text, str) and text and (shown := self._show_text(text)) != text:
-            is_changed = True
-            if (shown or len(delta) > 1) and not pieces:
-                begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
-                out += write_data_event({**event, "choices": [begun]})
-            out += self._show_call()
-        if is_changed:
-            # What is held back of it comes before the end.
-            end = write_data_event({**event, "choices": [{**choice, "delta": {}}]})
-            whole = end if finish else b""
+        words = self._take_text(event, choice, delta)
+        if words is not None:
+            out += words
+        if is_changed or words is not None:
+            whole = _write_end(event, choice)
         if not finish:
             return out or whole
         self.finish = {**event, "choices": [choice]}
@@ -205,6 +210,22 @@ class WatchedChoice:
         end = Chunk(finish=self._finish_reason)
         return [*calls, end] if self._calls.opened else [words, *calls, end]
 
+    def _complete_call(self, call: CompletedCall, known: int, texted: Collection[str]) -> bytes:
+        """Write a call, or the rest of one that has begun. So many `known` have gone on before."""
+        if call.id == self._opened_id:
+            self._record.calls += 1
+            return self._write_arguments(call.position, call.arguments[len(self._calling) :])
+        opened = self._calls.opened
+        if call.position >= known:
+            self._record.calls += 1
+            self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
+            index = len(opened) - known + call.position
+            written = {"index": index, **write_call(call, texted)}
+            return self._write_event({"tool_calls": [written]})
+        begun = opened[call.position]
+        rest = begun.write_rest(json.loads(call.arguments))
+        return self._write_arguments(begun.position, rest) if rest else b""
+
     async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
         """Continue as a dialogue; the model is asked again only where no call went on before."""
         opened, dialogue = self._calls.opened, self._dialogue
@@ -212,7 +233,7 @@ class WatchedChoice:
             dialogue.opening = None  # the server's own calls went on as they came
         dialogue.source = BegunSource(dialogue.source, self._first_reply())
         dialogue.said = self._shown_any or bool(opened)
-        known = len(opened) if self._calls.mixed_up else 0
+        known = len(opened) * self._calls.mixed_up
         """So many of what comes have gone on before, or have begun to."""
         texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
         async for piece in continue_dialogue(dialogue, 1 if opened else TRIES):
@@ -221,20 +242,9 @@ class WatchedChoice:
                     yield self._write_event({"content": text})
                 case ToolCallDelta():
                     yield self._write_calling(piece)
-                case CompletedCall() if piece.id == self._opened_id:
-                    self._record.calls += 1
-                    rest = piece.arguments[len(self._calling) :]
-                    yield self._write_arguments(piece.position, rest)
-                case CompletedCall(position=position) if position >= known:
-                    self._record.calls += 1
-                    self._record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
-                    index = len(opened) - known + position
-                    call = {"index": index, **write_call(piece, texted)}
-                    yield self._write_event({"tool_calls": [call]})
-                case CompletedCall(position=position):
-                    call_begun = opened[position]
-                    if rest := call_begun.write_rest(json.loads(piece.arguments)):
-                        yield self._write_arguments(call_begun.position, rest)
+                case CompletedCall():
+                    if out := self._complete_call(piece, known, texted):
+                        yield out
                 case Finish():
                     self._record.repairs = piece.repairs
                     yield piece
@@ -247,3 +257,10 @@ class WatchedChoice:
         head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
         choice = {"index": self._index, "delta": delta, "finish_reason": finish}
         return write_data_event({**head, "choices": [choice]})
+
+
+def _write_end(event: Event, choice: Event) -> bytes:
+    """Write what ends a choice, behind what was held back of it; nothing where it goes on."""
+    if not choice.get("finish_reason"):
+        return b""
+    return write_data_event({**event, "choices": [{**choice, "delta": {}}]})

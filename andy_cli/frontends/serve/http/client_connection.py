@@ -72,11 +72,14 @@ class ClientConnection(HttpToolsProtocol):
             self._clock = self._clock or self.loop.call_later(PATIENCE, self._refuse_late)
         else:
             self._stop_clock()
-            if self.cycle.response_complete:
-                # The rest of a body that was refused is in; uvicorn waits for no other request.
-                self.timeout_keep_alive_task = self.loop.call_later(
-                    self.timeout_keep_alive, self.timeout_keep_alive_handler
-                )
+            self._wait_for_next_request()
+
+    def _wait_for_next_request(self) -> None:
+        if self.cycle.response_complete:
+            # The rest of a body that was refused is in; uvicorn waits for no other request.
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
 
     def _feed_parser(self, data: bytes) -> None:
         while data:

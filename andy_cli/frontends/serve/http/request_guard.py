@@ -107,12 +107,16 @@ class RequestGuard:
             return
         if not host:
             raise ApiError(400, "The request names no host.")
+        if not self._is_our_name(host):
+            raise ApiError(403, "This server is not asked for by that name.")
+
+    def _is_our_name(self, host: str) -> bool:
         name, port = split_host(host)
         # A port may be mapped to ours, as of a container: the name alone tells who is meant.
-        own = name in OWN_NAMES and (not port or is_port(port))
-        more = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
-        if not (own or (more and (not port or port.isdecimal()))):
-            raise ApiError(403, "This server is not asked for by that name.")
+        if name in OWN_NAMES and (not port or is_port(port)):
+            return True
+        is_known = name in self.hosts or host in self.hosts or (self.numbers and is_address(name))
+        return is_known and (not port or port.isdecimal())
 
     def _check_origin(self, headers: Mapping[str, str]) -> None:
         """Pages of others are told by what a browser says of them; our own has our own name."""

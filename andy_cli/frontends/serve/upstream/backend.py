@@ -241,13 +241,17 @@ def parse_refusal(data: bytes) -> ServerRefusal:
         return read_page(data.decode("utf-8", "replace"))
 
 
+def _choose_status(status: int) -> int:
+    """Whatever is wrong with our key is nothing the client's key can mend."""
+    return status if 400 <= status < 600 and status not in (401, 403, 407) else 502
+
+
 def translate_refusal(
     status: int, refusal: ServerRefusal, headers: Mapping[str, str] | None = None
 ) -> ApiError:
     """Translate the refusal of a model's server into what the client gets."""
     message = redact_text(refusal.message) or f"The model's server answered {status}."
-    # Whatever is wrong with our key is nothing the client's key can mend.
-    passed = status if 400 <= status < 600 and status not in (401, 403, 407) else 502
+    passed = _choose_status(status)
     kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")
     code = refusal.name or None
     if too_long(refusal):  # by this code clients know that shortening helps

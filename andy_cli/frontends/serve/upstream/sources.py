@@ -21,7 +21,8 @@ from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
 from andy_cli.models.http.constraints import FIELDS, is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
-from andy_cli.models.http.ollama_wire import find_thinking, reader_at
+from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
+from andy_cli.models.http.wire import WireReader
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.select import left_out
@@ -219,12 +220,7 @@ class RemoteSource:
             for chunk in reader.finish():
                 ended = ended or bool(chunk.finish)
                 yield chunk
-        if reader.failure:
-            raise explain_failure(reader.failure)
-        if not (ended or reader.done):
-            raise interrupted_error()
-        if size > LARGEST:
-            raise ApiError(502, "The model's reply is too long.", "upstream_error")
+        _check_ending(reader, ended, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,3 +245,13 @@ class LocalSource:
                 raise ApiError(400, str(error), code="context_length_exceeded") from error
             except BadRequestError as error:
                 raise ApiError(400, str(error)) from error
+
+
+def _check_ending(reader: WireReader | OllamaReader, ended: bool, size: int) -> None:
+    """Raise what a stream failed with, broke off by, or was too long for."""
+    if reader.failure:
+        raise explain_failure(reader.failure)
+    if not (ended or reader.done):
+        raise interrupted_error()
+    if size > LARGEST:
+        raise ApiError(502, "The model's reply is too long.", "upstream_error")

@@ -171,13 +171,17 @@ def open_upstreams(
         upstream.get_facts = get_facts
         upstream.window = settings.whole("limits.context")
     if len(found) > 1:
-        for upstream, written in zip(found, given, strict=True):
-            upstream.name = upstream.name or upstream.source.endpoint.model
-            if not upstream.name:
-                raise UsageError(
-                    f"{written} has no name.", "With several, each is NAME=URL or PROVIDER:MODEL."
-                )
+        _name_upstreams(found, given)
     return Upstreams(found)
+
+
+def _name_upstreams(found: Sequence[Upstream], given: Sequence[str]) -> None:
+    for upstream, written in zip(found, given, strict=True):
+        upstream.name = upstream.name or upstream.source.endpoint.model
+        if not upstream.name:
+            raise UsageError(
+                f"{written} has no name.", "With several, each is NAME=URL or PROVIDER:MODEL."
+            )
 
 
 @dataclass(frozen=True, slots=True)

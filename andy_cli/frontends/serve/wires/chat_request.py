@@ -106,12 +106,16 @@ def _read_history(messages: object, parts: dict[str, object]) -> list[Message]:
             names |= {call.id: call.name for call in calls}
             found.append(Message(role, text, calls))
         elif role == "tool":
-            id = str(message.get("tool_call_id") or "")
-            name = names.get(id, str(message.get("name") or ""))
-            found.append(Message(role, text, call_id=id, name=name))
+            found.append(_read_result(message, text, names))
         else:
             found.append(Message(role, text))
     return found
+
+
+def _read_result(message: Mapping[str, object], text: str, names: Mapping[str, str]) -> Message:
+    """Read what a tool returned. `names` are those of the tools, by the ids of their calls."""
+    id = str(message.get("tool_call_id") or "")
+    return Message("tool", text, call_id=id, name=names.get(id, str(message.get("name") or "")))
 
 
 def read_content(content: object, parts: dict[str, object], at: int) -> str:
@@ -252,19 +256,22 @@ def _infer_tools(history: Sequence[Message]) -> dict[str, Schema]:
     return found
 
 
+def _list_allowed_tools(allowed: object) -> list[object]:
+    listed = allowed.get("tools") if isinstance(allowed, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
+    return listed
+
+
 def _keep_allowed(body: Mapping[str, object], tools: dict[str, Schema]) -> dict[str, Schema]:
     """Those that may be called now, where `tool_choice` lists them."""
     choice = find_tool_choice(body)
     if not isinstance(choice, dict) or choice.get("type") != "allowed_tools":
         return tools
-    allowed = choice.get("allowed_tools")
-    listed = allowed.get("tools") if isinstance(allowed, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise wrong_type("tool_choice.allowed_tools.tools", "a list of tools")
-    names = [find_tool_name(tool) for tool in listed]
-    for name in names:
-        if name not in tools:
-            raise ApiError(400, f"tool_choice allows {name!r}, which is none of the tools.")
+    listed = _list_allowed_tools(choice.get("allowed_tools"))
+    names = [*map(find_tool_name, listed)]
+    if unknown := [name for name in names if name not in tools]:
+        raise ApiError(400, f"tool_choice allows {unknown[0]!r}, which is none of the tools.")
     return {name: tool for name, tool in tools.items() if name in names}
 
 

@@ -128,20 +128,26 @@ def _add_message(transcript: Transcript, role: str, content: object, where: str)
     calls: list[Mapping[str, Any]] = []
     for at, block in enumerate(_read_blocks(content, where)):
         place = f"{where}[{at}]"
-        kind = block.get("type")
-        if kind == "tool_use" and role == "assistant":
-            calls.append(block)
-            check_name(block.get("id"), f"{place}.id")
-            check_name(block.get("name"), f"{place}.name")
-            check_object(block.get("input"), f"{place}.input")
-        elif kind == "tool_result" and role == "user":
-            _add_result(transcript, block, place)
-        elif kind not in THOUGHTS or role != "assistant":
-            parts += _read_block(block, place)
+        match role, block.get("type"):
+            case "assistant", "tool_use":
+                calls.append(block)
+                _check_call(block, place)
+            case "user", "tool_result":
+                _add_result(transcript, block, place)
+            case "assistant", kind if kind in THOUGHTS:
+                pass
+            case _:
+                parts += _read_block(block, place)
     if parts or not (calls or content):
         transcript.add_message(role, parts)
     for call in calls:
         transcript.add_call(call["id"], call["name"], call["input"])
+
+
+def _check_call(block: Mapping[str, Any], place: str) -> None:
+    check_name(block.get("id"), f"{place}.id")
+    check_name(block.get("name"), f"{place}.name")
+    check_object(block.get("input"), f"{place}.input")
 
 
 def _add_result(transcript: Transcript, block: Mapping[str, Any], where: str) -> None:

@@ -110,6 +110,13 @@ def _read_history(
     return transcript.list_messages()
 
 
+def _add_message(transcript: Transcript, item: Mapping[str, Any], where: str) -> None:
+    role = item.get("role")
+    if role not in ROLES:
+        raise ApiError(400, f"{where}.role is user, assistant, system or developer.")
+    transcript.add_message(str(role), _read_parts(item.get("content"), f"{where}.content"))
+
+
 def _read_item(
     transcript: Transcript,
     item: Mapping[str, Any],
@@ -124,12 +131,9 @@ def _read_item(
             param="input",
         )
     type = str(item.get("type") or "message")
-    kind = next((kind for kind, form in FORMS.items() if form.item == type), "")
+    kind = find_kind_of_call(type)
     if type == "message":
-        role = item.get("role")
-        if role not in ROLES:
-            raise ApiError(400, f"{where}.role is user, assistant, system or developer.")
-        transcript.add_message(str(role), _read_parts(item.get("content"), f"{where}.content"))
+        _add_message(transcript, item, where)
     elif type in ("tool_search_call", "tool_search_output") and item.get("call_id") is None:
         return  # OpenAI's servers searched
     elif kind:
@@ -285,3 +289,8 @@ def _read_effort(body: Mapping[str, Any]) -> dict[str, object]:
     config = body.get("reasoning")
     effort = None if config is None else check_object(config, "reasoning").get("effort")
     return {} if effort is None else {"reasoning_effort": check_text(effort, "reasoning.effort")}
+
+
+def find_kind_of_call(type: str) -> str:
+    """Find which kind of call an item is; empty if it is none."""
+    return next((kind for kind, form in FORMS.items() if form.item == type), "")
