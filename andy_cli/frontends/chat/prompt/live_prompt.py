@@ -37,7 +37,12 @@ from andy_cli.frontends.chat.prompt.prompt_layout import (
 )
 from andy_cli.frontends.chat.prompt.prompt_renderer import PromptApplication
 from andy_cli.frontends.chat.prompt.prompt_state import OpenQuestion, PromptLine, PromptState
-from andy_cli.frontends.chat.prompt.terminal_output import AboveWriter, StepwiseOutput, find_output
+from andy_cli.frontends.chat.prompt.terminal_output import (
+    AboveWriter,
+    StepwiseOutput,
+    find_output,
+    wait_until_read,
+)
 
 
 class LivePrompt:
@@ -111,6 +116,7 @@ class LivePrompt:
         finally:
             self._state.stop = None
             self._state.live.clear()
+            wait_until_read(sys.stdout)
             self._application.drawing = True
             self.show()
 

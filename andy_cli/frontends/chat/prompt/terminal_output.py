@@ -3,7 +3,9 @@
 import contextlib
 import io
 import os
+import struct
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
@@ -14,6 +16,11 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import DEFAULT_ATTRS, Attrs
 
 from andy_cli.errors import OutputError
+
+READ_SECONDS = 0.5
+"""How long the prompt waits for who reads the answers from a pipe."""
+SHOWN_SECONDS = 0.05
+"""How long it takes from there to the screen."""
 
 
 class StepwiseOutput(Vt100_Output):
@@ -134,6 +141,27 @@ def open_output(stdout: TextIO) -> StepwiseOutput:
         return Size(rows or 24, columns or 80)
 
     return StepwiseOutput(stdout, measure, term=os.environ.get("TERM"), enable_cpr=False)
+
+
+def wait_until_read(stream: TextIO) -> None:
+    """Wait until all of a pipe was read, and could be shown: `| tee log` writes to this terminal,
+    and a prompt that is drawn in the middle of a line takes the rest of it away.
+    """
+    if sys.platform == "win32" or stream.isatty():
+        return
+    import fcntl
+    import termios
+
+    end = time.monotonic() + READ_SECONDS
+    try:
+        stream.flush()
+        while any(fcntl.ioctl(stream.fileno(), termios.FIONREAD, bytes(struct.calcsize("i")))):
+            if time.monotonic() > end:
+                return
+            time.sleep(0.005)
+    except OSError:  # a file, or nobody reads any more
+        return
+    time.sleep(SHOWN_SECONDS)
 
 
 class AboveWriter(io.TextIOWrapper):
