@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.google.lazy import login_file
 from andy_cli.toolbox.google.login import account, renewal, scopes, vault
 from andy_cli.toolbox.google.login.consent import client_in, code_in, make_question
-from andy_cli.toolbox.google.login.redirect import listen_for_redirect
+from andy_cli.toolbox.login_redirect import LoginRedirect
 from andy_cli.toolbox.registry import Registry
 from tests.google import accounts
 from tests.google.emulator import Asked, Emulator
@@ -282,9 +283,11 @@ def test_only_the_answer_to_this_question_is_taken() -> None:
 def test_nonsense_at_the_page_for_the_browser_ends_nothing(sent: bytes) -> None:
     async def answered() -> str:
         settings = load(environment={})
-        async with listen_for_redirect() as redirect:
+        redirect = LoginRedirect[str]()
+        async with redirect.listen():
             asked = make_question(settings, accounts.CLIENT, [], redirect.address)
-            waiting = asyncio.create_task(redirect.answer(asked, 20))
+            redirect.expect(partial(code_in, asked))
+            waiting = asyncio.create_task(redirect.wait(20))
             await asyncio.to_thread(poke, redirect.address, sent)
             await asyncio.to_thread(fetched, f"{redirect.address}?code=good&state={asked.state}")
             return await waiting

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 from andy_cli.errors import AndyError, ToolError, UsageError
@@ -22,8 +23,8 @@ from andy_cli.toolbox.google.login.consent import (
     connect_account,
     make_question,
 )
-from andy_cli.toolbox.google.login.redirect import listen_for_redirect
 from andy_cli.toolbox.google.login.withdrawal import withdraw_login
+from andy_cli.toolbox.login_redirect import LoginRedirect
 
 NOWHERE = "http://127.0.0.1:1/"
 """Where a browser elsewhere is sent: no page opens, and the address in its bar holds the code."""
@@ -68,16 +69,28 @@ def _find_client(written: str) -> Client:
 async def _connect_by_browser(
     settings: Settings, client: Client, wanted_scopes: list[str]
 ) -> GoogleAccount:
-    async with listen_for_redirect() as redirect:
+    redirect = LoginRedirect[str]()
+    async with redirect.listen():
         question = make_question(settings, client, wanted_scopes, redirect.address)
+        redirect.expect(partial(code_in, question))
         opened = _open_browser(question.url)
         said = "Your browser asks whether andy may. If not, open" if opened else "Open"
         sys.stdout.write(f"{said} this address in a browser on this machine:\n\n{question.url}\n\n")
         if not opened:
             sys.stdout.write("In a browser elsewhere it works with --no-browser.\n")
         sys.stdout.flush()
-        code = await redirect.answer(question, settings.number("google.login_timeout"))
+        code = await _wait_for_code(redirect, settings.number("google.login_timeout"))
     return await connect_account(settings, client, question, code)
+
+
+async def _wait_for_code(redirect: LoginRedirect[str], seconds: float) -> str:
+    try:
+        return await redirect.wait(seconds)
+    except TimeoutError as error:
+        raise ToolError(
+            f"Nobody said yes in the browser within {seconds:g} s. Run `andy google login` again; "
+            "google.login_timeout gives more time."
+        ) from error
 
 
 async def _connect_by_paste(

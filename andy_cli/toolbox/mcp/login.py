@@ -4,12 +4,12 @@ The protocol's own steps (discovery, registration, PKCE, refresh) are the SDK's.
 where tokens are kept and the browser's way back to this machine.
 """
 
-import asyncio
 import hashlib
 import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -29,6 +29,7 @@ from pydantic import AnyUrl, BaseModel
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import data_folder, replaced
+from andy_cli.toolbox.login_redirect import LoginRedirect
 from andy_cli.toolbox.mcp.connection import reason
 from andy_cli.toolbox.mcp.servers import McpServer
 
@@ -39,16 +40,12 @@ EARLY = 5
 PATIENCE = 300.0
 """Seconds to log in."""
 BACK = "/callback"
-PAGE = "You are logged in. You can close this page and go back to andy."
 
 
 def file_of(server: McpServer) -> Path:
     """Where its tokens are; another address is another server."""
     place = hashlib.sha256(server.url.encode()).hexdigest()[:16]
     return data_folder() / "mcp" / f"{server.name}-{place}.json"
-
-
-Back = asyncio.Future[AuthorizationCodeResult]
 
 
 # The SDK reports with tracebacks what is told in words here.
@@ -164,30 +161,29 @@ async def login(server: McpServer, show: Callable[[str], None]) -> int:
     """
     if not server.url:
         raise UsageError(f"{server.name} is a program: there is nothing to log in to.")
-    back: Back = asyncio.get_running_loop().create_future()
-    listening = await asyncio.start_server(
-        lambda reader, writer: called_back(reader, writer, back), "127.0.0.1", 0
-    )
-    port = listening.sockets[0].getsockname()[1]
-
-    async def shown(url: str) -> None:
-        show(url)
-
-    async def answered() -> AuthorizationCodeResult:
-        async with asyncio.timeout(PATIENCE):
-            return await back
-
     file = file_of(server)
     file.unlink(missing_ok=True)  # a login begins anew
-    auth = provider(server, file, f"http://127.0.0.1:{port}{BACK}", shown, answered)
+    redirect = LoginRedirect[AuthorizationCodeResult]()
+    async with redirect.listen(BACK):
+        redirect.expect(read_answer)
+
+        async def shown(url: str) -> None:
+            show(url)
+
+        auth = provider(server, file, redirect.address, shown, partial(redirect.wait, PATIENCE))
+        count = await _count_tools(server, auth)
+    if isinstance(kept := auth.context.storage, Tokens) and kept.problem:
+        raise UsageError(f"The login cannot be kept in {file}: {kept.problem}.")
+    return count
+
+
+async def _count_tools(server: McpServer, auth: OAuthClientProvider) -> int:
+    """Ask for the server's tools, for which the SDK logs in. Raises UsageError."""
     try:
-        async with listening, httpx2.AsyncClient(auth=auth, timeout=30.0) as http:
+        async with httpx2.AsyncClient(auth=auth, timeout=30.0) as http:
             transport = streamable_http_client(server.url, http_client=http)
             async with Client(transport) as client:
-                count = len((await client.list_tools()).tools)
-        if isinstance(kept := auth.context.storage, Tokens) and kept.problem:
-            raise UsageError(f"The login cannot be kept in {file}: {kept.problem}.")
-        return count
+                return len((await client.list_tools()).tools)
     except TimeoutError as error:
         raise UsageError(
             "Nobody logged in.", f"`andy mcp login {server.name}` tries again."
@@ -205,44 +201,13 @@ def logout(server: McpServer) -> bool:
     return known
 
 
-def _read_answer(line: list[str]) -> dict[str, str]:
-    """Read what the browser brings from the first line of its request; empty for any other."""
-    there = urlsplit(line[1] if len(line) > 1 else "")
-    given = {key: values[0] for key, values in parse_qs(there.query).items()}
-    is_answer = line[0] == "GET" and there.path == BACK and not {"code", "error"}.isdisjoint(given)
-    return given if is_answer else {}
-
-
-async def called_back(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, back: Back
-) -> None:
-    """The browser comes back with a code; anything else on this port is refused."""
-    try:
-        line = (await asyncio.wait_for(reader.readline(), 10)).decode("latin-1").split(" ")
-        given = _read_answer(line)
-        right = bool(given)
-        page = PAGE if "code" in given else "This is nothing that was waited for."
-        head = f"HTTP/1.1 {200 if right else 404} x\r\nContent-Type: text/plain\r\n"
-        body = page.encode()
-        writer.write(
-            f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body
-        )
-        await writer.drain()
-        if right and not back.done():
-            settle(back, given)
-    except (OSError, TimeoutError, ValueError):
-        pass  # whoever called is gone; the browser will come again
-    finally:
-        writer.close()
-
-
-def settle(back: Back, given: Mapping[str, str]) -> None:
+def read_answer(address: str) -> AuthorizationCodeResult | None:
+    """Read what the browser brings back; None for anything else. Raises ToolError for a no."""
+    given = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
     if "error" in given:
-        refused = given.get("error_description") or given["error"]
-        back.set_exception(ToolError(f"the server says {refused}"))
-    else:
-        back.set_result(
-            AuthorizationCodeResult(
-                code=given["code"], state=given.get("state"), iss=given.get("iss")
-            )
-        )
+        raise ToolError(f"the server says {given.get('error_description') or given['error']}")
+    if "code" not in given:
+        return None
+    return AuthorizationCodeResult(
+        code=given["code"], state=given.get("state"), iss=given.get("iss")
+    )
