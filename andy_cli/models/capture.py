@@ -30,7 +30,7 @@ from pathlib import Path
 from andy_cli.errors import AndyError
 from andy_cli.guard.redactor import mask_secrets, redact_text, redact_value
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import Endpoint, ModelClient
+from andy_cli.models.client import Endpoint, ForwardingClient, ModelClient
 from andy_cli.models.http.addresses import show_url
 from andy_cli.models.streams import closing_stream
 from andy_cli.settings import Settings, state_folder
@@ -240,25 +240,13 @@ def mask_bytes(data: bytes, secrets: Sequence[str] = ()) -> bytes:
     return ("".join(kept) + text[at:]).encode("latin-1")
 
 
-class Captured:
+class Captured(ForwardingClient):
     """A client around a client that has no bytes to tap: its chunks are kept as they are."""
 
     def __init__(self, client: ModelClient, endpoint: Endpoint, capture: Capture) -> None:
-        self._client = client
+        super().__init__(client)
         self._endpoint = endpoint
         self._capture = capture
-
-    @property
-    def name(self) -> str:
-        return self._client.name
-
-    @property
-    def tools(self) -> bool:
-        return self._client.tools
-
-    @property
-    def guided(self) -> bool:
-        return self._client.guided
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         body = {"messages": [*request.messages], "tools": [*request.tools]}
@@ -274,6 +262,3 @@ class Captured:
             raise
         finally:
             exchange.end(failure)
-
-    async def close(self) -> None:
-        await self._client.close()

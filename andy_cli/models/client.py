@@ -35,6 +35,28 @@ class ModelClient(Protocol):
     async def close(self) -> None: ...
 
 
+class ForwardingClient:
+    """A client around another, whose replies it gives out in its own way."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self._client = client
+
+    @property
+    def name(self) -> str:
+        return self._client.name
+
+    @property
+    def tools(self) -> bool:
+        return self._client.tools
+
+    @property
+    def guided(self) -> bool:
+        return self._client.guided
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a model is and how to get in. `key` is never shown, logged or captured."""

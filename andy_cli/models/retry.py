@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 
 from andy_cli.errors import TransientError
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import ModelClient
+from andy_cli.models.client import ForwardingClient, ModelClient
 from andy_cli.models.streams import closing_stream
 from andy_cli.settings import Settings
 
@@ -21,26 +21,14 @@ TRIES = {"timeout": 2, "dns": 3, "protocol": 3}
 """Fewer tries for failures that patience seldom helps with, by kind of error."""
 
 
-class Retrying:
+class Retrying(ForwardingClient):
     def __init__(
         self, client: ModelClient, settings: Settings, tell: Callable[[str], None]
     ) -> None:
-        self._client = client
+        super().__init__(client)
         self._tries = max(1, settings.whole("network.tries"))
         self._first_backoff = settings.number("network.first_backoff")
         self._tell = tell
-
-    @property
-    def name(self) -> str:
-        return self._client.name
-
-    @property
-    def tools(self) -> bool:
-        return self._client.tools
-
-    @property
-    def guided(self) -> bool:
-        return self._client.guided
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         tried = 0
@@ -57,9 +45,6 @@ class Retrying:
                 if begun or not self._worth_it(error, tried):
                     raise
                 await self._wait_before_retry(error, tried)
-
-    async def close(self) -> None:
-        await self._client.close()
 
     def _worth_it(self, error: TransientError, tried: int) -> bool:
         if error.retry_after is not None and error.retry_after > LONGEST_WAIT:

@@ -4,28 +4,13 @@ import json
 from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request, Usage
-from andy_cli.models.client import ModelClient
+from andy_cli.models.client import ForwardingClient
 from andy_cli.models.streams import closing_stream
 from andy_cli.models.token_count import MESSAGE, tokens
 
 
-class CountingClient:
+class CountingClient(ForwardingClient):
     """Every reply ends with a usage: the server's own, else our estimate."""
-
-    def __init__(self, client: ModelClient) -> None:
-        self._client = client
-
-    @property
-    def name(self) -> str:
-        return self._client.name
-
-    @property
-    def tools(self) -> bool:
-        return self._client.tools
-
-    @property
-    def guided(self) -> bool:
-        return self._client.guided
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         told, written = False, 0
@@ -38,9 +23,6 @@ class CountingClient:
                 yield chunk
         if not told:
             yield Chunk(usage=Usage(estimate_request(request), written))
-
-    async def close(self) -> None:
-        await self._client.close()
 
 
 def estimate_request(request: Request) -> int:
