@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter
 from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
-from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.upstream.reply_start import begin_reply
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt

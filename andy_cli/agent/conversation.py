@@ -136,8 +136,7 @@ class Conversation:
         compiler = self.model.profile.make_compiler(self.model.thinks_first, False)
         reply = self.model.send(request, compiler, {})
         try:
-            async for _ in reply:
-                pass
+            await reply.read_whole()
         finally:
             self.model.add_usage(reply.usage)
         summary = reply.compiled.text.strip()

@@ -4,17 +4,28 @@ Look up the tool, ask for what the notation leaves open, fit names and values to
 validate (R14). Never the gate: `andy serve` resolves with its client's schemas and runs nothing.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.mapper import Mapped, map_call
 from andy_cli.compiler.mapper.provider_schema import schema_excerpt
 from andy_cli.compiler.mapper.tool_names import find_tool
-from andy_cli.messages import Arguments, Problem, Schema, ToolCall, ToolRequest
+from andy_cli.messages import (
+    Arguments,
+    Constraint,
+    Problem,
+    Schema,
+    ToolCall,
+    ToolRequest,
+    Wire,
+)
 
 AskModel = Callable[[InterviewQuestion], Awaitable[str]]
 """Puts a question to the model and returns its answer."""
+
+AskAside = Callable[[Sequence[Wire], Constraint | None], Awaitable[str]]
+"""(messages behind the history, what the answer may be) -> the model's answer, seen by nobody."""
 
 CheckArguments = Callable[[str, Arguments], tuple[Problem, ...]]
 """(tool, arguments) -> what does not fit although the schema lets it through."""
@@ -125,6 +136,22 @@ async def conduct_interview(
     except StopIteration as finished:
         outcome: Arguments | InterviewRefusal = finished.value
         return outcome
+
+
+def make_interviewer(written: str, ask_aside: AskAside) -> AskModel:
+    """Make what puts an interview's questions to the model; the side conversation grows (A18).
+
+    `written`: the request as the model wrote it.
+    """
+    side: list[Wire] = [{"role": "assistant", "content": written}]
+
+    async def ask(question: InterviewQuestion) -> str:
+        side.append({"role": "user", "content": question.text})
+        answer = await ask_aside(side, question.constraint)
+        side.append({"role": "assistant", "content": answer})
+        return answer
+
+    return ask
 
 
 def read_parameters(tool: Schema) -> Schema:

@@ -18,7 +18,11 @@ from andy_cli.agent.calls.envelope_plan import (
     plan_envelope,
 )
 from andy_cli.agent.calls.injection import unescape_control_tokens
-from andy_cli.agent.calls.request_resolution import ResolvedCall, resolve_tool_request
+from andy_cli.agent.calls.request_resolution import (
+    ResolvedCall,
+    make_interviewer,
+    resolve_tool_request,
+)
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.result_pairing import new_id
 from andy_cli.agent.model.reply import ModelReply
@@ -182,7 +186,7 @@ async def resolve_requests(
         named = request._replace(id=request.id if is_fresh else new_id(), arguments=arguments)
         used.add(named.id)
         offer = chat.tools.offer(chat.model.profile.known)
-        ask = chat.requests.make_interviewer(dialect, named)
+        ask = make_interviewer(dialect.write(named), chat.requests.ask_aside)
         resolved_calls = await resolve_tool_request(named, dialect, offer, ask)
         calls += [ReplyCall(named, resolved) for resolved in resolved_calls]
     return calls

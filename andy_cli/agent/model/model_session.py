@@ -242,9 +242,7 @@ class ModelSession:
 
     async def ask_aside(self, request: Request) -> str:
         """Ask for a short reply that nobody sees; returns its text alone."""
-        reply = self.send(request, Compiler(Markers([])), {})
-        async for _ in reply:
-            pass
+        reply = await self.send(request, Compiler(Markers([])), {}).read_whole()
         self.add_usage(reply.usage)
         return reply.compiled.text
 

@@ -85,6 +85,12 @@ class ModelReply:
             self._done(self.compiled)
         yield self.rest
 
+    async def read_whole(self) -> "ModelReply":
+        """Read a reply that nobody watches to its end; returns it."""
+        async for _ in self:
+            pass
+        return self
+
     def _note_chunk(self, chunk: Chunk) -> None:
         self.finish = chunk.finish or self.finish
         self.stopped_at = chunk.stopped_at or self.stopped_at

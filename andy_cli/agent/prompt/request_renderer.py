@@ -1,14 +1,13 @@
 """Render what the model is asked: the history, a side conversation, and what it may write."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from andy_cli.agent.calls.tool_runner import ToolRunner
 from andy_cli.agent.history.history import History
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
-from andy_cli.compiler.dialect import Dialect, InterviewQuestion
-from andy_cli.messages import Constraint, Message, Request, ToolRequest, Wire
+from andy_cli.messages import Constraint, Message, Request, Wire
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
@@ -79,18 +78,7 @@ class RequestRenderer:
             names=find_nearby_names(self._folder),
         )
 
-    def make_interviewer(
-        self, dialect: Dialect, request: ToolRequest
-    ) -> Callable[[InterviewQuestion], Awaitable[str]]:
-        """Make what puts an interview's questions to the model; the side conversation grows
-        (A18)."""
-        side: list[Wire] = [{"role": "assistant", "content": dialect.write(request)}]
-
-        async def ask(question: InterviewQuestion) -> str:
-            side.append({"role": "user", "content": question.text})
-            constraint = None if self._model.client.guided else question.constraint
-            answer = await self._model.ask_aside(self.render(side, constraint))
-            side.append({"role": "assistant", "content": answer})
-            return answer
-
-        return ask
+    async def ask_aside(self, side: Sequence[Wire], constraint: Constraint | None) -> str:
+        """Ask the model something that is not put into the history; returns its answer."""
+        held_to = None if self._model.client.guided else constraint
+        return await self._model.ask_aside(self.render(side, held_to))

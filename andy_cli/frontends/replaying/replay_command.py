@@ -157,8 +157,7 @@ def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> Replayed
 async def _drain(reply: ModelReply) -> str:
     """Read to the end; what went wrong on the way."""
     try:
-        async for _ in reply:
-            pass
+        await reply.read_whole()
     except ModelError as error:
         return str(error)
     return ""

@@ -8,8 +8,8 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable
 
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.rewritten_answer import read_prompt_tokens
-from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue
 from andy_cli.frontends.serve.answers.watched_choice import WatchedChoice
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest

@@ -6,9 +6,11 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from andy_cli.compiler.detect import NATIVE
+from andy_cli.frontends.serve.answers.dialogue_constraints import next_step
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter, plain_body
 from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
-from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue, next_step, stream_answer
+from andy_cli.frontends.serve.answers.tool_dialogue import stream_answer
 from andy_cli.frontends.serve.answers.wrapped_sources import RecordingSource
 from andy_cli.frontends.serve.call_records import ROOM, CallRecord
 from andy_cli.frontends.serve.http.http_exchange import HttpExchange

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from andy_cli.agent.model.reply import may_run_calls
-from andy_cli.frontends.serve.answers.tool_dialogue import ToolDialogue, continue_dialogue
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
 from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, Finish, TextDelta, TextRetracted
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_message

@@ -9,15 +9,10 @@ from collections.abc import AsyncIterator, Collection
 
 from andy_cli.agent.model.reply import may_run_calls, without_requests
 from andy_cli.compiler.compiler import CompiledReply
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.frontends.serve.answers.reply_understanding import make_reader, understand_call
 from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
-from andy_cli.frontends.serve.answers.tool_dialogue import (
-    TRIES,
-    ToolDialogue,
-    continue_dialogue,
-    make_reader,
-    open_call,
-    understand_call,
-)
+from andy_cli.frontends.serve.answers.tool_dialogue import TRIES, continue_dialogue, open_call
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.wires.answer_parts import (
