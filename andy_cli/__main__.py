@@ -29,7 +29,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        return failed(error)
+        return explain_failure(error)
 
 
 def dispatch(arguments: list[str]) -> int:
@@ -83,7 +83,7 @@ def chat_at_once(arguments: list[str], typed: bool) -> int | None:
     return start_chat(make_options(line.given).in_their_folder(), prompt)
 
 
-def failed(error: Exception) -> int:
+def explain_failure(error: Exception) -> int:
     """One line says what went wrong; our own faults leave their traceback in a file."""
     if isinstance(error, ClosedPipeError):
         return error.exit_code

@@ -90,7 +90,7 @@ def parameter_of(option: Option) -> inspect.Parameter:
         *option.flags,
         metavar=option.metavar or None,
         help=option.about,
-        autocompletion=known(option.values) if option.values else None,
+        autocompletion=complete_from(option.values) if option.values else None,
         show_default=bool(option.default),
     )
     types: dict[type, tuple[object, object]] = {
@@ -107,33 +107,38 @@ def parameter_of(option: Option) -> inspect.Parameter:
     )
 
 
-def known(kind: str) -> Callable[[str], list[tuple[str, str]]]:
+def complete_from(kind: str) -> Callable[[str], list[tuple[str, str]]]:
     """What the shell offers for a value; looked for when Tab is pressed."""
 
-    def offered(incomplete: str) -> list[tuple[str, str]]:
+    def complete(incomplete: str) -> list[tuple[str, str]]:
         from andy_cli.frontends.command_line.completion_values import VALUES
 
         return [offer for offer in VALUES[kind]() if offer[0].startswith(incomplete)]
 
-    return offered
+    return complete
 
 
 Model = Annotated[
     str,
     typer.Option(
-        "--model", "-m", help="the model: NAME or PROVIDER:NAME", autocompletion=known("models")
+        "--model",
+        "-m",
+        help="the model: NAME or PROVIDER:NAME",
+        autocompletion=complete_from("models"),
     ),
 ]
 BaseUrl = Annotated[
     str,
-    typer.Option(help="URL of an OpenAI-compatible server", autocompletion=known("addresses")),
+    typer.Option(
+        help="URL of an OpenAI-compatible server", autocompletion=complete_from("addresses")
+    ),
 ]
 KeyName = Annotated[
     str,
     typer.Option(
         "--api-key-env",
         help="environment variable that holds the API key",
-        autocompletion=known("variables"),
+        autocompletion=complete_from("variables"),
     ),
 ]
 Set = Annotated[
@@ -142,18 +147,19 @@ Set = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="a setting for this command",
-        autocompletion=known("settings"),
+        autocompletion=complete_from("settings"),
     ),
 ]
 ModelName = Annotated[
     str,
     typer.Argument(
-        help="NAME or PROVIDER:NAME; without it, the model in use", autocompletion=known("models")
+        help="NAME or PROVIDER:NAME; without it, the model in use",
+        autocompletion=complete_from("models"),
     ),
 ]
-ToolName = Annotated[str, typer.Argument(autocompletion=known("tools"))]
-ServerName = Annotated[str, typer.Argument(autocompletion=known("servers"))]
-Key = Annotated[str, typer.Argument(metavar="KEY", autocompletion=known("keys"))]
+ToolName = Annotated[str, typer.Argument(autocompletion=complete_from("tools"))]
+ServerName = Annotated[str, typer.Argument(autocompletion=complete_from("servers"))]
+Key = Annotated[str, typer.Argument(metavar="KEY", autocompletion=complete_from("keys"))]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
@@ -412,7 +418,9 @@ def models_list(
 def models_pull(
     name: Annotated[
         str,
-        typer.Argument(help="smollm2, or hf:OWNER/REPO/FILE.gguf", autocompletion=known("weights")),
+        typer.Argument(
+            help="smollm2, or hf:OWNER/REPO/FILE.gguf", autocompletion=complete_from("weights")
+        ),
     ],
     set_: Set = None,
 ) -> None:
@@ -427,7 +435,7 @@ def models_default(
     name: Annotated[
         str,
         typer.Argument(
-            help="NAME or PROVIDER:NAME; nothing shows it", autocompletion=known("models")
+            help="NAME or PROVIDER:NAME; nothing shows it", autocompletion=complete_from("models")
         ),
     ] = "",
     set_: Set = None,
@@ -474,7 +482,9 @@ def replay(
     capture: Annotated[str, typer.Argument(help="a file of ANDY_DEBUG_RAW, or their folder")],
     dialect: Annotated[
         str,
-        typer.Option(help="read the replies with this one alone", autocompletion=known("dialects")),
+        typer.Option(
+            help="read the replies with this one alone", autocompletion=complete_from("dialects")
+        ),
     ] = "",
     model_as: Annotated[
         str, typer.Option("--model-as", metavar="NAME", help="with that of a model")
@@ -502,7 +512,7 @@ def debug(
         str,
         typer.Argument(
             help="compile, map, sanitize, ground, path, command, url, neutralize or redact",
-            autocompletion=known("parts"),
+            autocompletion=complete_from("parts"),
         ),
     ],
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
@@ -593,14 +603,17 @@ def serve(
     model: Annotated[
         str,
         typer.Option(
-            "--model", "-m", help="the model to ask for there", autocompletion=known("models")
+            "--model",
+            "-m",
+            help="the model to ask for there",
+            autocompletion=complete_from("models"),
         ),
     ] = "",
     dialect: Annotated[
         str,
         typer.Option(
             help="how the model is taught to call: native, hermes, andybot, ...",
-            autocompletion=known("dialects"),
+            autocompletion=complete_from("dialects"),
         ),
     ] = "auto",
     host: Annotated[str, typer.Option(help="where to listen")] = "127.0.0.1",
@@ -721,7 +734,9 @@ def docs_update(set_: Set = None) -> None:
 SessionId = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="its id, or the beginning of it", autocompletion=known("sessions")
+        metavar="ID",
+        help="its id, or the beginning of it",
+        autocompletion=complete_from("sessions"),
     ),
 ]
 Everywhere = Annotated[bool, typer.Option("--all", help="of every folder, not of this one alone")]
@@ -772,7 +787,7 @@ def sessions_rename(
 def sessions_export(
     id: SessionId,
     format: Annotated[
-        str, typer.Argument(help="md, json or jsonl", autocompletion=known("exports"))
+        str, typer.Argument(help="md, json or jsonl", autocompletion=complete_from("exports"))
     ],
     file: Annotated[str, typer.Argument(help="a new file; nothing: stdout")] = "",
     set_: Set = None,

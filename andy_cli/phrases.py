@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 
 
 @cache
 def load_phrases() -> Mapping[str, tuple[str, ...]]:
     """Name of a tool -> phrases; none where the file is missing."""
-    file = bundled("tools") / "phrases.toml"
+    file = bundled_folder("tools") / "phrases.toml"
     if not file.is_file():
         return {}
     sections = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
 
 
-def bundled(name: Literal["prompts", "tools"]) -> Path:
+def bundled_folder(name: Literal["prompts", "tools"]) -> Path:
     """Return the folder, preferring the installed copy."""
     inside = PACKAGE / name
     if inside.is_dir():

@@ -191,8 +191,8 @@ class Settings:
         assert isinstance(value, tuple)
         return value
 
-    def named(self, table: str) -> dict[str, dict[str, str]]:
-        """What the user named in a table: `named("custom")["NAME"]["command"]`."""
+    def read_table(self, table: str) -> dict[str, dict[str, str]]:
+        """What the user named in a table: `read_table("custom")["NAME"]["command"]`."""
         found: dict[str, dict[str, str]] = {}
         for key, set_value in self._values.items():
             first, _, rest = key.partition(".")
@@ -219,7 +219,7 @@ def load(
     }
     for key, value, origin in _layers(overrides, flags or {}, environment):
         values[key] = Value(_fit(key, value, origin), origin)
-    notes = _tightened(values, Path.cwd()) if environment is os.environ else []
+    notes = _tighten(values, Path.cwd()) if environment is os.environ else []
     return Settings(values, notes)
 
 
@@ -245,7 +245,7 @@ def load_what_fits(
             faults.append(error)
     notes: list[str] = []
     try:
-        notes = _tightened(values, Path.cwd())
+        notes = _tighten(values, Path.cwd())
     except UsageError as error:
         faults.append(error)
     return Settings(values, notes), faults
@@ -256,7 +256,7 @@ STRICTEST = (("guard.mode", "plan"), ("guard.sandbox", "on"))
 LESS = ("limits.rounds", "limits.calls_per_reply", "limits.calls")
 
 
-def _tightened(values: dict[str, Value], folder: Path) -> list[str]:
+def _tighten(values: dict[str, Value], folder: Path) -> list[str]:
     """Let a trusted project tighten; returns what it was not let do, in words."""
     file = folder / ".andy" / "config.toml"
     if not file.is_file():
@@ -443,13 +443,13 @@ def save(key: str, value: str | Sequence[str]) -> Path:
             if not isinstance(table, dict):
                 raise ValueError(f"{folder} is no table there")
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
-        replaced(path, tomlkit.dumps(document))
+        replace_file(path, tomlkit.dumps(document))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path} cannot be written: {error}.") from error
     return path
 
 
-def replaced(path: Path, text: str | bytes) -> None:
+def replace_file(path: Path, text: str | bytes) -> None:
     """Replace a file of ours in one step: whatever happens, the old or the new one is there.
 
     It is 0600. Raises OSError.

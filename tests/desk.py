@@ -17,7 +17,7 @@ from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
 from andy_cli.messages import Arguments, Chunk
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.select import Chosen, connect_client
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.registry import Registry
@@ -134,7 +134,7 @@ DESK = Registry(
         delete_file,
         replace(upsert_memory, name=MEMORY + "upsert_memory"),
         replace(search_memory, name=MEMORY + "search_memory"),
-        *tools_in(bundled("tools") / "conversation.py"),
+        *tools_in(bundled_folder("tools") / "conversation.py"),
     ]
 )
 

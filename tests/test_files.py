@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.guard.gate import ApprovalRequest, Gate
 from andy_cli.messages import Effect, ToolCall, ToolResult
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
@@ -1312,7 +1312,7 @@ def test_what_is_about_to_happen_is_said_in_plain_words(
 
 def test_no_action_has_a_hole_where_nothing_is_known_of_it() -> None:
     dangling = ("to", "in", "of", "for", "the", "a", "at", "called", "from", "with", "your")
-    for file in sorted(bundled("tools").glob("*.py")):
+    for file in sorted(bundled_folder("tools").glob("*.py")):
         for tool in collection.tools_in(file):
             said = tool.intent({})
             assert said.split()[-1].rstrip(":,") not in dangling, said

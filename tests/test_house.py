@@ -9,6 +9,7 @@ from pathlib import Path
 from radon.complexity import cc_visit
 from radon.visitors import Function
 
+from tests.benchmarks.house import is_participle
 from tests.cases import loop_over
 
 ROOT = Path(__file__).parents[1]
@@ -92,6 +93,19 @@ def test_a_loop_says_what_it_goes_through() -> None:
         and any(isinstance(name, ast.Name) and name.id == "each" for name in ast.walk(node.target))
     ]
     assert loops == []
+
+
+def test_functions_are_named_for_what_they_do() -> None:
+    participles = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and is_participle(node.name.strip("_"))
+        and node.name.strip("_") != "run"
+        and not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+    ]
+    assert participles == []
 
 
 BRANCHING = "andy_cli/guard/"

@@ -9,7 +9,7 @@ import pytest
 
 from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, ToolCall
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.music import song_search
 from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
@@ -19,7 +19,7 @@ from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome
 from tests.make_music import ALBUM, MUSIC, encoded, song, tag, tone
 
-TOOLS = {tool.name: tool for tool in tools_in(bundled("tools") / "music.py")}
+TOOLS = {tool.name: tool for tool in tools_in(bundled_folder("tools") / "music.py")}
 SILENT = ". There is no sound card here, so nothing is heard."
 
 

@@ -512,7 +512,7 @@ def test_events_of_responses() -> None:
 def test_a_stream_of_responses_that_fails_keeps_its_id() -> None:
     writer = ResponsesWriter(read_responses_request(RESPONSE), "m")
     first, *_ = events(writer.write_event(TextDelta("Hel")))
-    failed, error = events(writer.failed(ApiError(502, "It broke off.")))
+    failed, error = events(writer.write_failure(ApiError(502, "It broke off.")))
     assert failed["response"]["id"] == first["response"]["id"]
     assert (failed["type"], failed["response"]["status"]) == ("response.failed", "failed")
     assert (error["message"], error["error"]["message"]) == ("It broke off.", "It broke off.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.messages import ToolCall, ToolResult
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import tools_in
@@ -15,7 +15,7 @@ from andy_cli.toolbox.registry import Registry
 
 def shipped(file: str) -> Registry:
     """The tools of one file in tools/, such as `music`."""
-    return Registry(tools_in(bundled("tools") / f"{file}.py"))
+    return Registry(tools_in(bundled_folder("tools") / f"{file}.py"))
 
 
 def ran(

@@ -52,7 +52,7 @@ def _text(arguments: Given, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _listed(arguments: Given) -> ResourceAccess:
+def _access_of_listing(arguments: Given) -> ResourceAccess:
     return ResourceAccess((_text(arguments, "path") or ".",), "list")
 
 
@@ -60,7 +60,7 @@ def _listed(arguments: Given) -> ResourceAccess:
     effect="read",
     title="list of files",
     action="list the files in {path}",
-    claim=_listed,
+    claim=_access_of_listing,
     examples=(
         "what is in this folder?",
         "show me my files",
@@ -131,7 +131,7 @@ async def read_file(
     )
 
 
-def _written(arguments: Given) -> ResourceAccess:
+def _access_of_writing(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
     return changes.claim_write(_text(arguments, "path"), _text(arguments, "content"))
@@ -141,7 +141,7 @@ def _written(arguments: Given) -> ResourceAccess:
     effect="write",
     title="file writer",
     action="write {path|a file}",
-    claim=_written,
+    claim=_access_of_writing,
     examples=(
         "write it into a text file",
         "save this as a file",
@@ -157,7 +157,7 @@ def write_file(path: File, content: Content) -> Outcome:
     return changes.put_file(path, content)
 
 
-def _edited(arguments: Given) -> ResourceAccess:
+def _access_of_editing(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
     path = _text(arguments, "path")
@@ -169,7 +169,7 @@ def _edited(arguments: Given) -> ResourceAccess:
     effect="write",
     title="file editor",
     action="edit {path|a file}",
-    claim=_edited,
+    claim=_access_of_editing,
     examples=(
         "replace a word in the text file",
         "correct the typo in the file",
@@ -209,7 +209,7 @@ def edit_file(
     return changes.edit_file(path, old_string, new_string, replace_all)
 
 
-def _searched(arguments: Given) -> ResourceAccess:
+def _access_of_search(arguments: Given) -> ResourceAccess:
     return ResourceAccess((_text(arguments, "path") or ".",), "list")
 
 
@@ -217,7 +217,7 @@ def _searched(arguments: Given) -> ResourceAccess:
     effect="read",
     title="file search",
     action="search {path} for {pattern} in {glob}",
-    claim=_searched,
+    claim=_access_of_search,
     examples=(
         "in which file is it mentioned?",
         "look for this in my files",
@@ -302,7 +302,7 @@ def _texts(arguments: Given, name: str) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _moved(arguments: Given) -> ResourceAccess:
+def _access_of_moving(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
@@ -313,7 +313,7 @@ def _moved(arguments: Given) -> ResourceAccess:
     effect="write",
     title="file mover",
     action="move {paths|files} to {destination|this folder}",
-    claim=_moved,
+    claim=_access_of_moving,
     examples=(
         "rename the file",
         "move the file into the folder",
@@ -331,7 +331,7 @@ async def move(paths: Paths, destination: Destination, replace: Replace = False)
     )
 
 
-def _copied(arguments: Given) -> ResourceAccess:
+def _access_of_copying(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
@@ -342,7 +342,7 @@ def _copied(arguments: Given) -> ResourceAccess:
     effect="write",
     title="file copier",
     action="copy {paths|files} to {destination|this folder}",
-    claim=_copied,
+    claim=_access_of_copying,
     examples=(
         "copy the file",
         "make a backup of the file",
@@ -390,7 +390,7 @@ def make_folder(
     return organizing.make_folder(path)
 
 
-def _trashed(arguments: Given) -> ResourceAccess:
+def _access_of_trashing(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     return organizing.claim_trash(_texts(arguments, "paths"))
@@ -400,7 +400,7 @@ def _trashed(arguments: Given) -> ResourceAccess:
     effect="write",
     title="trash",
     action="put {paths|files} into the trash",
-    claim=_trashed,
+    claim=_access_of_trashing,
     examples=(
         "delete the file",
         "remove the folder",
@@ -473,7 +473,7 @@ async def file_ingest(path: File) -> Outcome:
     return await in_thread(lambda work: ingesting.ingest_file(path, work), SECONDS)
 
 
-def _uploaded(arguments: Given) -> ResourceAccess:
+def _access_of_upload(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import uploading
 
     return uploading.claim_upload(_text(arguments, "path"), _text(arguments, "destination"))
@@ -483,7 +483,7 @@ def _uploaded(arguments: Given) -> ResourceAccess:
     effect="act",
     title="file transfer",
     action="copy {path|a file} to {destination|this folder}",
-    claim=_uploaded,
+    claim=_access_of_upload,
     examples=(
         "upload the file",
         "send the file to the web address",

@@ -60,7 +60,7 @@ def current_time(
     return Outcome(told, f"looked up the time: {clock.phrase_time(told)}")
 
 
-def _opened(arguments: Mapping[str, object]) -> ResourceAccess:
+def _access_of_opening(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.machine import browser
 
     url = browser.check_address(str(arguments.get("url") or ""))
@@ -72,7 +72,7 @@ def _opened(arguments: Mapping[str, object]) -> ResourceAccess:
     effect="act",
     title="web browser",
     action="open {url|a page} in your browser",
-    claim=_opened,
+    claim=_access_of_opening,
     returns_result=False,
     examples=(
         "open the page in my browser",
@@ -144,12 +144,12 @@ async def say(
 
 
 def _own() -> str:
-    if here().settings.named("custom"):
+    if here().settings.read_table("custom"):
         return ""
     return "There are no commands of your own. Add [custom.NAME] with a command to config.toml."
 
 
-def _filled(arguments: Mapping[str, object]) -> ResourceAccess:
+def _access_of_command(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.machine import custom_commands
     from andy_cli.toolbox.terminal import sandbox
 
@@ -168,7 +168,7 @@ def _filled(arguments: Mapping[str, object]) -> ResourceAccess:
     effect="run",
     title="personal command",
     action="run your command called {name}",
-    claim=_filled,
+    claim=_access_of_command,
     unavailable_reason=_own,
 )
 async def custom(

@@ -62,11 +62,11 @@ def list_mp3s(path: Folder = None) -> Outcome:
     found = songs.in_folder(folder)
     remember(folder)
     count = f"listed {len(found)} song{'s' * (len(found) != 1)}" if found else "found no music"
-    return Outcome([_told(song) for song in found], f"{count} in {show_folder(folder)}")
+    return Outcome([_describe_song(song) for song in found], f"{count} in {show_folder(folder)}")
 
 
-def _told(song: Song) -> dict[str, object]:
-    """What is known of a song; a file that cannot be played is marked as damaged."""
+def _describe_song(song: Song) -> dict[str, object]:
+    """Tell what is known of a song; a file that cannot be played is marked as damaged."""
     known: dict[str, object] = {
         "file": song.name,
         "title": song.title,
@@ -100,7 +100,7 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
 )
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
-    return _started(shared_player().play(find(file, path), volume))
+    return _report_start(shared_player().play(find(file, path), volume))
 
 
 @tool(
@@ -118,12 +118,12 @@ def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
     state = shared_player().queue(find(file, path))
     if not state.queue:
-        return _started(state)
+        return _report_start(state)
     queued = f"queued {state.queue[-1].describe_song()}"
     return Outcome(queued, queued)
 
 
-def _started(state: PlayerState) -> Outcome:
+def _report_start(state: PlayerState) -> Outcome:
     song = state.song.describe_song() if state.song else "nothing"
     if not state.notice:
         return Outcome(f"playing {song}", f"started {song}")

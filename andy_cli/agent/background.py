@@ -16,9 +16,9 @@ class Background:
     def start(self, work: Coroutine[None, None, ToolResult]) -> None:
         task = asyncio.create_task(work)
         self._running.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._finish_task)
 
-    def _ended(self, task: asyncio.Task[ToolResult]) -> None:
+    def _finish_task(self, task: asyncio.Task[ToolResult]) -> None:
         self._running.discard(task)
         if not task.cancelled() and not task.result().ok:
             self._failed.append(task.result())

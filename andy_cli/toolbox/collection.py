@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 from andy_cli.settings import Settings, config_folder, trusts
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -126,7 +126,7 @@ def load_tool_files() -> Registry:
 
 
 def shipped_tools() -> Iterator[Tool]:
-    for file in sorted(bundled("tools").glob("*.py")):
+    for file in sorted(bundled_folder("tools").glob("*.py")):
         yield from tools_in(file)
 
 

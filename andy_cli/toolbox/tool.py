@@ -170,13 +170,13 @@ def tool(
         known = _Described(function)
 
         def run(arguments: Arguments) -> object:
-            return function(**known.given(arguments))
+            return function(**known.bind_arguments(arguments))
 
         async def run_async(arguments: Arguments) -> object:
-            awaited = function(**known.given(arguments))
+            awaited = function(**known.bind_arguments(arguments))
             return await awaited if inspect.isawaitable(awaited) else awaited
 
-        def named(arguments: Arguments) -> ResourceAccess:
+        def find_access(arguments: Arguments) -> ResourceAccess:
             paths = known.paths
             places = [str(arguments[name]) for name in paths if arguments.get(name)]
             operation: Operation = "write" if kind is Effect.WRITE else "read"
@@ -194,7 +194,7 @@ def tool(
             members=members,
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=known.check,
-            claim=claim or named,
+            claim=claim or find_access,
             unavailable_reason=unavailable_reason,
             returns_result=returns_result and not background,
             background=background,
@@ -223,7 +223,7 @@ class _Described:
         properties = self.schema["properties"]
         return [name for name, property in properties.items() if property.get("format") == "path"]
 
-    def given(self, arguments: Arguments) -> dict[str, object]:
+    def bind_arguments(self, arguments: Arguments) -> dict[str, object]:
         fitting = self.model.model_validate(dict(arguments))
         return {name: getattr(fitting, name) for name in type(fitting).model_fields}
 

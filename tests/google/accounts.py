@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.messages import Status, ToolCall, ToolResult
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
@@ -35,7 +35,7 @@ Data = Any
 
 def tools() -> Registry:
     """All tools of Google."""
-    files = [bundled("tools") / f"google_{family}.py" for family in FAMILIES]
+    files = [bundled_folder("tools") / f"google_{family}.py" for family in FAMILIES]
     return Registry(tool for file in files for tool in tools_in(file))
 
 

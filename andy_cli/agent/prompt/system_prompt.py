@@ -8,7 +8,7 @@ from andy_cli.agent.prompt.example_arguments import make_example_arguments
 from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.messages import ToolRequest
-from andy_cli.resources import bundled
+from andy_cli.resources import bundled_folder
 
 
 def render_system_prompt(
@@ -43,4 +43,4 @@ def render_example_call(dialect: Dialect, tools: Tools) -> str:
 
 
 def load_prompt(name: str) -> Template:
-    return Template((bundled("prompts") / f"{name}.txt").read_text(encoding="utf-8"))
+    return Template((bundled_folder("prompts") / f"{name}.txt").read_text(encoding="utf-8"))

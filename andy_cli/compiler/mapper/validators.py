@@ -52,12 +52,12 @@ class Validators:
             raise UnreadableSchema("its references multiply")
         try:
             self._registry = jsonschema_rs.Registry([(ROOT, root)]) if '"$ref"' in text else None
-            self._whole = self._compiled(root)
+            self._whole = self._compile_schema(root)
             self._whole.is_valid({})
         except self._faults as error:
             raise UnreadableSchema(str(error)) from error
 
-    def _compiled(self, schema: Mapping[str, Any] | bool) -> SchemaValidator:
+    def _compile_schema(self, schema: Mapping[str, Any] | bool) -> SchemaValidator:
         return self._rs.Draft202012Validator(
             schema if isinstance(schema, bool) else dict(schema),
             registry=self._registry,
@@ -68,7 +68,7 @@ class Validators:
 
     def compile_validator(self, schema: Mapping[str, Any] | bool) -> Validate:
         try:
-            valid = self._compiled(schema).is_valid
+            valid = self._compile_schema(schema).is_valid
         except self._faults:
             return lambda value: True
 
@@ -83,7 +83,7 @@ class Validators:
     def compile_misfit_finder(self, schema: Mapping[str, Any] | bool) -> FindMisfits:
         """Find which properties of an object do not fit: all, where that cannot be told."""
         try:
-            errors = self._compiled(schema).iter_errors
+            errors = self._compile_schema(schema).iter_errors
         except self._faults:
             return lambda value: frozenset(value)
 

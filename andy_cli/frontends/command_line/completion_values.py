@@ -11,7 +11,7 @@ from pathlib import Path
 
 from andy_cli.errors import AndyError
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.resources import PACKAGE, bundled
+from andy_cli.resources import PACKAGE, bundled_folder
 from andy_cli.settings import SETTINGS, config_folder, load, state_folder, trusts
 
 Offer = tuple[str, str]
@@ -27,7 +27,7 @@ FIRST_WORDS = 60
 
 def list_tools() -> list[Offer]:
     """The tools in files, and their effects; what packages and servers bring is not known."""
-    folders = [bundled("tools"), config_folder() / "tools"]
+    folders = [bundled_folder("tools"), config_folder() / "tools"]
     if trusts(load(), Path.cwd()):
         folders.append(Path.cwd() / ".andy" / "tools")
     return [

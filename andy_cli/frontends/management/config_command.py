@@ -18,7 +18,7 @@ from andy_cli.settings import (
     check_key,
     config_folder,
     load,
-    replaced,
+    replace_file,
     save,
 )
 
@@ -97,7 +97,7 @@ def edit_settings() -> int:
     command = find_editor(os.environ)
     try:
         if not path.exists():
-            replaced(path, TEMPLATE)
+            replace_file(path, TEMPLATE)
         code = subprocess.call([*command, str(path)])
     except OSError as error:
         raise UsageError(f"{path} cannot be edited: {error}.") from error

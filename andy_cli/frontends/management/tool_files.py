@@ -12,7 +12,7 @@ from andy_cli.frontends.management.tools_command import find_tool, load_tools
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Effect, ToolCall
-from andy_cli.settings import load, replaced, save
+from andy_cli.settings import load, replace_file, save
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
 
@@ -33,7 +33,7 @@ def add_file(file: Path, instead: bool) -> None:
     if there.exists() and there.read_bytes() != text and not instead:
         raise UsageError(f"{there} exists and is another.", "Give --replace to replace it.")
     try:
-        replaced(there, text)
+        replace_file(there, text)
     except OSError as error:
         raise UsageError(f"{there} cannot be written: {error.strerror}.") from error
     for tool in found:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
-from andy_cli.models.inside.weights import Progress, checked, make_room, sha256
+from andy_cli.models.inside.weights import Progress, check_weights, make_room, sha256
 
 ENDPOINT = "https://huggingface.co"
 TRIES = 3
@@ -61,7 +61,7 @@ def _keep(part: BinaryIO, wanted: str, place: Path) -> None:
         part.truncate(0)
         raise ModelError(f"{place.name} arrived damaged and was not kept. Try again.")
     try:
-        checked(path)
+        check_weights(path)
     except UsageError as error:
         part.truncate(0)
         raise ModelError(f"{place.name} holds no GGUF weights. Choose another file.") from error

@@ -70,7 +70,7 @@ class LocalClient:
         constraint = request.constraint or Constraint()
         if request.keep_whole and constraint.choices:
             await asyncio.to_thread(_check_length, engine, request.messages)
-        planned = await asyncio.to_thread(self._planned, request)
+        planned = await asyncio.to_thread(self._plan_reply, request)
         if planned is not None:
             said, stop = planned.text, ""
             if not planned.is_command:  # a stop sequence is for text
@@ -80,7 +80,7 @@ class LocalClient:
             yield Chunk(finish="stop", usage=usage, stopped_at=stop)
             return
         body = await asyncio.to_thread(_body, engine, request, constraint)
-        async with aclosing(_streamed(engine, body)) as chunks:
+        async with aclosing(_stream_chunks(engine, body)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
@@ -96,7 +96,7 @@ class LocalClient:
                 self._engine = engine
             return self._engine
 
-    def _planned(self, request: Request) -> Utterance | None:
+    def _plan_reply(self, request: Request) -> Utterance | None:
         """What is said where it is planned; None where the model writes. Blocks."""
         assert self._planner is not None, "engine() was called before"
         if request.constraint is None:  # a question that nothing fits: a value would be made up
@@ -120,7 +120,7 @@ def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:
 
 
 def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
-    messages, limit = _measured(engine, request, constraint)
+    messages, limit = _fit_to_window(engine, request, constraint)
     body: Body = {
         "messages": messages,
         "max_tokens": limit,
@@ -129,7 +129,7 @@ def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
         "stream_options": {"include_usage": True},
         "verbose": bool(request.stop),  # only so is it told which of them ended the reply
     }
-    body |= _sampled(request.sampling)
+    body |= _sampling_fields(request.sampling)
     if constraint.schema:
         body["json_schema"] = dict(constraint.schema)
     elif constraint.grammar:
@@ -139,7 +139,9 @@ def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
     return body
 
 
-def _measured(engine: Engine, request: Request, constraint: Constraint) -> tuple[list[Wire], int]:
+def _fit_to_window(
+    engine: Engine, request: Request, constraint: Constraint
+) -> tuple[list[Wire], int]:
     """The messages that are sent, and of how many tokens the reply may be at most."""
     usual = SCHEMA_TOKENS if constraint.schema else REPLY_TOKENS
     limit = request.max_tokens or usual
@@ -151,7 +153,7 @@ def _measured(engine: Engine, request: Request, constraint: Constraint) -> tuple
     return fit_messages(request.messages, room, lambda text: len(engine.tokens(text))), limit
 
 
-def _sampled(sampling: Sampling) -> Body:
+def _sampling_fields(sampling: Sampling) -> Body:
     body = {name: value for name, value in sampling._asdict().items() if value is not None}
     if sampling.seed is not None:
         body["seed"] = sampling.seed % SEEDS
@@ -206,7 +208,7 @@ def _estimate(messages: Sequence[Wire]) -> int:
     return sum(len(_text(message)) // 4 + 4 for message in messages)
 
 
-async def _streamed(engine: Engine, body: Body) -> AsyncGenerator[Chunk, None]:
+async def _stream_chunks(engine: Engine, body: Body) -> AsyncGenerator[Chunk, None]:
     """The chunks of one chat completion, made by a thread. Closing the generator stops it."""
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Chunk | ModelError | None] = asyncio.Queue()

@@ -78,7 +78,7 @@ class Engine:
     def complete(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """One raw completion, whole."""
         with self._lock:
-            return _answered(self._server.handle_completions({"temperature": 0, **body}))
+            return _raise_failure(self._server.handle_completions({"temperature": 0, **body}))
 
     def chat(self, body: Mapping[str, Any], on_chunk: Callable[[Mapping[str, Any]], bool]) -> None:
         """Complete a chat, streamed; `on_chunk` is told every chunk and returns True to stop."""
@@ -86,7 +86,7 @@ class Engine:
 
         def receive(chunk: Mapping[str, Any]) -> bool:
             try:
-                return on_chunk(_answered(chunk))
+                return on_chunk(_raise_failure(chunk))
             except ModelError as error:
                 failures.append(error)
                 return True
@@ -203,7 +203,7 @@ def _threads() -> int:
     return max(1, min((usable or 1) // 2, 8))
 
 
-def _answered(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _raise_failure(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     if error := answer.get("error"):
         raise _explain(error)
     return answer

@@ -81,7 +81,7 @@ def find(name: str) -> Path | None:
         return path if path.is_file() else None
     if name.lower().endswith(".gguf"):
         path = Path(name).expanduser()
-        return checked(path) if path.is_file() else None
+        return check_weights(path) if path.is_file() else None
     known = ", ".join(PACKAGED)
     raise UsageError(
         f"There is no local model {name!r}. "
@@ -117,7 +117,7 @@ def hub_parts(name: str) -> tuple[str, ...]:
     return parts
 
 
-def checked(path: Path) -> Path:
+def check_weights(path: Path) -> Path:
     """The path, if GGUF weights lie there."""
     try:
         with path.open("rb") as file:

@@ -94,7 +94,7 @@ def _run(command: list[str], scratch: str, wanted: Packaged, progress: Progress)
                 process.kill()
                 process.wait()
     if process.returncode:
-        raise _explained(log.read_text(encoding="utf-8", errors="replace"), wanted)
+        raise _explain_failure(log.read_text(encoding="utf-8", errors="replace"), wanted)
 
 
 def _environment(scratch: str) -> dict[str, str]:
@@ -116,7 +116,7 @@ def _size(scratch: Path) -> int:
     return total
 
 
-def _explained(log: str, wanted: Packaged) -> ModelError:
+def _explain_failure(log: str, wanted: Packaged) -> ModelError:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     said = next((line for line in reversed(lines) if "error" in line.lower()), (lines or ["?"])[-1])
     lowered = log.lower()

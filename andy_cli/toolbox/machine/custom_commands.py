@@ -23,7 +23,7 @@ UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
 
 
 def command_names() -> list[str]:
-    known = here().settings.named("custom")
+    known = here().settings.read_table("custom")
     return sorted(name for name, custom in known.items() if custom.get("command"))
 
 
@@ -33,7 +33,7 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
         raise ToolError(
             "Commands of one's own do not run on Windows: nothing is quoted safely there."
         )
-    known = here().settings.named("custom")
+    known = here().settings.read_table("custom")
     template = known.get(name, {}).get("command", "")
     if not template:
         known_ones = describe_commands() or "none"
@@ -60,7 +60,7 @@ def _check_arguments(name: str, slots: Sequence[str], arguments: Mapping[str, ob
 
 def describe_commands() -> str:
     """The commands there are, with what each takes and is for."""
-    known = here().settings.named("custom")
+    known = here().settings.read_table("custom")
     return "; ".join(_describe_command(name, known[name]) for name in command_names())
 
 

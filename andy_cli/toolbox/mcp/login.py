@@ -28,7 +28,7 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl, BaseModel
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.settings import data_folder, replaced
+from andy_cli.settings import data_folder, replace_file
 from andy_cli.toolbox.login_redirect import LoginRedirect
 from andy_cli.toolbox.mcp.connection import reason
 from andy_cli.toolbox.mcp.servers import McpServer
@@ -101,7 +101,7 @@ class Tokens:
 
     def _write(self, record: Mapping[str, object]) -> None:
         try:
-            replaced(self._file, json.dumps({**self._read(), **record}))
+            replace_file(self._file, json.dumps({**self._read(), **record}))
         except OSError as error:
             # Not an error: a renewed token works now, and the old one may not work any more.
             self.problem = error.strerror or str(error)
@@ -138,7 +138,7 @@ def provider(
     server: McpServer,
     file: Path,
     back: str,
-    shown: Callable[[str], Awaitable[None]],
+    show_address: Callable[[str], Awaitable[None]],
     answered: Callable[[], Awaitable[AuthorizationCodeResult]] | None,
 ) -> OAuthClientProvider:
     metadata = OAuthClientMetadata(
@@ -149,7 +149,7 @@ def provider(
         token_endpoint_auth_method="none",
     )
     tokens = Tokens(file)
-    made = OAuthClientProvider(server.url, metadata, tokens, shown, answered)
+    made = OAuthClientProvider(server.url, metadata, tokens, show_address, answered)
     tokens.context = made.context
     return made
 
@@ -167,10 +167,12 @@ async def login(server: McpServer, show: Callable[[str], None]) -> int:
     async with redirect.listen(BACK):
         redirect.expect(read_answer)
 
-        async def shown(url: str) -> None:
+        async def show_address(url: str) -> None:
             show(url)
 
-        auth = provider(server, file, redirect.address, shown, partial(redirect.wait, PATIENCE))
+        auth = provider(
+            server, file, redirect.address, show_address, partial(redirect.wait, PATIENCE)
+        )
         count = await _count_tools(server, auth)
     if isinstance(kept := auth.context.storage, Tokens) and kept.problem:
         raise UsageError(f"The login cannot be kept in {file}: {kept.problem}.")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.settings import Settings, config_folder, replaced, state_folder, trusts
+from andy_cli.settings import Settings, config_folder, replace_file, state_folder, trusts
 
 PROJECT_FILES = (".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".andy/mcp.json")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
@@ -177,7 +177,7 @@ def _read_entry(
 
 
 def _fill_variables(value: object, environment: Mapping[str, str]) -> object:
-    """With `${VAR}` and `${VAR:-default}` replaced, however deep."""
+    """With `${VAR}` and `${VAR:-default}` replace_file, however deep."""
     if isinstance(value, list):
         return [_fill_variables(element, environment) for element in value]
     if isinstance(value, dict):
@@ -231,6 +231,6 @@ def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:
         listed.pop(name, None)
         if entry is not None:
             listed[name] = dict(entry)
-        replaced(file, json.dumps(tree, ensure_ascii=False, indent=2) + "\n")
+        replace_file(file, json.dumps(tree, ensure_ascii=False, indent=2) + "\n")
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"{file} cannot be written: {error}.") from error

@@ -57,12 +57,14 @@ class Session:
         """What it returned, and whether it says that it failed."""
         tell = PROGRESS.get()  # of this call: the server is heard in a task of its own
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
             share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
             tell(f"{share} {message or ''}".strip())
 
         try:
-            answered = await self._client.call_tool(name, dict(arguments), self._patience, told)
+            answered = await self._client.call_tool(
+                name, dict(arguments), self._patience, tell_progress
+            )
         except MCPError as error:
             if error.error.code != REQUEST_TIMEOUT:
                 raise

@@ -307,7 +307,7 @@ class RequestHandler:
         self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
-        self.exchange.failed = writer.failed
+        self.exchange.write_failure = writer.write_failure
 
         async def keep_alive() -> None:
             if recording.begun and not self.exchange.begun:

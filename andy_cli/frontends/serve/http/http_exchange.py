@@ -28,7 +28,7 @@ class HttpExchange:
         self.shared: dict[str, str] = {}
         """Headers of every answer to it."""
         self.begun = False
-        self.failed: Callable[[ApiError], bytes] | None = None
+        self.write_failure: Callable[[ApiError], bytes] | None = None
         """Who is writing the answer ends it, should it fail."""
         self.gone = False
         """Its client is; nobody is left to answer."""
@@ -99,8 +99,8 @@ class HttpExchange:
     async def refuse(self, api_error: ApiError, wire: ClientWire) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
-            failed = self.failed or wire.failed
-            await self.write_chunk(failed(api_error), more=False)
+            write_failure = self.write_failure or wire.write_failure
+            await self.write_chunk(write_failure(api_error), more=False)
         else:
             told = dump_json(wire.error(api_error))
             await self.respond(api_error.status, told, headers=api_error.headers)

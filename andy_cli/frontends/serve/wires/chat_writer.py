@@ -134,7 +134,7 @@ class ChatWriter:
         )
 
     @staticmethod
-    def failed(api_error: ApiError) -> bytes:
+    def write_failure(api_error: ApiError) -> bytes:
         """An error in a stream that has begun: the client is told, and that it is over."""
         return write_data_event(write_error(api_error)) + DONE
 

@@ -53,7 +53,7 @@ class AnswerWriter(Protocol):
         """The answer that is not streamed."""
         ...
 
-    def failed(self, api_error: ApiError) -> bytes:
+    def write_failure(self, api_error: ApiError) -> bytes:
         """Write the end of a stream that failed in the middle."""
         ...
 
@@ -67,7 +67,7 @@ class ClientWire(NamedTuple):
     """(what is asked for, the model's name) -> who writes the answer."""
     error: Callable[[ApiError], Mapping[str, object]]
     """The body of an error."""
-    failed: Callable[[ApiError], bytes] = ChatWriter.failed
+    write_failure: Callable[[ApiError], bytes] = ChatWriter.write_failure
     """What ends a stream that was passed on and failed in the middle."""
     comment: bytes = COMMENT
     """What keeps a stream alive; empty where the wire has nothing for that but an empty text."""

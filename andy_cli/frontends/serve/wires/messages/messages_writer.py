@@ -84,7 +84,7 @@ class MessagesWriter:
         return dump_json({**self._message, "content": self._blocks})
 
     @staticmethod
-    def failed(api_error: ApiError) -> bytes:
+    def write_failure(api_error: ApiError) -> bytes:
         """An error in a stream that has begun."""
         return write_messages_event("error", error=write_messages_error(api_error)["error"])
 

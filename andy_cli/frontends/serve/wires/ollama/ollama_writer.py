@@ -53,7 +53,7 @@ class OllamaChatWriter:
         return dump_json({**self._render_pieces(pieces), **self._render_end(finish)})
 
     @staticmethod
-    def failed(api_error: ApiError) -> bytes:
+    def write_failure(api_error: ApiError) -> bytes:
         """An error in a stream that has begun."""
         return dump_line(render_error(api_error))
 

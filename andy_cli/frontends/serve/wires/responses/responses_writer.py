@@ -121,7 +121,7 @@ class ResponsesWriter:
             self.write_event(piece)
         return dump_json(self._response)
 
-    def failed(self, api_error: ApiError) -> bytes:
+    def write_failure(self, api_error: ApiError) -> bytes:
         """The end of a stream that failed: as the API tells of it, and as its clients raise it."""
         told = {"code": api_error.code or "server_error", "message": api_error.message}
         self._response |= {"status": "failed", "error": told, "output": self._items}

@@ -1,0 +1,59 @@
+"""What the next reply of a dialogue may be, for models that can be held to it."""
+
+from collections.abc import (
+    Sequence,
+)
+
+from andy_cli.compiler.bodies.constraint_schemas import call_constraint
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.messages import (
+    Constraint,
+    Message,
+)
+
+
+def next_step(dialogue: ToolDialogue) -> Constraint | None:
+    """Constrain the next reply, for sources that can hold a model to it."""
+    dialect = dialogue.tool_prompt.dialect
+    choice = dialogue.chat_request.choice
+    if not dialogue.source.guided:
+        return next_reply(dialogue)
+    if not dialect.constraint or choice.how == "none":
+        return None
+    tools = dialogue.tool_prompt.tools
+    base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
+    if base.schema:
+        return base
+    results, _ = collect_results(dialogue.chat_request.history)
+    earlier, _ = collect_results(dialogue.chat_request.history, everything=True)
+    # What is due is asked for first, and only then what is due of commands alone.
+    free = choice.how != "required" or not dialogue.side
+    past = earlier[: len(earlier) - len(results)]
+    return base._replace(free_text=free, results=(*results,), earlier=(*past,))
+
+
+def next_reply(dialogue: ToolDialogue) -> Constraint | None:
+    """The same for a model that writes by itself: words stay free unless a call is due."""
+    chat_request, tool_prompt = dialogue.chat_request, dialogue.tool_prompt
+    if dialogue.native or not chat_request.tools or chat_request.choice.how == "none":
+        return None
+    if dialogue.source.endpoint.model in dialogue.thinks_first:
+        return None  # held to a call it could not think first
+    tools = {dialogue.due: tool_prompt.tools[dialogue.due]} if dialogue.due else tool_prompt.tools
+    due = dialogue.must or bool(dialogue.again)
+    if tool_prompt.dialect.constraint is not None:
+        return tool_prompt.dialect.constraint(tools, due)
+    return call_constraint(tools) if due else None
+
+
+def collect_results(
+    history: Sequence[Message], everything: bool = False
+) -> tuple[list[str], list[str]]:
+    """Collect what tools returned since the user spoke last (or ever), and what users said."""
+    words = [message.content for message in history if message.role == "user"]
+    start = (
+        0
+        if everything
+        else max((at for at, message in enumerate(history) if message.role == "user"), default=0)
+    )
+    return [message.content for message in history[start:] if message.role == "tool"], words

@@ -1,0 +1,137 @@
+"""What is known of one answer while the dialogue for it goes on."""
+
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
+
+from andy_cli.compiler.detect import NATIVE
+from andy_cli.compiler.dialect import Tools
+from andy_cli.frontends.serve.answers.opening_call import OpeningCall
+from andy_cli.frontends.serve.upstream.sources import ReplySource
+from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
+from andy_cli.frontends.serve.upstream.tool_prompt import ToolPrompt
+from andy_cli.frontends.serve.wires.answer_parts import (
+    Finish,
+)
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.messages import (
+    Constraint,
+    Request,
+    Usage,
+    Wire,
+)
+
+MUST = "You must use one of the commands now; do not answer in words."
+MUST_THIS = "You must use {} now; do not answer in words."
+NOTHING_USED = Usage()
+
+
+@dataclass(slots=True)
+class ToolDialogue:
+    """One answer while it is made."""
+
+    chat_request: ChatRequest
+    source: ReplySource
+    tool_prompt: ToolPrompt
+    thinks_first: set[str] = field(default_factory=set)
+    """Models whose replies begin inside reasoning that the prompt opened, as far as was seen."""
+    usage: Usage = NOTHING_USED
+    side: list[Wire] = field(default_factory=list)
+    """What was said to the model beside the client's history, and its replies to that."""
+    repairs: tuple[str, ...] = ()
+    said: bool = False
+    """The client has seen text of this answer."""
+    opening: OpeningCall | None = None
+    """The first call, which goes on while it is written; None where it may not."""
+    unsaid: list[str] = field(default_factory=list)
+    """What the model said instead of calls to use; if `said`, the client saw the first."""
+    again: str = ""
+    """The tool that is asked for once more, as the arguments that it was called with do not fit."""
+    catalogue: ToolCatalogue | None = None
+    """All tools of the request, where they are more than the model can read."""
+
+    @property
+    def opened(self) -> OpeningCall | None:
+        """The first call, once its client knows of it."""
+        return self.opening if self.opening is not None and self.opening.begun else None
+
+    @property
+    def results(self) -> list[str]:
+        return [message.content for message in self.chat_request.history if message.role == "tool"]
+
+    @property
+    def must(self) -> bool:
+        return self.chat_request.choice.how == "required"
+
+    @property
+    def unmet_demand(self) -> str:
+        """What a model is told that had to call a tool and did not; empty if it need not."""
+        return self.demand if self.must else ""
+
+    @property
+    def demand(self) -> str:
+        name = self.chat_request.choice.name
+        return MUST_THIS.format(name) if name else MUST
+
+    @property
+    def due(self) -> str:
+        """The one tool that has to be called now; nothing where it may be any."""
+        return self.chat_request.choice.name or self.again
+
+    @property
+    def native(self) -> bool:
+        """The model is given the tools themselves."""
+        wanted = bool(self.chat_request.tools) and self.chat_request.choice.how != "none"
+        return wanted and self.tool_prompt.dialect.name == NATIVE
+
+    @property
+    def callable_tools(self) -> Tools:
+        """The tools that a reply may call: what is only named may be called too."""
+        return self.catalogue.tools if self.catalogue else self.chat_request.tools
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """The fields that are passed on; with native calls also what is wanted of them."""
+        if not self.native:
+            return self.chat_request.fields
+        choice: dict[str, object] = {}
+        if self.must or self.again:
+            function = {"type": "function", "function": {"name": self.due}}
+            choice["tool_choice"] = function if self.due else "required"
+        if not self.chat_request.parallel:
+            choice["parallel_tool_calls"] = False
+        return {**self.chat_request.fields, **choice}
+
+    def build_request(
+        self, more: Sequence[Wire] = (), constraint: Constraint | None = None
+    ) -> Request:
+        chat_request = self.chat_request
+        # A model that is chosen for needs no words for it.
+        demand = self.demand if self.must and not self.source.guided else ""
+        if self.catalogue and self.chat_request.choice.how != "none":
+            demand = "\n\n".join(filter(None, [self.catalogue.tell_others(), demand]))
+        history = chat_request.history
+        if self.source.guided:
+            # A11 keeps words and not the call beside them; what is chosen next needs the call.
+            history = tuple(
+                message._replace(content="") if message.calls else message for message in history
+            )
+        teach = self.chat_request.choice.how != "none"
+        messages = self.tool_prompt.render_messages(history, chat_request.parts, demand, teach)
+        return Request(
+            messages=(*messages, *self.side, *more),
+            tools=tuple(self.chat_request.tools.values()) if self.native else (),
+            constraint=constraint,
+            stop=self.tool_prompt.dialect.stop,
+        )
+
+    def add_usage(self, usage: Usage) -> None:
+        self.usage = Usage(
+            self.usage.input_tokens + usage.input_tokens,
+            self.usage.output_tokens + usage.output_tokens,
+        )
+
+    def make_finish(self, reason: str, dialect: str = "") -> Finish:
+        return Finish(reason, *self.usage, dialect=dialect, repairs=self.repairs)

@@ -1,0 +1,234 @@
+"""Sort what a reply of a dialogue says into calls for the client, and texts."""
+
+import json
+from collections.abc import (
+    Sequence,
+)
+from functools import partial
+from typing import NamedTuple
+
+from andy_cli.agent.calls.injection import is_copied, is_quoted, unescape_control_tokens
+from andy_cli.agent.calls.request_resolution import (
+    OfferedTools,
+    ResolvedCall,
+    make_interviewer,
+    resolve_tool_request,
+)
+from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.model.reply import ModelReply, may_run_calls
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
+from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.requested import asks_for_code
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
+from andy_cli.frontends.serve.wires.answer_parts import (
+    CompletedCall,
+)
+from andy_cli.messages import (
+    Arguments,
+    CallDelta,
+    Chunk,
+    Constraint,
+    ToolRequest,
+    Wire,
+)
+
+WORDS = "Answer in words: no command can be used now."
+
+
+def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[CompiledReply, str]:
+    """The reply and its text; where it says nothing and asks for nothing, what its reasoning does.
+
+    A server that knows no end of the reasoning takes the calls behind it for a part of it.
+    """
+    compiled = reply.compiled
+    silent = not (compiled.requests or compiled.text.strip())
+    if (
+        silent
+        and compiled.reasoning
+        and may_run_calls(reply.finish)
+        and dialogue.chat_request.tools
+    ):
+        again = make_reader(dialogue)
+        again.take(Chunk(compiled.reasoning))
+        _, found = again.finish()
+        if found.requests:
+            return found, compiled.reasoning
+    return compiled, reply.raw
+
+
+def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
+    opened: Opened = "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
+    if not dialogue.chat_request.tools:
+        return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
+    words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
+    make = partial(
+        dialogue.tool_prompt.make_compiler,
+        wants_code=asks_for_code("".join(words[-1:])),
+        opened=opened,
+    )
+    return QuoteAwareParser(make, partial(is_text, dialogue))
+
+
+class UnderstoodReply(NamedTuple):
+    """The calls that a reply asks for, and the texts that are none."""
+
+    calls: tuple[CompletedCall, ...] = ()
+    shown: tuple[str, ...] = ()
+    """Texts of requests that are none: quotations, and what the protocol says aloud."""
+    dialect: str = ""
+    note: str = ""
+    """What the model is told if there is nothing to use."""
+    unfit: tuple[CompletedCall, ...] = ()
+    """Calls with arguments that do not fit, as the client may see for itself."""
+    foreign: tuple[str, ...] = ()
+    """Texts of requests that name no tool."""
+
+    def choose_calls(self, last: bool) -> tuple[CompletedCall, ...]:
+        """Choose what the client gets: at the end a call that does not fit is better than none."""
+        return self.calls or (self.unfit if last else ())
+
+
+def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> str | None:
+    """Find the text that a request is shown as; None if it is a call."""
+    if is_spoken(dialogue, request):
+        return find_spoken_text(request)
+    return raw[slice(*request.span)] if is_text(dialogue, request, raw) else None
+
+
+async def understand_reply(
+    dialogue: ToolDialogue, compiled: CompiledReply, raw: str
+) -> "UnderstoodReply":
+    """Sort the requests of a reply into calls and texts. `raw`: the reply as it was written."""
+    choice = dialogue.chat_request.choice
+    shown: list[str] = []
+    foreign: list[str] = []
+    note = compiled.fault
+    found: list[ResolvedCall] = []
+    for request in compiled.requests:
+        spoken = find_shown_text(dialogue, request, raw)
+        if spoken is not None:
+            shown.append(spoken)
+        elif choice.how == "none":
+            note = note if dialogue.said else WORDS
+        else:
+            made = await resolve_request(dialogue, request, compiled.dialect)
+            if names_no_tool(dialogue, made) and is_unmarked(request, raw):
+                foreign.append(raw[slice(*request.span)])
+            found += made
+    fitting, unfit = sort_by_fit(dialogue, found)
+    for resolved in fitting:
+        dialogue.repairs += resolved.changes
+    return UnderstoodReply(
+        make_calls(fitting),
+        tuple(filter(None, shown)),
+        compiled.dialect,
+        next((resolved.fault for resolved in found if resolved.fault), note),
+        make_calls(unfit),
+        tuple(filter(None, foreign)),
+    )
+
+
+def names_no_tool(dialogue: ToolDialogue, made: Sequence[ResolvedCall]) -> bool:
+    tools = dialogue.callable_tools
+    return all(resolved.fault and resolved.call.name not in tools for resolved in made)
+
+
+def sort_by_fit(
+    dialogue: ToolDialogue, found: Sequence[ResolvedCall]
+) -> tuple[list[ResolvedCall], list[ResolvedCall]]:
+    """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
+    request = dialogue.chat_request
+    wanted = (
+        [request.choice.name]
+        if request.choice.name
+        else {**dialogue.callable_tools, **request.tools}
+    )
+    known = [resolved for resolved in found if resolved.call.name in wanted]
+    most = None if request.parallel else 1
+    fitting = [resolved for resolved in known if not resolved.fault]
+    unfit = [resolved for resolved in known if resolved.fault]
+    return fitting[:most], unfit[:most]
+
+
+async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:
+    """The arguments that were meant by one native call; None if they do not fit."""
+    compiler = make_reader(dialogue)
+    compiler.take(Chunk(call=delta))
+    _, compiled = compiler.finish()
+    found = await understand_reply(dialogue, compiled, "")
+    return json.loads(found.calls[0].arguments) if len(found.calls) == 1 else None
+
+
+ALOUD = ("send_chat", "write", "end_turn")
+"""Requests of a protocol in which everything is one: they are the answer, and its end."""
+
+
+def find_spoken_text(request: ToolRequest) -> str:
+    text = (request.arguments or {}).get("content")
+    return text if isinstance(text, str) and request.name != "end_turn" else ""
+
+
+def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
+    return dialogue.tool_prompt.dialect.calls_only and request.name.lower() in ALOUD
+
+
+def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
+    """Whether a request is a quotation, or no call is wanted: then its text is text (P9).
+
+    What merely resembles a result is a call: nothing is run here, and who runs it can ask.
+    """
+    dialect = dialogue.tool_prompt.dialect
+    framed = dialect.format_violation is not None or dialect.calls_only
+    return not is_spoken(dialogue, request) and (
+        (dialogue.chat_request.choice.how == "none" and is_unmarked(request, raw))
+        or (request.quoted and not framed)
+        or is_quoted(request, raw)
+        or is_copied(request, raw, dialogue.results)
+    )
+
+
+def is_unmarked(request: ToolRequest, raw: str) -> bool:
+    """Whether it is JSON or code, and may be an answer; with markers it is no text for anybody."""
+    return raw[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
+
+
+async def resolve_request(
+    dialogue: ToolDialogue, request: ToolRequest, dialect: str
+) -> tuple[ResolvedCall, ...]:
+    named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
+    written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
+    tools = {**dialogue.callable_tools, **dialogue.tool_prompt.tools}
+    offer = OfferedTools(tools, lambda name: False)
+    written = dialogue.tool_prompt.dialect.write(named)
+    ask = make_interviewer(written, partial(ask_aside, dialogue))
+    return await resolve_tool_request(named, written_in, offer, ask)
+
+
+def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
+    return tuple(
+        CompletedCall(
+            at,
+            f"call_{found.call.id}",
+            found.call.name,
+            json.dumps(dict(found.call.arguments), ensure_ascii=False),
+        )
+        for at, found in enumerate(resolved)
+    )
+
+
+async def ask_aside(
+    dialogue: ToolDialogue, side: Sequence[Wire], constraint: Constraint | None
+) -> str:
+    """Ask the model something that its client never sees; returns its answer."""
+    held_to = None if dialogue.source.guided else constraint
+    fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
+    replies = dialogue.source.reply(dialogue.build_request(side, held_to), fields)
+    reply = await ModelReply(replies, Compiler(Markers([]))).read_whole()
+    dialogue.add_usage(reply.usage)
+    return reply.compiled.text
+
+
+KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user".split())
+"""Fields that mean the same for an answer to a question of ours."""
