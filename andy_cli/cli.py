@@ -108,7 +108,7 @@ def parameter_of(option: Option) -> inspect.Parameter:
 
 
 def complete_from(kind: str) -> Callable[[str], list[tuple[str, str]]]:
-    """What the shell offers for a value; looked for when Tab is pressed."""
+    """Return a function that finds what the shell offers for a value, once Tab is pressed."""
 
     def complete(incomplete: str) -> list[tuple[str, str]]:
         from andy_cli.frontends.command_line.completion_values import VALUES
@@ -273,7 +273,7 @@ def run(
 
 @tools_app.command("list")
 def tools_list(json: AsJson = False, set_: Set = None) -> None:
-    """What andy can do, and what each tool does to the world."""
+    """List what andy can do, and what each tool does to the world."""
     from andy_cli.frontends.management.tools_command import list_tools
 
     list_tools(json)

@@ -97,7 +97,7 @@ class Cancelled(AndyError):
 
 
 class DialectError(Exception):
-    """What the model wrote stands where a tool request stands, and cannot be read."""
+    """Text of the model that stands where a tool request stands, and cannot be read."""
 
 
 class ToolError(Exception):

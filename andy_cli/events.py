@@ -69,7 +69,7 @@ class Reasoned:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What the compiler made of one reply; `spans` are the character ranges it consumed.
+    """The result of compiling one reply; `spans` are the character ranges it consumed.
 
     `hidden` lists what is neither shown nor run, as (kind, start, end): `framing` of the protocol,
     what the model said in somebody else's name (`invented`), a request that is none.
@@ -133,7 +133,7 @@ class Compressed:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What in the answer nothing supports, and markers that had to be taken out of it."""
+    """The parts of the answer that nothing supports, and markers that had to be taken out of it."""
 
     type: ClassVar[str] = "audit"
     unsupported: tuple[str, ...] = ()

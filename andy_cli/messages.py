@@ -24,7 +24,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 class Effect(StrEnum):
-    """What a tool does to the world; the gate decides by it."""
+    """The effect of a tool on the world; the gate decides by it."""
 
     READ = "read"
     PLAY = "play"
@@ -37,7 +37,7 @@ class Effect(StrEnum):
 
 
 class Status(StrEnum):
-    """How a call ended."""
+    """The outcome of a call."""
 
     SUCCESS = "success"
     FAILED = "failed"
@@ -47,7 +47,7 @@ class Status(StrEnum):
 
 
 class ToolRequest(NamedTuple):
-    """What the model wrote."""
+    """A request for a tool, as the model wrote it."""
 
     name: str
     arguments: Arguments | None = None
@@ -65,7 +65,7 @@ NO_ARGUMENTS: Arguments = MappingProxyType({})
 
 
 class ToolCall(NamedTuple):
-    """What we are willing to run: the tool exists and the arguments fit its schema."""
+    """A call that we are willing to run: the tool exists and the arguments fit its schema."""
 
     id: str
     name: str
@@ -81,7 +81,7 @@ class Problem(NamedTuple):
 
 
 class Display(NamedTuple):
-    """What the user may look at beside the action; never told to the model, nor to scripts."""
+    """Details for the user beside the action; never told to the model, nor to scripts."""
 
     diff: str = ""
     """The change to a file: hunks of a unified diff, without the names of files."""
@@ -95,7 +95,7 @@ NO_DISPLAY = Display()
 
 
 class ToolResult(NamedTuple):
-    """What came back, or why nothing did."""
+    """The result of a call, or the reason why there is none."""
 
     call_id: str
     name: str
@@ -180,7 +180,7 @@ class Choice(NamedTuple):
 
 
 class Constraint(NamedTuple):
-    """What the reply may be. A client that cannot hold a model to it ignores it.
+    """Limits on what the reply may be. A client that cannot hold a model to it ignores it.
 
     `choices` (with `free_text`: or anything else) is for clients that can score, and is sent as
     a grammar or an enum by those that can only constrain.
@@ -203,7 +203,7 @@ class Constraint(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """How tokens are drawn; None is the default of the model."""
+    """The parameters by which tokens are drawn; None is the default of the model."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -228,7 +228,7 @@ class Request(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What a model at one endpoint has shown so far; empty where nothing is known."""
+    """The facts that a model at one endpoint has shown so far; empty where nothing is known."""
 
     native: bool | None = None
     """False: its server refuses or ignores tools. True: it has called them."""

@@ -1,4 +1,4 @@
-"""What people say when they want one of the tools that ship, in five languages: tools/phrases.toml.
+"""The phrases of people who want one of the tools that ship, in five languages: tools/phrases.toml.
 
 A phrase is compared in meaning with what is said to a model that is too small to choose. What
 stands in square brackets is a value: `which file mentions [the fence]`.

@@ -18,7 +18,7 @@ from andy_cli.errors import UsageError
 
 
 class Setting(NamedTuple):
-    """What may be set: its key, its default (whose type it must have) and what it is for.
+    """A setting: its key, its default (whose type it must have) and what it is for.
 
     A `*` in a key stands for a name that the user gives: `custom.*.command`.
     """
@@ -192,7 +192,7 @@ class Settings:
         return value
 
     def read_table(self, table: str) -> dict[str, dict[str, str]]:
-        """What the user named in a table: `read_table("custom")["NAME"]["command"]`."""
+        """Read what the user named in a table: `read_table("custom")["NAME"]["command"]`."""
         found: dict[str, dict[str, str]] = {}
         for key, set_value in self._values.items():
             first, _, rest = key.partition(".")
@@ -282,7 +282,7 @@ def _is_stricter(key: str, fitted: object, now: object) -> bool:
 
 
 def trusts(settings: Settings, folder: Path) -> bool:
-    """Whether the user trusts exactly this folder."""
+    """Tell whether the user trusts exactly this folder."""
     return str(folder.resolve()) in settings.texts("trust.folders")
 
 

@@ -1,5 +1,5 @@
-"""Which dialect a model writes: from what it has shown, from what its server says, from its
-template, from its name, and where none of them tells, from its size.
+"""Choice of the dialect that a model writes: from what it has shown, from what its server says,
+from its template, from its name, and where none of them tells, from its size.
 
 The name counts whoever serves the model (C18), in all the spellings there are:
 

@@ -148,7 +148,7 @@ def write_function(call: FittedCall) -> Function:
 
 
 def is_worth_sending(chunk: ModelResponseStream) -> bool:
-    """Whether anything is left in a piece whose text is held back."""
+    """Tell whether anything is left in a piece whose text is held back."""
     if not chunk.choices or getattr(chunk, "usage", None):
         return True
     return any(is_said(choice) for choice in chunk.choices)

@@ -62,7 +62,7 @@ class ReasoningSplitter:
 
 
 def count_begun(text: str, marker: str) -> int:
-    """How many characters at the end of a text may be the beginning of a marker."""
+    """Count the characters at the end of a text that may be the beginning of a marker."""
     longest = min(len(text), len(marker) - 1)
     return next((size for size in range(longest, 0, -1) if text.endswith(marker[:size])), 0)
 

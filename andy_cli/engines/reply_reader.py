@@ -18,7 +18,7 @@ class FittedCall(NamedTuple):
 
 
 class ReplyDelta(NamedTuple):
-    """What a piece of a reply adds."""
+    """The text, reasoning and calls that a piece of a reply adds."""
 
     text: str = ""
     reasoning: str = ""

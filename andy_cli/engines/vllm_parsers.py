@@ -95,7 +95,7 @@ class AndyToolParser(ToolParser):
         return self._write_delta(self._reader.feed(delta_text))
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """What the end of the reply completes; vLLM calls it once behind the last delta."""
+        """Return what the end of the reply completes; vLLM calls it once behind the last delta."""
         reader, self._reader = self._reader, None
         return self._write_delta(reader.finish()) if reader else None
 
@@ -185,7 +185,7 @@ class AndyReasoningParser(ReasoningParser):
         return self._splitter.ended
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """What was held back; vLLM calls it once, at the end of the reasoning or of the reply."""
+        """Return what was held back; vLLM calls it once, when the reasoning or the reply ends."""
         return write_split(self._splitter.finish())
 
 

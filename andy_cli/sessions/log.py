@@ -131,7 +131,7 @@ class Log:
 
     @property
     def is_kept(self) -> bool:
-        """Whether all that was said is on disk."""
+        """True if all that was said is on disk."""
         return not self._waiting
 
     def take_problem(self) -> str:

@@ -24,7 +24,7 @@ NOT_BEGUN = "There is no result: andy was ended before it ran."
 
 
 class Compaction(NamedTuple):
-    """What is told in place of the beginning of a session, because the user asked for it."""
+    """The messages told in place of the beginning of a session, because the user asked for it."""
 
     stands_for: int
     """So many messages."""

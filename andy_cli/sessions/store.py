@@ -32,7 +32,7 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class SessionCard:
-    """What a list shows of a session."""
+    """The entry of one session in a list."""
 
     path: Path
     changed: float
@@ -53,7 +53,7 @@ class SessionCard:
         return self.path.stem
 
     def is_of(self, folder: Path) -> bool:
-        """Whether it belongs to a folder, whose path is redacted as all that is kept."""
+        """Tell whether it belongs to a folder, whose path is redacted as all that is kept."""
         path = str(folder)
         return bool(self.folder) and self.folder in (
             path,

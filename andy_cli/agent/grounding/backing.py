@@ -1,4 +1,4 @@
-"""Which line of a result backs each sentence of an answer? Pure.
+"""The line of a result that backs each sentence of an answer. Pure.
 
 A sentence is tied to a line by the names and figures that both have, and by nothing else.
 """

@@ -85,7 +85,7 @@ FitProperty = Callable[[object, SchemaNode, str], FittedValue | None]
 
 @dataclass(slots=True)
 class Assignment:
-    """Which declared property has which of the given values, while strategies work on it."""
+    """The given values by declared property, while strategies work on it."""
 
     node: SchemaNode
     scope: MappingScope

@@ -257,7 +257,7 @@ class PreparedSchema:
         return ways > TOO_MANY_WAYS
 
     def _outline_problems(self, arguments: object) -> Iterator[Problem]:
-        """Which arguments do not fit, without the reasons."""
+        """Yield the arguments that do not fit, without the reasons."""
         if self.node.fits(arguments):
             return
         for name, value in arguments.items() if isinstance(arguments, dict) else ():
