@@ -1,4 +1,4 @@
-"""What the processes of one server tell each other: a slot of shared memory for each of them.
+"""Shared memory by which the processes of one server tell each other figures: a slot for each.
 
 Each writes its own alone; all read all. It is memory without a file: gone with the processes.
 """

@@ -1,4 +1,4 @@
-"""What the next reply of a dialogue may be, for models that can be held to it."""
+"""The limits on the next reply of a dialogue, for models that can be held to them."""
 
 from collections.abc import (
     Sequence,

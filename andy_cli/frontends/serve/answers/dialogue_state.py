@@ -1,4 +1,4 @@
-"""What is known of one answer while the dialogue for it goes on."""
+"""The state of one answer while the dialogue for it goes on."""
 
 from collections.abc import (
     Mapping,
@@ -67,7 +67,7 @@ class ToolDialogue:
 
     @property
     def unmet_demand(self) -> str:
-        """What a model is told that had to call a tool and did not; empty if it need not."""
+        """The note for a model that had to call a tool and did not; empty if it need not."""
         return self.demand if self.must else ""
 
     @property

@@ -24,7 +24,7 @@ PlacedWriter = Callable[[ChatRequest, str, AnswerPosition], ChatWriter]
 
 
 async def count_answers(handler: RequestHandler) -> int:
-    """How many are to be made here: a server that is asked for several makes them itself."""
+    """Count the answers to be made here: a server that is asked for several makes them itself."""
     number = handler.chat_request.fields.get("n")
     if not isinstance(number, int) or handler.dry or handler.wire.placed is None:
         return 1

@@ -54,7 +54,7 @@ class PassthroughRewriter:
 
     @property
     def called(self) -> bool:
-        """Whether a call came of it."""
+        """True if a call came of it."""
         return any(choice.called for choice in self._choices.values())
 
     def take_bytes(self, data: bytes) -> bytes:

@@ -175,7 +175,7 @@ def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
 
 
 def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
-    """Whether a request is a quotation, or no call is wanted: then its text is text (P9).
+    """Tell whether a request is a quotation, or no call is wanted: then its text is text (P9).
 
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
@@ -190,7 +190,7 @@ def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
 
 
 def is_unmarked(request: ToolRequest, raw: str) -> bool:
-    """Whether it is JSON or code, and may be an answer; with markers it is no text for anybody."""
+    """Tell whether it is JSON or code, and may be an answer; with markers it is nobody's text."""
     return raw[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
 
 

@@ -106,7 +106,7 @@ class RequestHandler:
         )
 
     async def _sends_tools(self) -> bool:
-        """Whether the model is sent the tools themselves."""
+        """Tell whether the model is sent the tools themselves."""
         if self.dialect or not self._with_tools:
             return False
         return await self.upstream.sends_tools(self.chat_request)

@@ -114,7 +114,7 @@ def _replay_chunks(choice: Choice, finish: str) -> list[Chunk]:
 
 
 def _is_same_answer(message: Choice, written: Choice) -> bool:
-    """Whether a message means to a client what ours would; blanks around a text are no matter."""
+    """Tell whether a message means to a client what ours would; blanks around it are no matter."""
     text, ours = message.get("content") or "", written["content"]
     if not isinstance(text, str) or text.strip() != str(ours).strip():
         return False

@@ -30,7 +30,7 @@ class StreamedCall:
 
     @property
     def is_sent(self) -> bool:
-        """Whether all of it has gone on."""
+        """True if all of it has gone on."""
         return self.arguments.is_whole and self.sent >= len(self.arguments.text)
 
     def write_rest(self, arguments: Arguments | None) -> str:
@@ -64,7 +64,7 @@ class StreamedCalls:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all of them went on, whole and fitting."""
+        """True if all of them went on, whole and fitting."""
         return not self._held and all(call.arguments.is_whole for call in self)
 
     @property

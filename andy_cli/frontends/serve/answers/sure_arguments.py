@@ -1,4 +1,4 @@
-"""How much of a call's arguments, while they arrive, is sure to stay as it is.
+"""The part of a call's arguments that, while they arrive, is sure to stay as it is.
 
     {"path": "~/mu        all of it, where `path` is a text: whatever follows, this is its beginning
     {"level": "7          `{` alone, where `level` is a number: the value may be corrected
@@ -171,7 +171,7 @@ class SureArguments:
         return self._move_to("after", end)
 
     def _find_end(self) -> int:
-        """Where the value ends; 0 while that is not known."""
+        """Find where the value ends; 0 while that is not known."""
         if self.text[self._at] not in '"{[':
             found = re.compile(r"[,}\s\]]").search(self.text, self._at)
             return found.start() if found else 0
@@ -191,7 +191,7 @@ class SureArguments:
         return schema.get("type") == "string" and LIMITED.isdisjoint(schema)
 
     def _fits_schema(self, value: object) -> bool:
-        """Whether the mapper would leave the value as it is."""
+        """Tell whether the mapper would leave the value as it is."""
         shared = {key: schema for key, schema in self._parameters.items() if key.startswith("$")}
         one = {**shared, "type": "object", "properties": {self._key: self._properties[self._key]}}
         tool: Schema = {"type": "function", "function": {"name": "tool", "parameters": one}}

@@ -116,7 +116,7 @@ async def continue_dialogue(
 
 
 def is_silent(dialogue: ToolDialogue, last: bool) -> bool:
-    """Whether no words are wanted of a reply: said once, the same is not said in other words."""
+    """Tell whether a reply is wanted without words: what was said is not said again in others."""
     return dialogue.said or (dialogue.must and not last)
 
 

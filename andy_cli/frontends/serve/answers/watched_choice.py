@@ -135,7 +135,7 @@ class WatchedChoice:
 
     @property
     def called(self) -> bool:
-        """Whether a call came of it so far."""
+        """True if a call came of it so far."""
         return bool(self._calls) or self._record.calls > 0
 
     @property
@@ -169,7 +169,7 @@ class WatchedChoice:
             yield out
 
     def _needs_nothing(self, compiled: CompiledReply) -> bool:
-        """Whether the choice stays as its server made it."""
+        """Tell whether the choice stays as its server made it."""
         if self._calls:
             return self._calls.is_settled
         if self._calling:

@@ -1,4 +1,4 @@
-"""Who may ask: this machine's own programs, or whoever has the token; never a web page (P10).
+"""Rules for who may ask: programs of this machine, whoever has the token; never a web page (P10).
 
 Looked at before a byte of a body is read.
 """
@@ -162,7 +162,7 @@ def split_host(host: str) -> tuple[str, str]:
 
 
 def is_port(text: str) -> bool:
-    """Whether it is written as programs write the number of a port."""
+    """Tell whether it is written as programs write the number of a port."""
     decimal = text.isascii() and text.isdecimal() and len(text) <= 5
     return decimal and str(int(text)) == text and 0 < int(text) < 2**16
 

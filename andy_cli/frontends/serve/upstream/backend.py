@@ -42,8 +42,8 @@ CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, Conn
 
 
 class TimeoutMonitor:
-    """How long servers of models may take: all requests are looked at once a second, since a timer
-    for each is a tenth of what it costs.
+    """Limits on the time of servers of models: all requests are looked at once a second, since a
+    timer for each is a tenth of what it costs.
     """
 
     def __init__(self, whole: float, silence: float) -> None:
@@ -74,7 +74,7 @@ class TimeoutMonitor:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Where it is, and what is said to it each time; `http` holds no cookies and no key."""
+    """A server's address, and what is said to it each time; `http` holds no cookies and no key."""
 
     http: aiohttp.ClientSession
     timeouts: TimeoutMonitor

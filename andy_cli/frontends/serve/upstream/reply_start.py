@@ -1,4 +1,4 @@
-"""Whether an answer is one, and whole, before and after it is passed on.
+"""Checks that an answer is one, and whole, before and after it is passed on.
 
 A server may answer 200 and then say nothing, no choice, an error, or show a page: what fails before
 it begins is an error, and may be asked again. Once anything of it was passed on, a client can only

@@ -1,5 +1,5 @@
-"""Where answers come from: a server that speaks the chat API or Ollama's own, or a model inside
-this process.
+"""Sources of answers: a server that speaks the chat API or Ollama's own, or a model inside this
+process.
 """
 
 import asyncio
@@ -106,7 +106,7 @@ class RemoteSource:
 
     @property
     def passes(self) -> bool:
-        """Whether it speaks the chat completions API, of which bytes may go on as they are."""
+        """True if it speaks the chat completions API, of which bytes may go on as they are."""
         return self.ollama is None or not self.ollama.speaks
 
     def find_left_out(self, body: Mapping[str, object]) -> list[str]:
@@ -144,7 +144,7 @@ class RemoteSource:
         return self.backend.send(dump_json(written), self.ollama.address)
 
     def _may_retry(self, address: str, api_error: ApiError, chat_request: Body) -> bool:
-        """Whether an Ollama, or what is none, may take the same request once more."""
+        """Tell whether an Ollama, or what is none, may take the same request once more."""
         if self.ollama is None or address != self.ollama.address:
             return False
         return self.ollama.learn(api_error.status, api_error.refusal, chat_request)

@@ -43,7 +43,7 @@ class ToolCatalogue:
         return chat_request._replace(tools={**tools, DESCRIBE: DESCRIBER})
 
     def tell_others(self) -> str:
-        """What the model is told of the tools that it is not shown."""
+        """Write what the model is told of the tools that it is not shown."""
         return tell_others(self._choose_tools().named)
 
     async def look_up(self, wanted: Iterable[str]) -> list[str]:

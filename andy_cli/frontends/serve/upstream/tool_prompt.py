@@ -1,4 +1,4 @@
-"""How one model is told of a client's tools, and how its replies are read.
+"""The prompt by which one model is told of a client's tools, and the reading of its replies.
 
 Made from the request alone; the same tools and dialect give the same, so the last ones are kept.
 """

@@ -1,4 +1,4 @@
-"""Whether a model is sent the client's tools: what its server tells, refuses and shows.
+"""The decision to send a model the client's tools, by what its server tells, refuses and shows.
 
 A server that refuses some tools may take others: only one that takes none, or has refused two
 different sets, is not sent any more. What one client sends never decides for all.
@@ -40,7 +40,7 @@ MOST_SETS = 100
 
 @dataclass(slots=True)
 class ToolSupport:
-    """Whether one model takes tools, as far as is known."""
+    """The knowledge so far of whether one model takes tools."""
 
     endpoint: Endpoint
     instead: str
@@ -66,7 +66,7 @@ class ToolSupport:
             self._give_up(TOLD)
 
     def takes_tools(self, tools: Tools) -> bool:
-        """Whether these tools are sent to it in the next request."""
+        """Tell whether these tools are sent to it in the next request."""
         if not self.native or self.observed.trial:
             return False
         return not self.refused or hash_tools(tools) not in self.refused

@@ -65,7 +65,7 @@ class Upstream:
         return self.source.endpoint.model or wanted
 
     async def sends_tools(self, chat_request: ChatRequest) -> bool:
-        """Whether the model is sent the client's tools."""
+        """Tell whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
         support = self.find_support(chat_request.model)
@@ -79,7 +79,7 @@ class Upstream:
         return await catalogue_tools(chat_request, await self._find_window(chat_request.model))
 
     async def _find_window(self, wanted: str) -> int:
-        """How many tokens the model reads; 0 where nobody says. Its server is asked once."""
+        """Find how many tokens the model reads; 0 where nobody says. Its server is asked once."""
         endpoint = replace(self.source.endpoint, model=self.model_for(wanted))
         preset = presets().get(endpoint.provider)
         if self.window or (preset is not None and preset.is_hosted(endpoint.base_url)):
@@ -104,7 +104,7 @@ class Upstream:
         return self._support[model]
 
     def make_tool_prompt(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
-        """How it is told of tools, where it takes none; `dialect` as this request wants it."""
+        """Make the prompt of its tools, where it takes none; `dialect` as this request wants it."""
         named = dialect or self.dialect
         if named != "auto":
             return make_tool_prompt(describe_detection(named, "--dialect", DIALECTS).dialect, tools)
@@ -233,8 +233,8 @@ class UpstreamOpener:
 
 
 def read_address(place: str) -> tuple[str, str]:
-    """Who is at an address, and its base URL: `ollama+http://HOST:PORT`, or any at Ollama's port,
-    is an Ollama, and every other a server of the chat completions API. Raises UsageError.
+    """Read who is at an address, and its base URL: `ollama+http://HOST:PORT`, or any at Ollama's
+    port, is an Ollama, and every other a server of the chat completions API. Raises UsageError.
     """
     if place.startswith("ollama+"):
         return "ollama", ollama_address(check_base_url(place.removeprefix("ollama+")))

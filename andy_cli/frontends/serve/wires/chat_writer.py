@@ -23,7 +23,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 class AnswerPosition(NamedTuple):
-    """Which of several answers to a request is written, and how the last of them ends."""
+    """The place of one answer among several to a request; `last` says that none follows it."""
 
     number: int = 0
     last: bool = True
@@ -60,7 +60,7 @@ class ChatWriter:
         self._texted = list_freeform_tools(chat_request.body.get("tools"))
 
     def streams_call(self, name: str) -> bool:
-        """Whether its arguments go on in pieces: those of a tool that takes a text do not."""
+        """Tell whether its arguments go on in pieces: those of a tool that takes a text do not."""
         return name not in self._texted
 
     def write_event(self, piece: AnswerPart) -> bytes:

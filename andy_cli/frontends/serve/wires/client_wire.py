@@ -40,7 +40,7 @@ EVENTS = "text/event-stream; charset=utf-8"
 
 class AnswerWriter(Protocol):
     def streams_call(self, name: str) -> bool:
-        """Whether the arguments of a call of this tool can go on in pieces."""
+        """Tell whether the arguments of a call of this tool can go on in pieces."""
         ...
 
     """Writes one answer."""

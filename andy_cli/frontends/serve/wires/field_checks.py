@@ -116,7 +116,7 @@ def check_body(body: object) -> Mapping[str, Any]:
 
 
 def is_nested_deeper(value: object, levels: int) -> bool:
-    """Whether lists and objects stand inside each other on more than these levels."""
+    """Tell whether lists and objects stand inside each other on more than these levels."""
     level = _keep_nested([value])
     for _ in range(levels):
         if not level:

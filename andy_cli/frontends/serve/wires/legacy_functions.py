@@ -15,7 +15,7 @@ from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, write_message
 
 
 def is_legacy(body: object) -> bool:
-    """Whether a client knows functions and no tools."""
+    """Tell whether a client knows functions and no tools."""
     if not isinstance(body, dict) or body.get("tools") is not None:
         return False
     messages = body.get("messages")

@@ -28,7 +28,7 @@ class Transcript:
         """Id of a call without a result -> the entry that made it."""
 
     def add_message(self, role: str, parts: Sequence[ContentPart]) -> None:
-        """What an assistant says in several pieces is one message."""
+        """Add a message; what an assistant says in several pieces is one."""
         last = self._entries[-1] if self._entries else None
         if role == "assistant" and last is not None and last.role == role and not last.results:
             last.parts += parts

@@ -251,6 +251,6 @@ def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
 
 
 def shows_thinking(chat_request: ChatRequest) -> bool:
-    """Whether the client wants to see the model's thoughts."""
+    """Tell whether the client wants to see the model's thoughts."""
     thinking = chat_request.body.get("thinking")
     return isinstance(thinking, dict) and thinking.get("type") in ("enabled", "adaptive")

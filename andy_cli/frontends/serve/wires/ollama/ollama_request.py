@@ -108,7 +108,7 @@ def read_format(value: object) -> dict[str, object]:
 
 
 def read_effort(think: object) -> dict[str, object]:
-    """How much it is to think; whether at all is said to an Ollama alone."""
+    """Read how much it is to think; whether at all is said to an Ollama alone."""
     if think is None:
         return {}
     if isinstance(think, bool):
@@ -119,7 +119,7 @@ def read_effort(think: object) -> dict[str, object]:
 
 
 def read_keep_alive(value: object) -> dict[str, object]:
-    """How long the model stays loaded: for an Ollama behind."""
+    """Read how long the model stays loaded: for an Ollama behind."""
     return {} if value is None else {"keep_alive": value}
 
 
@@ -131,7 +131,7 @@ def read_whole_number(value: object, where: str) -> int:
 
 
 def read_limit(value: object, where: str) -> int:
-    """How many tokens at most; -1 for as many as there is room for, as anything below 1 means."""
+    """Read how many tokens at most; -1 for as many as there is room for, as all below 1 means."""
     limit = read_whole_number(value, where)
     return limit if limit > 0 else -1
 
@@ -156,7 +156,7 @@ OPTIONS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
 
 
 def is_thinking_shown(body: Mapping[str, object]) -> bool:
-    """Whether the client wants to see the model's thoughts."""
+    """Tell whether the client wants to see the model's thoughts."""
     return body.get("think") is not False
 
 

@@ -152,7 +152,7 @@ def _read_item(
 
 
 def is_reference(item: object) -> bool:
-    """Whether it names an item of an earlier answer; its type may be left out."""
+    """Tell whether it names an item of an earlier answer; its type may be left out."""
     if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return False
     typed = item.get("type")
@@ -169,7 +169,7 @@ def _read_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
 
 
 def _read_shell_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
-    """What each command of a shell printed, and how it ended."""
+    """Read what each command of a shell printed, and how it ended."""
     told = []
     for at, command in enumerate(check_list(item.get("output"), f"{where}.output")):
         run = check_object(command, f"{where}.output[{at}]")

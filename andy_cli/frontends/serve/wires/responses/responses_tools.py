@@ -26,7 +26,7 @@ from andy_cli.frontends.serve.wires.freeform_tools import (
 
 
 class CallForm(NamedTuple):
-    """What calls of a kind of tool look like."""
+    """The form that calls of a kind of tool have."""
 
     item: str
     given: str

@@ -100,7 +100,7 @@ class ResponsesWriter:
         """Events so far."""
 
     def streams_call(self, name: str) -> bool:
-        """Whether its arguments go on in pieces: only those of functions do."""
+        """Tell whether its arguments go on in pieces: only those of functions do."""
         tool = self._tools.get(name)
         return tool is None or tool.kind == "function"
 
