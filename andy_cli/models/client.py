@@ -1,4 +1,4 @@
-"""What we need of a model: a stream of chunks for a request. Everything else is optional."""
+"""The interface of a model: a stream of chunks for a request. Everything else is optional."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ class ModelClient(Protocol):
 
     @property
     def tools(self) -> bool:
-        """Whether it may be sent function tools."""
+        """True if it may be sent function tools."""
         ...
 
     @property
     def guided(self) -> bool:
-        """Whether it keeps to `Request.constraint`, choices included, and is better for it."""
+        """True if it keeps to `Request.constraint`, choices included, and is better for it."""
         ...
 
     def reply(self, request: Request) -> AsyncIterator[Chunk]: ...
@@ -59,7 +59,7 @@ class ForwardingClient:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is and how to get in. `key` is never shown, logged or captured."""
+    """The address of a model and the key to it. `key` is never shown, logged or captured."""
 
     provider: str
     model: str
@@ -90,5 +90,5 @@ class Provider:
     """Its usual port on loopback, for discovery."""
 
     def is_hosted(self, base_url: str) -> bool:
-        """Whether that is the provider's own service, and no server of the user's."""
+        """Tell whether that is the provider's own service, and no server of the user's."""
         return not self.local_port and base_url == self.base_url

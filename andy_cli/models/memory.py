@@ -1,4 +1,4 @@
-"""What was learned about models, kept from one start to the next.
+"""The memory of what was learned about models, kept from one start to the next.
 
     {"models": [{"endpoint": "http://127.0.0.1:11434/v1", "model": "m",
                  "native": false, "native_on": "2026-11-02", "instead": "react", "why": "...",
@@ -66,7 +66,7 @@ def recall_model(endpoint: Endpoint, today: date | None = None) -> Learned:
 
 
 def known_models() -> list[Key]:
-    """Where models are and what they are called there, the latest first. Never raises."""
+    """List where models are and what they are called there, the latest first. Never raises."""
     return [*reversed(_read_entries(_memory_file()))]
 
 

@@ -58,7 +58,7 @@ class OllamaChat:
         return set_context(written, size)
 
     def learn(self, status: int, refusal: ServerRefusal, body: Body) -> bool:
-        """Whether a request that was refused at `address` may be taken if it is sent again."""
+        """Learn from a refusal at `address`; tell whether the request may be taken once more."""
         if status in (404, 405) and not names_no_model(status, refusal):
             self.speaks = False
             return True

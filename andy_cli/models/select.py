@@ -1,4 +1,4 @@
-"""Which model is talked to, and why.
+"""Choice of the model that is talked to, with the reason.
 
 What was said comes first: an address, a provider, a model. Then a key in the environment, in the
 order of the presets; then a server on this machine; then the model inside this process.
@@ -50,7 +50,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """What the steps below look at."""
+    """The circumstances that the steps below look at."""
 
     settings: Settings
     environment: Mapping[str, str]
@@ -158,7 +158,7 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
 
 
 def left_out(learned: Learned, settings: Settings) -> set[str]:
-    """What requests go without: what the server refused, and what does the model no good."""
+    """List what requests go without: what the server refused, and what does the model no good."""
     from andy_cli.models.http.constraints import UNHELPFUL  # see _client
 
     wanted = settings.text("constraints")
@@ -199,7 +199,7 @@ async def models_at(endpoint: Endpoint, settings: Settings) -> list[str]:
 
 
 class Listing(NamedTuple):
-    """What a server says when it is asked for its models."""
+    """The answer of a server that is asked for its models."""
 
     models: list[str]
     status: int = 0
@@ -255,8 +255,9 @@ async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
 
 
 def provider_at(base_url: str) -> str:
-    """Who is at an address: by its host or, on this machine, by its usual port. Nobody but Ollama
-    has Ollama's port, on any machine."""
+    """Find who is at an address: by its host or, on this machine, by its usual port. Nobody but
+    Ollama has Ollama's port, on any machine.
+    """
     parts = urlsplit(base_url)
     for preset in presets().values():
         if is_loopback(base_url):
@@ -394,7 +395,7 @@ def _find_address(choosing: Choosing, provider: Provider) -> str:
 
 
 def _phrase_origin(settings: Settings, key: str) -> str:
-    """Where a setting came from, as a phrase."""
+    """Phrase where a setting came from."""
     origin = settings[key].origin
     if origin.startswith("$"):
         return f"{origin[1:]} is set"

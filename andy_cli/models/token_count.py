@@ -1,4 +1,4 @@
-"""How many tokens a text is, about: cheap enough to ask before every request.
+"""An estimate of the tokens of a text: cheap enough to ask before every request.
 
 Characters are counted by kind, which costs microseconds. The weights were fitted to the counts of
 four real vocabularies (o200k, cl100k, Llama 3, Mistral 7B) over 21 kinds of text. The estimate

@@ -36,7 +36,7 @@ WITH_TOOLS = frozenset({"tools", "tool_choice", "parallel_tool_calls", "function
 
 
 class Adapter:
-    """What one server has refused of requests to one model."""
+    """The memory of what one server has refused of requests to one model."""
 
     def __init__(self, learned: Iterable[str] = ()) -> None:
         self.learned = set(learned)

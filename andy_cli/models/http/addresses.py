@@ -1,4 +1,4 @@
-"""What an endpoint's address says: whether it is this machine, and how it is shown."""
+"""Reading of an endpoint's address: whether it is this machine, and how it is shown."""
 
 import re
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ from andy_cli.errors import UsageError
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the server runs on this machine: nothing of ours leaves it, and it may be slow."""
+    """Tell whether a server is on this machine: nothing of ours leaves it, and it may be slow."""
     host = (urlsplit(url).hostname or "").lower()
     if host in ("localhost", "::1") or host.endswith(".localhost"):
         return True

@@ -45,7 +45,7 @@ REFUSAL = 64 * 2**10
 
 
 class CapturedExchange(Protocol):
-    """What a capture keeps of one request; see capture.py."""
+    """The record that a capture keeps of one request; see capture.py."""
 
     def chunk(self, data: bytes) -> None: ...
 
@@ -222,7 +222,7 @@ class ChatClient:
         return RequestRefused(answer.status, answer.headers, refusal._replace(message=said))
 
     def _learn_refusal(self, refused: RequestRefused, sent: Body) -> bool:
-        """Whether the request can be changed so that it may be taken; raises where tools go."""
+        """Tell whether the request can be changed so that it is taken; raises where tools go."""
         ollama = self._ollama if self._ollama and self._ollama.speaks else None
         if ollama and ollama.learn(refused.status, refused.refusal, sent):
             return True

@@ -1,4 +1,4 @@
-"""What the events of a reply say, as chunks: text, reasoning, pieces of tool calls, the end.
+"""Reading of a reply's events as chunks: text, reasoning, pieces of tool calls, the end.
 
 Every key may be missing, null or of another type than the API promises.
 """

@@ -1,4 +1,4 @@
-"""How each kind of server is held to what a reply may be: by which fields, written how. Pure.
+"""The fields by which each kind of server is held to what a reply may be. Pure.
 
     llama.cpp   grammar (GBNF), json_schema, response_format
                 https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
@@ -121,7 +121,7 @@ def _schema_name(response_format: object) -> str:
 
 
 def is_wrapped(written: Mapping[str, object]) -> bool:
-    """Whether the answer to a request will stand in an object of ours."""
+    """Tell whether the answer to a request will stand in an object of ours."""
     return _schema_name(written.get(RESPONSE_FORMAT)) == ANSWER
 
 

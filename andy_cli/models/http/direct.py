@@ -71,8 +71,9 @@ def _make_timeout(settings: Settings, here: bool) -> httpx2.Timeout:
 
 
 def idle_seconds(settings: Settings, here: bool) -> float:
-    """How long a server may say nothing. A model on this machine may be slow to begin: unless
-    somebody chose the value, it is given five times as long."""
+    """Return how long a server may say nothing. A model on this machine may be slow to begin:
+    unless somebody chose the value, it is given five times as long.
+    """
     idle = settings.number("network.idle_timeout")
     chosen = settings["network.idle_timeout"].origin != "default"
     return idle if chosen or not here else 5 * idle
@@ -106,7 +107,7 @@ async def explain_silence(error: BaseException, url: str) -> ModelError:
 
 
 async def speaks_tls(url: str) -> bool:
-    """Whether a TLS handshake succeeds there; nothing is sent, and nobody is trusted."""
+    """Tell whether a TLS handshake succeeds there; nothing is sent, and nobody is trusted."""
     import asyncio  # it runs us
     from contextlib import suppress
 

@@ -1,4 +1,4 @@
-"""What a refusal says that the server will not take of a request.
+"""Features of a request that the server will not take, as its refusal says.
 
 A feature is a name that `adapting.py` knows how to do without: a field of the request (`stop`), a
 field of its messages (`messages.name`), or one of the names below. There is one reading of every
@@ -120,17 +120,17 @@ def find_features(status: int, refusal: ServerRefusal, request: Request) -> Iter
 
 
 def refuses_any_tools(refusal: ServerRefusal) -> bool:
-    """Whether a refusal of tools is one of all tools, and not of those that were sent."""
+    """Tell whether a refusal of tools is one of all tools, and not of those that were sent."""
     return TOOLS in refusal.fields or WHOLLY.search(refusal.text or refusal.message) is not None
 
 
 def blames_value(refusal: ServerRefusal) -> bool:
-    """Whether a value is out of its range, and another would be taken."""
+    """Tell whether a value is out of its range, and another would be taken."""
     return FAULTY_LIMIT.search(refusal.message) is not None
 
 
 def _blames_one_tool(said: str, request: Request) -> bool:
-    """Whether a place among the tools is named, or one of them by its name in quotes."""
+    """Tell whether a place among the tools is named, or one of them by its name in quotes."""
     tools = request.get(TOOLS)
     functions = [
         tool.get("function")
@@ -143,7 +143,7 @@ def _blames_one_tool(said: str, request: Request) -> bool:
 
 
 def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
-    """Whether more tokens were asked for than the model can write."""
+    """Tell whether more tokens were asked for than the model can write."""
     limits = [name for name in LIMITS if name in request]
     if not limits or OF_INPUT.search(refusal.message):
         return False
@@ -212,7 +212,7 @@ def _camel_words(text: str) -> set[str]:
 
 
 def _in_words(said: str, refusal: ServerRefusal, request: Request) -> Iterator[str]:
-    """What is said where no field is named."""
+    """Find what is refused in words, where no field is named."""
     if ORDER.search(said):
         yield ALTERNATION
     if not REFUSED.search(said):
@@ -252,7 +252,7 @@ def _list_unnamed_roles(said: str, roles: Collection[object]) -> list[str]:
 
 
 def _in_template(said: str, request: Request) -> Iterator[str]:
-    """What templates fail over that say no more than that: tools, then every role but two."""
+    """Yield what templates fail over that say no more than that: tools, then every role but two."""
     if TEMPLATE.search(said):
         if TOOLS in request:
             yield TOOLS

@@ -42,7 +42,7 @@ OWN = frozenset({"think", "keep_alive"})
 
 
 def chat_address(base_url: str) -> str:
-    """Where the own API of an Ollama is, from the base URL of its chat completions API."""
+    """Return where the own API of an Ollama is, from the base URL of its chat completions API."""
     return base_url.rstrip("/").removesuffix("/v1") + CHAT
 
 

@@ -1,4 +1,4 @@
-"""What a model server's refusal means: an error in our words.
+"""Reading of a model server's refusal, as an error in our words.
 
 Servers say the same thing in many shapes; these were seen (the body of a 4xx or 5xx, or an event
 inside a 200):
@@ -250,7 +250,7 @@ RATE = re.compile(r"per (min|hour|day|second)|\b[TR]P[MDS]\b|rate.?limit", re.IG
 
 
 def too_long(refusal: ServerRefusal) -> bool:
-    """Whether the conversation is longer than the model reads. Tokens a minute are no context."""
+    """Tell whether the conversation is too long for the model. Tokens a minute are no context."""
     if TOO_LONG_CODES.search(refusal.code):
         return True
     if any(re.search(r"[.\[]", field) for field in refusal.fields):
@@ -261,7 +261,7 @@ def too_long(refusal: ServerRefusal) -> bool:
 
 
 def _compares_sizes(message: str) -> bool:
-    """Whether it says how long the prompt is and how long it may be, in whatever words."""
+    """Tell whether it says how long the prompt is and how long it may be, in whatever words."""
     sizes = set(re.findall(r"(?<![\w.])\d[\d,]{2,}(?![\w.]*\d)", message))
     return len(sizes) > 1 and bool(PROMPT.search(message) and MEASURED.search(message))
 
@@ -271,7 +271,7 @@ MEASURED = re.compile(r"tokens?|context|length|seq_len", re.IGNORECASE)
 
 
 def names_no_model(status: int, refusal: ServerRefusal) -> bool:
-    """Whether the model is what the server does not have."""
+    """Tell whether the model is what the server does not have."""
     if status not in (400, 404, 422):
         return False
     words = (
@@ -284,7 +284,7 @@ def names_no_model(status: int, refusal: ServerRefusal) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How many seconds the server asks us to wait: `2`, or a date; None if it says neither."""
+    """Find how many seconds the server asks us to wait: `2`, or a date; None if it says neither."""
     text = headers.get("retry-after", "")
     milliseconds = headers.get("retry-after-ms", "")  # Azure's, and finer
     try:

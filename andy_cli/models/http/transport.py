@@ -1,4 +1,4 @@
-"""How a body gets to a server and its bytes come back. Two ways; both speak httpx2."""
+"""Two ways to send a body to a server and get its bytes back; both speak httpx2."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager

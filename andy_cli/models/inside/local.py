@@ -97,7 +97,7 @@ class LocalClient:
             return self._engine
 
     def _plan_reply(self, request: Request) -> Utterance | None:
-        """What is said where it is planned; None where the model writes. Blocks."""
+        """Return what is said where it is planned; None where the model writes. Blocks."""
         assert self._planner is not None, "engine() was called before"
         if request.constraint is None:  # a question that nothing fits: a value would be made up
             return Utterance(NO_ANSWER) if read_turn(request.messages).question else None

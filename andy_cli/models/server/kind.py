@@ -1,4 +1,4 @@
-"""Which kind of server is at an address, where its preset does not say."""
+"""The kind of server at an address, where its preset does not say."""
 
 from collections.abc import Awaitable, Callable
 

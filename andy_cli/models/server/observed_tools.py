@@ -1,4 +1,4 @@
-"""Whether a server hands the tools that it is sent to its model, as its replies show.
+"""Evidence, from its replies, of whether a server hands its model the tools that it is sent.
 
 Some servers accept tools and leave them out of the prompt. Three things tell: a call, which proves
 that the model saw them; the tokens of the prompt as the server counts them, if those are no more
@@ -46,7 +46,7 @@ class Prompt(NamedTuple):
 
 
 class ObservedTools:
-    """What the replies of one model showed; `sure` once it is known that it sees its tools."""
+    """The evidence of one model's replies; `sure` once it is known that it sees its tools."""
 
     def __init__(self, silent: int = 0) -> None:
         self.sure = False
@@ -59,7 +59,7 @@ class ObservedTools:
 
     @property
     def trial(self) -> bool:
-        """Whether the next request with tools is to teach them in its prompt."""
+        """True if the next request with tools is to teach them in its prompt."""
         return not self.sure and self.silent >= self._next_trial
 
     def note_reply(self, called: bool, prompt: Prompt) -> None:
@@ -77,7 +77,7 @@ class ObservedTools:
         self.ignored = self.ignored or called
 
     def _is_believed(self, prompt: Prompt) -> bool:
-        """Whether the counts follow the messages; some servers always report the same."""
+        """Tell whether the counts follow the messages; some servers always report the same."""
         least, most = (part * prompt.messages for part in NEAR)
         if prompt.messages >= ENOUGH and least <= prompt.counted <= most + OVERHEAD:
             return True

@@ -1,4 +1,4 @@
-"""What a server's chat template makes of a tool call: rendered apart, bounded in time and size."""
+"""Rendering of a server's chat template with a tool call: apart, bounded in time and size."""
 
 import asyncio
 import json

@@ -106,7 +106,7 @@ def make_phrase(written: str) -> Phrase:
 
 @dataclass(frozen=True)
 class Profile:
-    """What a command, or a kind of talk, is compared by."""
+    """The phrases and stems that a command, or a kind of talk, is compared by."""
 
     phrases: tuple[Phrase, ...]
     stems: frozenset[str] = frozenset()
@@ -196,7 +196,7 @@ class Scorer:
         return self._profiles
 
     def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
-        """How near each command and talk are in meaning, the model not asked.
+        """Measure how near each command and talk are in meaning, the model not asked.
 
         `names` are those of the files and folders that are there.
         """
@@ -240,7 +240,7 @@ class Scorer:
         return Scores(commands, sum(best) / len(best), kind, kinds[kind])
 
     def is_read(self, text: str) -> bool:
-        """Whether the model knows the words: those of another language it has to spell."""
+        """Tell whether the model knows the words: those of another language it has to spell."""
         plain = find_words(name_things(text))
         return len(self._tokens(f" {' '.join(plain)}")) <= PIECES * len(plain)
 
@@ -287,7 +287,7 @@ def fit_form(text: str, is_named: bool, choice: Choice) -> float:
 
 
 def has_said_member(parameter: Parameter, said: str) -> bool:
-    """Whether a member of its enumeration is among the words, which blanks surround."""
+    """Tell whether a member of its enumeration is among the words, which blanks surround."""
     allowed = parameter.schema.get("enum") or ()
     return any(f" {' '.join(find_words(str(member)))} " in said for member in allowed)
 
@@ -322,7 +322,7 @@ def name_things(text: str, names: Sequence[str] = ()) -> str:
 
 
 def is_name(text: str, names: Sequence[str]) -> bool:
-    """Whether the text is nothing but what something is called."""
+    """Tell whether the text is nothing but what something is called."""
     plain = name_things(text, names)
     return plain != text and plain in {*FILE_NAMES.values(), *KIND_NAMES.values(), OTHER_FILE}
 

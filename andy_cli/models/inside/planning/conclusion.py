@@ -61,8 +61,9 @@ def conclude(result: str, done: str = "") -> str:
 
 
 def _says_it_all(deed: str, found: str, value: object) -> bool:
-    """Whether the deed tells of it as well: a sentence is better than a record's names and values,
-    and `started a.mp3` says the same as `playing a.mp3`."""
+    """Tell whether the deed tells of it as well: a sentence is better than a record's names and
+    values, and `started a.mp3` says the same as `playing a.mp3`.
+    """
     if isinstance(value, Mapping) and _list_entries(value) is None:
         return ": " in deed
     said = {*find_words(deed)}
@@ -103,7 +104,7 @@ def _describe_record(record: Mapping[str, object]) -> str:
 
 
 def drop_advice(text: str) -> str:
-    """What a tool said, without what is meant for the model alone."""
+    """Return what a tool said, without what is meant for the model alone."""
     for said, instead in REWORDED:
         if match := said.fullmatch(text.strip()):
             return re.sub(r"(?<=: )\w+: |(?<=; )\w+: ", "", match.expand(instead))
@@ -131,7 +132,7 @@ def _find_name(entry: object) -> object:
 
 
 def _read_value(text: str) -> object:
-    """What the text is as JSON, else the text itself."""
+    """Read a text as JSON, else return the text itself."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What has been said in the turn so far, read back from messages in the andybot notation. Pure."""
+"""The turn so far, read back from messages in the andybot notation. Pure."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

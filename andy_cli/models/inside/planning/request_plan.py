@@ -176,8 +176,9 @@ class RequestPlan:
         return [Step(max(reading, key=scores.commands.__getitem__), text, 1.0)] if meant else []
 
     def _is_same_wish(self, step: Step, other: Step, text: str) -> bool:
-        """Whether two parts ask for one call: the same command, of which one part has no value,
-        or which stand beside each other with a comma alone between them."""
+        """Tell whether two parts ask for one call: the same command, of which one part has no
+        value, or which stand beside each other with a comma alone between them.
+        """
         if step.at != other.at:
             return False
         choice = self._choices[step.at]
@@ -187,19 +188,20 @@ class RequestPlan:
         return not has_values or is_behind_comma(other, text)
 
     def _is_afterthought(self, step: Step, text: str) -> bool:
-        """Whether a part is no wish of its own, as `s'il te plait`: it stands behind a comma, and
-        its command lacks what it needs."""
+        """Tell whether a part is no wish of its own, as `s'il te plait`: it stands behind a comma,
+        and its command lacks what it needs.
+        """
         if not is_behind_comma(step, text) or find_ordinal(step.text) is not None:
             return False
         return bool(self._fill(step).missing)
 
     def _has_name(self, text: str, choice: Choice) -> bool:
-        """Whether something is called by its name: a file, an address, a value that is known."""
+        """Tell whether something is called by its name: a file, an address, a known value."""
         is_named = bool(find_things(text)) or name_things(text, self._names) != text
         return is_named or has_member(text, choice)
 
     def _is_value(self, part: str, choice: Choice) -> bool:
-        """Whether the part of a request is nothing but one more value for the command."""
+        """Tell whether the part of a request is nothing but one more value for the command."""
         if is_name(part, self._names):
             return True
         rest = [word for word in find_plain_words(part) if word not in LINKS]
@@ -259,7 +261,7 @@ class RequestPlan:
         return dict(zip(lists, near, strict=True))
 
     def _found_no_list(self, count: int) -> bool:
-        """Whether so many commands were carried out, and none of them has found a list."""
+        """Tell whether so many commands were carried out, and none of them has found a list."""
         found = self._constraint.results[:count]
         return len(found) == count and not any(map(holds_list, found))
 
@@ -276,7 +278,7 @@ def is_behind_comma(step: Step, text: str) -> bool:
 
 
 def has_member(text: str, choice: Choice, whole: bool = False) -> bool:
-    """Whether a value that is known for the command is said; `whole`: and nothing else."""
+    """Tell whether a value that is known for the command is said; `whole`: and nothing else."""
     return any(
         match.is_clear and (not whole or all(map(match.is_part, find_plain_words(text))))
         for find_members in choice.members.values()
@@ -293,11 +295,11 @@ def needs_value(choice: Choice) -> bool:
 
 
 def is_lister(choice: Choice) -> bool:
-    """Whether it looks at something that need not be named."""
+    """Tell whether it looks at something that need not be named."""
     return choice.harmless and bool(list_parameters(choice)) and not needs_value(choice)
 
 
 def reads_file(choice: Choice) -> bool:
-    """Whether it needs one file, and changes nothing."""
+    """Tell whether it needs one file, and changes nothing."""
     needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
     return choice.harmless and not choice.beyond and needed == ["file"]

@@ -39,7 +39,7 @@ ANSWERS: Mapping[str, str] = {
 
 @cache
 def load_examples() -> Mapping[str, tuple[str, ...]]:
-    """What people say, by the kind of talk."""
+    """Load the phrases of talk by its kind."""
     file = Path(__file__).with_name("talk.toml")
     kinds = tomllib.loads(file.read_text(encoding="utf-8"))
     return {

@@ -26,7 +26,7 @@ class ListedEntry(NamedTuple):
 
 
 def is_list(result: str) -> bool:
-    """Whether a result is, or holds, a list: of one record no entry is the first."""
+    """Tell whether a result is, or holds, a list: of one record no entry is the first."""
     try:
         value: object = json.loads(result)
     except (ValueError, RecursionError):
@@ -104,5 +104,5 @@ def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -
 
 
 def is_readable(name: str) -> bool:
-    """Whether it is the name of a file, and of no recording or picture."""
+    """Tell whether it is the name of a file, and of no recording or picture."""
     return not name.endswith("/") and not (guess_type(name)[0] or "").startswith(UNREAD)

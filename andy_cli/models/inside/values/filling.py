@@ -38,7 +38,7 @@ CLEAR = 0.03
 
 @dataclass
 class Arguments:
-    """What was found for one command."""
+    """The arguments that were found for one command."""
 
     values: dict[str, str] = field(default_factory=dict)
     missing: list[Parameter] = field(default_factory=list)
@@ -48,12 +48,12 @@ class Arguments:
 
     @property
     def use(self) -> tuple[bool, int]:
-        """How well the request fits the command: nothing is missing, and much of it is used."""
+        """The fit of the request to the command: nothing is missing, and how much of it is used."""
         return bool(self.values) and not self.missing, self.used
 
 
 class Known(NamedTuple):
-    """What is known beside the part of the request that is looked at."""
+    """The knowledge beside the part of the request that is looked at."""
 
     results: Sequence[str] = ()
     """What tools returned, the newest last, as JSON or text."""
@@ -284,7 +284,7 @@ class _Filling:
         return None
 
     def _find_folder_as_file(self, parameter: Parameter) -> str | None:
-        """What reads like a folder, where no other parameter takes one: `peek into ~/.bashrc`."""
+        """Find what reads like a folder, if no other parameter takes one: `peek into ~/.bashrc`."""
         if any(other.kind == "folder" for other in (parameter, *self._parameters)):
             return None
         span = self._picker.find_free(find_typed("folder", self._text))

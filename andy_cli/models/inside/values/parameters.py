@@ -28,7 +28,7 @@ class Parameter(NamedTuple):
         return self.schema.get("type") in ("integer", "number")
 
     def allows(self, number: float) -> bool:
-        """Whether a number is within the bounds of the schema, and whole where it has to be."""
+        """Tell whether a number is within the schema's bounds, and whole where it has to be."""
         low, high = self.schema.get("minimum"), self.schema.get("maximum")
         is_within = (low is None or number >= low) and (high is None or number <= high)
         return is_within and (self.schema.get("type") != "integer" or number.is_integer())

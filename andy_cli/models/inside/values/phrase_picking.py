@@ -140,7 +140,7 @@ class PhrasePicker:
         return 2 * MEANT if parameter == self._first else 1.0
 
     def _is_led_to(self, span: Span, own: frozenset[str]) -> bool:
-        """Whether a preposition or the parameter's own word stands before it: `in`, `branch`."""
+        """Tell whether a preposition or the parameter's own word precedes it: `in`, `branch`."""
         said = [word for word in find_words(self._text[: span.start]) if word not in ARTICLES]
         return any(word in LEADS or find_stem(word) in own - self.own for word in said[-1:])
 

@@ -1,4 +1,4 @@
-"""What kind of value a parameter takes, and which pieces of a request are of that kind. Pure."""
+"""The kind of value that a parameter takes, and the pieces of a request of that kind. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ def find_kind(name: str, schema: Schema) -> str:
 
 
 def _takes_mail(called: Sequence[str], about: set[str]) -> bool:
-    """Whether a parameter is an email address, by its name and the words of its description."""
+    """Tell whether a parameter is an email address, by its name and its description's words."""
     is_receiver = bool({"address", "receiver", "recipient", *called} & {*about, "email", "mail"})
     is_mail = bool({"email", "mail", "e-mail"} & {*about, *called})
     return is_mail and is_receiver and not {"text", "subject"} & about

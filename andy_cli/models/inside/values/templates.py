@@ -1,4 +1,4 @@
-"""What people say when they want a command, with a gap for its value."""
+"""Phrases of people who want a command, with a gap for its value."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from andy_cli.models.inside.values.words import find_words
 
 
 class Templates(NamedTuple):
-    """What people say when they want a command, with a gap for the value."""
+    """The phrases of people who want a command, with a gap for the value."""
 
     texts: tuple[str, ...]
     words: frozenset[str]
