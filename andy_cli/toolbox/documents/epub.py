@@ -36,7 +36,7 @@ def read_chapters(file: BinaryIO) -> Iterator[str]:
 
 
 class _Book:
-    """Where its contents are noted, which files there are, and in which order they are read."""
+    """The place of a book's contents, its files, and the order in which they are read."""
 
     def __init__(self) -> None:
         self.contents = ""

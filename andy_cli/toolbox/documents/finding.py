@@ -57,7 +57,7 @@ class Looked(NamedTuple):
 
 
 class SearchScope(NamedTuple):
-    """What part of the index is looked through: a condition on `files.path`, and its values."""
+    """The part of the index that is looked through: a condition on `files.path`, and its values."""
 
     condition: str = ""
     values: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ def _cut_snippet(marked: str) -> tuple[str, int]:
 
 
 def _find_densest(marked: str, found: Sequence[int]) -> int:
-    """Where most was found: on the rest of a line first, then near."""
+    """Find where most was found: on the rest of a line first, then near."""
     best, most = 0, (0, 0)
     for at, start in enumerate(found):
         end = marked.find("\n", start, start + AROUND)

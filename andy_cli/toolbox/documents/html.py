@@ -43,7 +43,7 @@ class Token(NamedTuple):
 
 
 class TextStyle(NamedTuple):
-    """How much of a page's form its text keeps."""
+    """The parts of a page's form that its text keeps."""
 
     cell: str = "\t"
     """What stands in front of a cell of a table."""

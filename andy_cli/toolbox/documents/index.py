@@ -66,7 +66,7 @@ class Piece(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """How a file was when it was read."""
+    """The state of a file when it was read."""
 
     size: int
     changed: int
@@ -250,7 +250,7 @@ class DocumentIndex:
         return len(paths)
 
     def states(self, folder: Path) -> dict[str, FileState]:
-        """How each of a folder's files was when it was read, by its path."""
+        """Return how each of a folder's files was when it was read, by its path."""
         rows = self._connection.execute(
             """select files.path, size, changed, checked, hash, fault from files
                join folders on folders.id = files.folder where folders.path = ?""",

@@ -37,7 +37,7 @@ AGAIN = -1
 
 
 class IndexingCounts(NamedTuple):
-    """What came of an update."""
+    """The result of an update."""
 
     files: int
     """That were found."""

@@ -46,7 +46,7 @@ class XmlReader(Protocol):
 
 
 class PartLink(NamedTuple):
-    """Where one part of a document points to another."""
+    """A pointer from one part of a document to another."""
 
     kind: str
     """The last word of its type: `slide`, `notesSlide`."""

@@ -113,7 +113,7 @@ MEMBERS = {
 
 
 def is_binary(name: str) -> bool:
-    """Whether the name alone says that there is no text in it."""
+    """Tell whether the name alone says that there is no text in it."""
     return PurePath(name).suffix.lower() in BINARY
 
 
@@ -174,7 +174,7 @@ def _read_plain(file: BinaryIO, name: str, form: str, most: int) -> TextPart:
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Whether a file that begins like this is text; an empty one is."""
+    """Tell whether a file that begins like this is text; an empty one is."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     controls = len(head) - len(head.translate(None, CONTROLS))

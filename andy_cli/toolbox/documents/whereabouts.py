@@ -1,4 +1,4 @@
-"""Where the index of documents is. Light to import: looked at whenever tools are offered."""
+"""The place of the index of documents. Light to import: looked at whenever tools are offered."""
 
 from pathlib import Path
 

@@ -68,7 +68,7 @@ def _check_size(file: BinaryIO) -> None:
 
 @runtime_checkable
 class Sheet(Protocol):
-    """What we need of a sheet of openpyxl."""
+    """The part of a sheet of openpyxl that we need."""
 
     def reset_dimensions(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What a file is to hold, as a model gives it: text, or base64 for what is no text.
+"""The content for a file, as a model gives it: text, or base64 for what is no text.
 
 content_of("hello", "")                         b"hello"
 content_of("aGVsbG8=", "image/png")             b"hello"
@@ -31,7 +31,7 @@ def content_of(content: str, mime_type: str) -> bytes:
 
 
 def is_text(kind: str) -> bool:
-    """Whether a MIME type means text; none at all does."""
+    """Tell whether a MIME type means text; none at all does."""
     return not kind or TEXTUAL.fullmatch(kind) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a change changes, for the user to see before the yes and after: bounded, with counts.
+"""The lines that a change changes, for the user before the yes and after: bounded, with counts.
 
 1 line added, 1 removed
 @@ -1,3 +1,3 @@
@@ -91,7 +91,7 @@ def _compare_lines(old: Sequence[str], new: Sequence[str]) -> Change:
 
 
 def _count_alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the start on."""
+    """Count the lines that are the same from the start on."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 

@@ -1,4 +1,4 @@
-"""What kind of file it is, told from its first bytes: text, or a name for what is not.
+"""The kind of a file, told from its first bytes: text, or a name for what is not.
 
 kind(head)      "" for text, else "PNG picture", "ZIP archive", ...
 """
@@ -106,7 +106,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def holds_text(name: str) -> bool:
-    """Whether there may be text inside of such a file, though it is none itself."""
+    """Tell whether there may be text inside of such a file, though it is none itself."""
     return name.endswith(TEXTUAL)
 
 

@@ -32,7 +32,7 @@ class DocumentPart(NamedTuple):
 
 
 def is_document(kind: str, name: str) -> bool:
-    """Whether there is a reader for a file of this kind and name."""
+    """Tell whether there is a reader for a file of this kind and name."""
     return kind in READABLE or (kind in UNCLEAR and name.lower().endswith(SUFFIXES))
 
 

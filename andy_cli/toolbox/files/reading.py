@@ -97,7 +97,7 @@ def refuse_binary(file: BinaryIO, name: str) -> None:
 
 
 def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:
-    """How many lines it has; an end behind the last one begins no other."""
+    """Count the lines of a file; an end behind the last one begins no other."""
     number, last = 0, "\n"
     for text in read_pieces(file, encoding, work):
         number += text.count("\n")

@@ -1,4 +1,4 @@
-"""What the file tools have changed, newest last, for /undo to take back.
+"""The changes of the file tools, newest last, for /undo to take back.
 
 Bounded: the last 50 calls of a process, and 64 MB of what files held before; of a file of more than
 20 MB the old content is not kept. Each call is also kept on the disk (kept_batches.py), unless

@@ -57,7 +57,7 @@ Change = Written | Moved | Copied | FoldersMade | Trashed
 
 @dataclass(eq=False)
 class RecordedBatch:
-    """What one call changed."""
+    """The changes of one call."""
 
     workspace: Path
     session_id: str

@@ -1,4 +1,4 @@
-"""How a file, a folder or a link is now, to be compared later: was it changed meanwhile?
+"""The state of a file, a folder or a link, to be compared later: was it changed meanwhile?
 
 Sizes and times, not contents: what is compared by it is put elsewhere and never removed.
 """

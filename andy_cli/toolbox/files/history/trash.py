@@ -44,7 +44,7 @@ class TrashFolder(NamedTuple):
 
 
 def has_desktop() -> bool:
-    """Whether somebody can open a trash here; that of macOS cannot be reached by its path."""
+    """Tell whether somebody can open a trash here; that of macOS cannot be reached by its path."""
     return sys.platform not in ("darwin", "win32") and any(map(os.environ.get, DESKTOPS))
 
 
@@ -63,7 +63,7 @@ def find_trash(path: Path) -> TrashFolder:
 
 
 def _home_trash(path: Path) -> TrashFolder | None:
-    """That of the home, for what is on the same disk."""
+    """Open the trash of the home, for what is on the same disk."""
     data = os.environ.get("XDG_DATA_HOME", "")
     home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
     try:
@@ -79,7 +79,7 @@ def _home_trash(path: Path) -> TrashFolder | None:
 
 
 def _disk_trash(path: Path) -> TrashFolder | None:
-    """That of another disk: `.Trash/UID` if it was set up, else `.Trash-UID`."""
+    """Open the trash of another disk: `.Trash/UID` if it was set up, else `.Trash-UID`."""
     top = path.parent
     while not top.is_mount() and top != top.parent:
         top = top.parent
@@ -97,7 +97,7 @@ def _disk_trash(path: Path) -> TrashFolder | None:
 
 
 def _is_shared_trash(folder: Path) -> bool:
-    """Whether nobody can take away there what is another's: it is no link, and is sticky."""
+    """Tell whether nobody can take away there what is another's: it is no link, and is sticky."""
     try:
         mode = folder.lstat().st_mode
     except OSError:

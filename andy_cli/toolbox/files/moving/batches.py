@@ -1,4 +1,4 @@
-"""What moving, copying or trashing would do, worked out before anything is changed.
+"""Plans of moving, copying or trashing, worked out before anything is changed.
 
     batch = plan_transfer("move", ["*.jpg", "notes.txt"], "photos", False, work)
     batch.claim             every path it would touch, and the preview for the user
@@ -82,7 +82,7 @@ class PlannedItem(NamedTuple):
 
     @property
     def paths(self) -> int:
-        """How many paths it touches."""
+        """The number of paths it touches."""
         replaced = self.replaced.paths if self.replaced else 0
         return 1 + len(self.below) + replaced
 
@@ -108,7 +108,7 @@ class PlannedBatch(NamedTuple):
 
     @property
     def preview(self) -> str:
-        """What would happen to each, as far as it fits: what may hold secrets first."""
+        """The lines of what would happen to each, as far as they fit: possible secrets first."""
         lines = [f"{spell_out(folder)} (a new folder)" for folder in self.folders]
         items = sorted(self.items, key=lambda item: not item.may_hold_secrets)
         lines += [item.display_path for item in items[:SHOWN]]
@@ -173,12 +173,12 @@ def _too_many() -> ToolError:
 
 
 def is_outside(written: str) -> bool:
-    """Whether what is there may not be told before somebody agreed."""
+    """Tell whether what is there may not be told before somebody agreed."""
     return not inside(resolve(written, here().workspace), [here().workspace])
 
 
 def _is_pattern_match(meant: MeantPath, folder: str) -> bool:
-    """Whether it is the target itself, which a pattern fits as well."""
+    """Tell whether it is the target itself, which a pattern fits as well."""
     return meant.by_pattern and is_same_entry(meant.written, folder)
 
 
@@ -237,7 +237,7 @@ def _find_all(paths: Sequence[str], work: Work) -> list[MeantPath]:
 
 
 def _is_folder_meant(paths: Sequence[str], found: Sequence[MeantPath], destination: str) -> bool:
-    """Whether it goes into the destination, and not to that name."""
+    """Tell whether it goes into the destination, and not to that name."""
     several = len(paths) > 1 or len(found) > 1 or any(meant.by_pattern for meant in found)
     if several or destination.endswith("/") or destination in (".", "..", "~"):
         return True

@@ -1,4 +1,4 @@
-"""Where things may go: what is in the way there, and which folders have to be made."""
+"""Rules for where things may go: what is in the way there, and which folders have to be made."""
 
 import os
 import stat
@@ -53,13 +53,13 @@ def kind_of(written: str) -> Kind | None:
 
 
 def is_same_entry(first: str, second: str) -> bool:
-    """Whether both are one thing, whatever its name's case."""
+    """Tell whether both are one thing, whatever its name's case."""
     one, other = find_entry(first), find_entry(second)
     return one == other or (os.path.lexists(one) and _is_respelled(one, other))
 
 
 def _is_respelled(one: Path, other: Path) -> bool:
-    """Whether only the case differs, on a disk that folds case."""
+    """Tell whether only the case differs, on a disk that folds case."""
     if one.parent != other.parent or one.name.casefold() != other.name.casefold():
         return False
     try:

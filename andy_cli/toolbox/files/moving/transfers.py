@@ -97,7 +97,7 @@ def rename_new(name: str, origin: int, new: str, goal: int) -> None:
 
 
 def _is_respelled(name: str, origin: int, new: str, goal: int) -> bool:
-    """Whether the new name is the same entry in another case, on a disk that folds case."""
+    """Tell whether the new name is the same entry in another case, on a disk that folds case."""
     if name == new or name.casefold() != new.casefold():
         return False
     before, there = _read_state(name, origin), _read_state(new, goal)

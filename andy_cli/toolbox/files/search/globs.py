@@ -25,7 +25,7 @@ class Glob(NamedTuple):
     """What each name has to be; `**` is any number of names."""
 
     def matches(self, path: tuple[str, ...]) -> bool:
-        """Whether it is all of the path."""
+        """Tell whether the pattern fits all of the path."""
         if self.parts[:1] == (ANY,) and len(self.parts) == 2:  # the most common one, made fast
             return _name_pattern(self.parts[1]).match(path[-1]) is not None
         reached = {0}
@@ -62,7 +62,7 @@ def parse_glob(pattern: str) -> Glob:
 
 
 def may_be_glob(pattern: str) -> bool:
-    """Whether somebody may have meant this as a pattern of names: `*.py`, `report_?.txt`."""
+    """Tell whether somebody may have meant a pattern of names: `*.py`, `report_?.txt`."""
     return bool(WILDCARDS.search(pattern)) and not ONLY_EXPRESSION.search(pattern)
 
 

@@ -1,4 +1,4 @@
-"""What `.gitignore` files say is not to be looked at, as git reads them (gitignore(5)).
+"""Rules of `.gitignore` files for what is not to be looked at, as git reads them (gitignore(5)).
 
 Those of the folder itself, of every folder below and of those above up to the workspace count;
 the last rule that matches decides. What lies in an ignored folder is ignored. `.git` always is,

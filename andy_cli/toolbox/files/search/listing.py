@@ -1,4 +1,4 @@
-"""What a folder holds, some levels deep: records for a model to read, the nearest levels first."""
+"""The list of a folder, some levels deep: records for a model, the nearest levels first."""
 
 import time
 from collections import Counter, deque

@@ -50,7 +50,7 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
 
 
 def _is_there(written: str) -> bool:
-    """Whether the workspace has something of that very name: `[1].txt` is one."""
+    """Tell whether the workspace has something of that very name: `[1].txt` is one."""
     workspace = here().workspace
     try:
         path = resolve(written, workspace, "delete")

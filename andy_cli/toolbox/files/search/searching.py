@@ -42,7 +42,7 @@ PORTION = 1000
 
 
 class SearchRequest(NamedTuple):
-    """What is looked for, by pattern or glob or both, and where."""
+    """The things to look for, by pattern or glob or both, and the place."""
 
     pattern: str
     glob: str

@@ -1,4 +1,4 @@
-"""What lies in a folder and below it, without following a link anywhere.
+"""The entries of a folder and below it, found without following a link anywhere.
 
 Every folder is opened from the root of its place down, so that one that is exchanged for a link
 while we walk leads nowhere (P1).
@@ -118,7 +118,7 @@ class Walk:
         work: Work,
         wanted: Callable[[FolderEntry], bool] = lambda entry: True,
     ) -> None:
-        """What is not `wanted` is left out, a folder with all that is in it."""
+        """Leave out what is not `wanted`, a folder with all that is in it."""
         self._place, self._work, self._wanted = place, work, wanted
         self.closed = 0
         """Folders that may not be read."""
