@@ -1,4 +1,5 @@
-"""Where the browser comes back to after a login (RFC 8252): a page on this machine, while it lasts.
+"""The page that the browser comes back to after a login (RFC 8252): on this machine, while it
+lasts.
 
 Anything on the machine may ask for it, other web pages too. What does not answer the question that
 was asked is turned away, and the waiting goes on.

@@ -123,7 +123,7 @@ async def create_event(event: Planned) -> Outcome:
 
 
 def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
-    """What is to be made. Raises ToolError for what cannot be."""
+    """Plan the event to be made. Raises ToolError for what cannot be."""
     return Planned(_check_title(summary), parse_span(start, end), calendar_id(calendar))
 
 
@@ -151,7 +151,7 @@ async def delete_event(event: str, calendar: str) -> Outcome:
 
 
 def choose_event(event: str, calendar: str) -> Event:
-    """Which event is meant; a link names its calendar, and only then another may be left out."""
+    """Find the event that is meant; only a link names its calendar, and then none need be given."""
     found = event_id(event)
     if calendar_id(calendar) == "primary" and found.calendar:
         return Event(found.id, calendar_id(found.calendar))

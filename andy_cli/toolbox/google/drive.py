@@ -176,7 +176,7 @@ async def create_file(new: NewFile) -> Outcome:
 
 
 def new_file(name: str, content: str, kind: str) -> NewFile:
-    """What is to be made. Raises ToolError for what cannot be."""
+    """Plan the file to be made. Raises ToolError for what cannot be."""
     from mimetypes import guess_type  # 5 ms, and only who makes files needs it
 
     name = " ".join(name.split())

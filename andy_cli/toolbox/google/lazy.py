@@ -1,4 +1,4 @@
-"""What the files in tools/ need of Google at every start; all the rest is loaded by the first call.
+"""The parts of Google that tools/ needs at every start; all the rest is loaded by the first call.
 
 That rest takes 60 ms, and most days nobody asks for it.
 """

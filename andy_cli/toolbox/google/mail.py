@@ -86,7 +86,7 @@ def _list_label_ids(labels: Sequence[Record]) -> dict[str, str]:
 
 
 async def _fetch_heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
-    """Who wrote what when, of each. Lists give ids alone."""
+    """Fetch who wrote what when, of each. Lists give ids alone."""
     turn = asyncio.Semaphore(AT_ONCE)
     done = 0
 

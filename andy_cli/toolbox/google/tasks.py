@@ -92,7 +92,7 @@ async def create_task(new: NewTask) -> Outcome:
 
 
 def new_task(task_list: str, title: str, notes: str) -> NewTask:
-    """What is to be made. Raises ToolError for what cannot be."""
+    """Plan the task to be made. Raises ToolError for what cannot be."""
     if len(notes) > LONGEST_NOTES:
         raise ToolError(f"The notes of a task hold {LONGEST_NOTES} characters at most.")
     return NewTask(list_id(task_list), _check_title(title), notes)

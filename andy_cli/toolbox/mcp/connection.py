@@ -25,7 +25,7 @@ NOTICE = 0.5
 
 
 class SessionLike(Protocol):
-    """What of a session is used here, before the SDK is imported."""
+    """The part of a session that is used here, before the SDK is imported."""
 
     async def tools(self) -> tuple[ServerTool, ...]: ...
 

@@ -109,7 +109,7 @@ class Hub:
 
 
 def is_named(server: str, task: str) -> bool:
-    """Whether the user's words name a server, with whatever signs between the parts of its name."""
+    """Tell whether the user's words name a server, whatever signs divide the parts of its name."""
     parts = [re.escape(part) for part in re.split(r"[\W_]+", server) if part]
     words = r"[\W_]*".join(parts)
     pattern = rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])"

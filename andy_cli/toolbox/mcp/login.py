@@ -43,7 +43,7 @@ BACK = "/callback"
 
 
 def file_of(server: McpServer) -> Path:
-    """Where its tokens are; another address is another server."""
+    """Return the file of its tokens; another address is another server."""
     place = hashlib.sha256(server.url.encode()).hexdigest()[:16]
     return data_folder() / "mcp" / f"{server.name}-{place}.json"
 

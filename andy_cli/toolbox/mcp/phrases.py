@@ -1,4 +1,4 @@
-"""What a tool of a server does, in words as our own tools have them: from its name, verb first.
+"""Phrases for what a tool of a server does, as our own tools have them: from its name, verb first.
 
 search_memory     search memory for {query}     searched memory
 create_issue      create issue                  created issue

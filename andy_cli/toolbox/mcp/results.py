@@ -1,4 +1,4 @@
-"""What an MCP server returns, as the model is told it: data where there is data, else its text.
+"""The result of an MCP server, as the model is told it: data where there is data, else its text.
 
 Pictures and sounds are named and not passed on; links are named and not followed.
 """
@@ -14,7 +14,7 @@ LONGEST = 200_000
 
 
 class Returned(Protocol):
-    """What is looked at of the SDK's result."""
+    """The part of the SDK's result that is looked at."""
 
     @property
     def content(self) -> Iterable[object]: ...

@@ -1,4 +1,4 @@
-"""Which MCP servers there are, in the files that this and other programs keep.
+"""The MCP servers there are, in the files that this and other programs keep.
 
     {"mcpServers": {"files": {"command": "npx", "args": ["-y", "..."], "env": {"KEY": "${KEY}"}}}}
     {"servers": {"memory": {"type": "http", "url": "https://a.example/mcp", "headers": {...}}}}
@@ -48,7 +48,7 @@ class McpServer(NamedTuple):
 
     @property
     def where(self) -> str:
-        """How it is reached, in one line."""
+        """The way to reach it, in one line."""
         return self.url or " ".join((self.command, *self.args))
 
 
@@ -62,7 +62,7 @@ class ServerTool(NamedTuple):
 
 
 def log_of(server: McpServer) -> Path:
-    """What a server that is a program writes beside its answers."""
+    """Return the log of a server that is a program: what it writes beside its answers."""
     return state_folder() / "mcp" / f"{server.name}.log"
 
 

@@ -33,7 +33,7 @@ QUIET = 120.0
 
 
 class Session:
-    """What is asked of a server."""
+    """A session with a server: its tools, and calls of them."""
 
     def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
@@ -54,7 +54,7 @@ class Session:
         return tuple(found[:MOST])
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]:
-        """What it returned, and whether it says that it failed."""
+        """Call a tool; return its result, and whether the server says that it failed."""
         tell = PROGRESS.get()  # of this call: the server is heard in a task of its own
 
         async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
@@ -76,7 +76,7 @@ class Session:
 
 
 def title_of(tool: Tool) -> str:
-    """What the server calls it for people; the older place is that among the hints."""
+    """Return what the server calls it for people; the older place is that among the hints."""
     return tool.title or (tool.annotations.title if tool.annotations else "") or ""
 
 

@@ -85,7 +85,7 @@ def source(server: str) -> str:
 
 
 def usable(schema: object) -> bool:
-    """Whether it is a schema of an object that is no monster."""
+    """Tell whether it is a schema of an object that is no monster."""
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return False
     try:

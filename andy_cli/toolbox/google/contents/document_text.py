@@ -95,7 +95,7 @@ def _read_table(table: Record, depth: int) -> Iterator[str]:
 
 
 def ends_empty(document: Record) -> bool:
-    """Whether the last paragraph is empty: what is appended then needs no line of its own.
+    """Tell whether the last paragraph is empty: what is appended then needs no line of its own.
 
     Needs of the document only where its elements begin and end.
     """

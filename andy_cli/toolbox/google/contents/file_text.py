@@ -17,7 +17,7 @@ FARTHEST = 64 * 2**20
 
 
 def is_text(kind: str) -> bool:
-    """Whether a media type is one of texts."""
+    """Tell whether a media type is one of texts."""
     return TEXT.fullmatch(kind.lower()) is not None
 
 
@@ -63,7 +63,7 @@ class FilePage:
         return data
 
     def _take_data(self, data: bytes, last: bool) -> bool:
-        """Whether more of the file is wanted."""
+        """Read a part of the file; tell whether more of it is wanted."""
         if self._decoder is None or self.binary:
             return False
         for at in range(0, len(data) or 1, PAGE):
@@ -78,7 +78,7 @@ class FilePage:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """Whether the bytes are UTF-8, a character cut off at the end aside."""
+    """Tell whether the bytes are UTF-8, a character cut off at the end aside."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What goes to the model at once: a page of a text, the beginning of a list. Pure."""
+"""The part that goes to the model at once: a page of a text, the beginning of a list. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def page_of_text(text: str, offset: int = 0) -> Told:
 
 
 def describe_next(offset: int, piece: str, more: bool) -> Told:
-    """How to get what follows a piece; nothing where it was the last."""
+    """Describe how to get what follows a piece; nothing where it was the last."""
     if not more:
         return {}
     at = offset + len(piece)
@@ -66,7 +66,7 @@ def clip_texts(value: object, most: int) -> object:
 
 
 class TextRest(NamedTuple):
-    """How to get what is not told."""
+    """The ways to get what is not told."""
 
     of_more: str
     """Where there is more than was asked for."""

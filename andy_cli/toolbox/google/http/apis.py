@@ -31,7 +31,7 @@ def base_address(api: Api) -> str:
 
 
 def upload_address(api: Api) -> str:
-    """Where content is sent to: the same host, below `/upload`."""
+    """Return the address that content is sent to: the same host, below `/upload`."""
     root = safe_address(here().settings, api.setting)
     return f"{root.removesuffix(api.path)}/upload{api.path}"
 

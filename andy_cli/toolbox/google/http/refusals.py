@@ -1,4 +1,4 @@
-"""What Google says when it says no, as one sentence that tells what to do. Pure.
+"""A refusal of Google, as one sentence that tells what to do. Pure.
 
 The shapes of its errors: developers.google.com/workspace/drive/api/guides/handle-errors, and
 `error_description` of OAuth (RFC 6749, section 5.2).
@@ -33,7 +33,7 @@ SWITCHED_OFF = frozenset(["accessNotConfigured", "SERVICE_DISABLED"])
 
 
 class Missing(NamedTuple):
-    """What is told where there is no such thing: the user the message, the model the advice too."""
+    """The words for a missing thing: the user gets the message, the model the advice too."""
 
     message: str
     advice: str = ""
@@ -53,12 +53,12 @@ class GoogleRefusal(NamedTuple):
 
     @property
     def passing(self) -> bool:
-        """Whether the same may work in a moment."""
+        """True if the same may work in a moment."""
         return self.status in AGAIN or bool(self.reasons & TOO_FAST)
 
     @property
     def can_be_repeated(self) -> bool:
-        """Whether the same may work after a wait that nobody minds."""
+        """True if the same may work after a wait that nobody minds."""
         return self.passing and (self.wait or 0) <= LONGEST_WAIT
 
 

@@ -1,4 +1,4 @@
-"""What one call of a tool says to one API.
+"""The requests of one call of a tool to one API.
 
 A read may be tried again. What changes something is sent once and never repeated (P8): if its
 answer does not come, nobody knows whether it happened, and the error says so.

@@ -36,7 +36,7 @@ def record() -> dict[str, Any]:
 
 
 def connected_account() -> GoogleAccount | None:
-    """Who is connected, if anybody. Raises ToolError for a damaged file."""
+    """Find who is connected, if anybody. Raises ToolError for a damaged file."""
     found = record()
     if not found:
         return None

@@ -37,7 +37,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class ConsentQuestion:
-    """What the browser is sent to, and what its answer is known by."""
+    """The address that the browser is sent to, and the marks that its answer is known by."""
 
     url: str
     redirect: str
@@ -137,7 +137,7 @@ async def connect_account(
 
 
 def _email_in(token: object) -> str:
-    """Whose account it is. It came from Google itself over TLS, so its signature says no more."""
+    """Read whose account it is. Google itself sent it over TLS, so its signature says no more."""
     try:
         payload = str(token).split(".")[1]
         found = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

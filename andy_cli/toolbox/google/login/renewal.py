@@ -144,7 +144,7 @@ async def _hold_lock() -> AsyncIterator[None]:
 
 
 def _lock_file(lock: BinaryIO) -> bool:
-    """Whether the file is ours until it is closed."""
+    """Lock the file until it is closed; tell whether it is ours."""
     try:
         if sys.platform == "win32":
             import msvcrt

@@ -1,4 +1,4 @@
-"""What a login may be for: parts of Google, each for reading alone or for changing too.
+"""The scopes of a login: parts of Google, each for reading alone or for changing too.
 
     mail drive calendar docs sheets tasks      as written on the command line
     mail:read                                  reading alone
@@ -63,7 +63,7 @@ def _scopes_of(word: str) -> tuple[str, ...]:
 
 
 def is_granted(granted: Collection[str], scope: str) -> bool:
-    """Whether what was granted is enough for what needs this scope."""
+    """Tell whether what was granted is enough for what needs this scope."""
     return any(ADDRESS + enough in granted for enough in (scope, *ALSO.get(scope, ())))
 
 

@@ -1,4 +1,4 @@
-"""Where the secrets of the login are: in the system's keyring if it has one, else in a 0600 file.
+"""The place of the login's secrets: the system's keyring if it has one, else a 0600 file.
 
 The file is replaced in one step; a damaged one is set aside, never overwritten (P12).
 """
@@ -110,7 +110,7 @@ def keep_login(account: GoogleAccount, new: Secrets) -> GoogleAccount:
 
 
 def _in_keyring(text: str) -> bool:
-    """Whether the keyring has it now; one that is shut has not."""
+    """Put a text into the keyring; tell whether that worked: one that is shut takes none."""
     system = system_keyring()
     if system is None or len(text) > LARGEST:
         return False
