@@ -1,4 +1,4 @@
-"""Where tools come from: those that ship, the user's own files, packages, a trusted project.
+"""The sources of tools: those that ship, the user's own files, packages, a trusted project.
 
     tools/*.py of the checkout or the wheel       source ""
     ~/.config/andy/tools/*.py                     source: the file

@@ -51,7 +51,7 @@ def not_judged(written: Iterable[str]) -> list[str]:
 
 
 def granted_path(written: str | Path, operation: Operation = "read") -> GrantedPath:
-    """Where a path of this call is. Raises ToolError where the call may not use it."""
+    """Find where a path of this call is. Raises ToolError where the call may not use it."""
     workspace = here().workspace
     judged = _granted.get().get(str(Path(written)))
     contained = contain(str(written), workspace, operation, judged)

@@ -86,12 +86,12 @@ class Registry:
         }
 
     def answers(self, name: str) -> bool:
-        """Whether the model waits for what the tool returns."""
+        """Tell whether the model waits for what the tool returns."""
         tool = self._tools.get(name)
         return tool is None or (tool.returns_result and tool.effect is not Effect.PROTOCOL)
 
     def harmless(self, name: str) -> bool:
-        """Whether the tool only reads."""
+        """Tell whether the tool only reads."""
         tool = self._tools.get(name)
         return tool is not None and tool.effect is Effect.READ
 

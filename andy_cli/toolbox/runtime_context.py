@@ -1,4 +1,4 @@
-"""Where tools work: the settings in force and the folder andy was started in.
+"""The surroundings of tools: the settings in force and the folder andy was started in.
 
 A process has one. Whoever opens a conversation enters it; what runs without (a test of one tool)
 finds the settings as they are read from files, and the current folder.

@@ -1,4 +1,4 @@
-"""What a tool is, and how a plain function becomes one.
+"""The definition of a tool, and how a plain function becomes one.
 
     @tool(effect="read", title="list of songs", action="list the music in {path}")
     def list_mp3s(path: Annotated[Path, Field(description="where to look")] = Path()) -> Outcome:
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Outcome(NamedTuple):
-    """What a tool returns when it has more to say than its data.
+    """The result of a tool that has more to say than its data.
 
     `data` is told to the model as JSON (a text as it is); `summary` tells the user what happened,
     in human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
@@ -204,8 +204,7 @@ def tool(
 
 
 class _Described:
-    """What the parameters of a function are; looked at when it is first asked for, as pydantic
-    takes its time."""
+    """The parameters of a function; looked at when first asked for, as pydantic takes its time."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function

@@ -23,7 +23,7 @@ GRACE = 0.3
 
 
 class Work:
-    """What a worker asks between two pieces of its work, and whoever waits tells it."""
+    """The time limit and stop sign of a worker, which it asks between two pieces of its work."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -39,7 +39,7 @@ class Work:
 
     @property
     def over(self) -> bool:
-        """Whether its time is up."""
+        """True once its time is up."""
         return time.monotonic() >= self._end
 
     def go_on(self) -> None:
@@ -57,7 +57,7 @@ class Work:
 
 
 async def in_thread(do: Callable[[Work], Result], seconds: float, grace: float = GRACE) -> Result:
-    """What `do` returns; it runs in a thread. Cancelled, it is stopped and waited for `grace`."""
+    """Run `do` in a thread; return its result. Cancelled, it is stopped and waited for `grace`."""
     work = Work(seconds)
     task = asyncio.create_task(run_in_daemon_thread(lambda: do(work)))
     try:

@@ -1,4 +1,4 @@
-"""What time it is, here or in a time zone by its IANA name."""
+"""The time, here or in a time zone by its IANA name."""
 
 import difflib
 import re

@@ -87,7 +87,7 @@ def _slot_value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
 
 
 def _is_quoted_slot(template: str) -> bool:
-    """Whether a slot stands where quotes are open, or where quoting means nothing."""
+    """Tell whether a slot stands where quotes are open, or where quoting means nothing."""
     if not any(_template_slots(template)):
         return False
     if UNSAFE.search(template):

@@ -25,7 +25,7 @@ BITRATES = {
 
 
 def has_frames(path: Path) -> bool:
-    """Whether two MPEG audio frames stand in a row near the start; OSError if unreadable."""
+    """Tell whether two MPEG audio frames stand in a row near the start; OSError if unreadable."""
     with path.open("rb") as file:
         head = file.read(10)
         if head[:3] == b"ID3" and len(head) == 10:

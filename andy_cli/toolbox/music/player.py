@@ -26,7 +26,7 @@ __all__ = ["Player", "PlayerState", "SoundPlayer", "current_state", "set_shared"
 
 
 class Player(Protocol):
-    """What can be asked of a player, from any thread."""
+    """The orders that a player takes, from any thread."""
 
     def play(self, path: Path, volume: int | None = None) -> PlayerState:
         """Play this instead of anything else, from its start; `volume` is 0 to 100.

@@ -1,4 +1,4 @@
-"""What is playing and what comes next, as a generator of sound.
+"""The music that is playing and what comes next, as a generator of sound.
 
 The device's thread asks for frames; volume, pause, position and the move to the next song live
 here, because the device knows none of them. One song follows the other inside one answer, so
@@ -19,7 +19,7 @@ from andy_cli.toolbox.music.sound import FRAME_BYTES, RATE, Decoder
 
 @dataclass(frozen=True, slots=True)
 class PlayerState:
-    """What a player is doing. Times are in seconds of music, whatever the clock says."""
+    """The state of a player. Times are in seconds of music, whatever the clock says."""
 
     song: Song | None = None
     """None while nothing is loaded."""
@@ -36,7 +36,7 @@ class PlayerState:
 
     @property
     def playing(self) -> bool:
-        """Whether a song is loaded, be it paused."""
+        """True if a song is loaded, be it paused."""
         return self.song is not None
 
     @property

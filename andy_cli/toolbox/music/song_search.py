@@ -1,4 +1,4 @@
-"""Which song somebody means, and where it is.
+"""Search for the song that somebody means, and where it is.
 
 A song is named by its file, its title, its number in the list or a part of these; a folder may
 be given or left out.
@@ -99,7 +99,7 @@ def _choose_song(song: Song, folder: Path) -> Path:
 
 
 def _is_path(file: str, folder: Path) -> bool:
-    """Whether it says where, and not only what: `Album/1.mp3` may be a name from a list."""
+    """Tell whether it says where, and not only what: `Album/1.mp3` may be a name from a list."""
     somewhere = file.startswith("~") or Path(file).is_absolute() or ".." in Path(file).parts
     return somewhere or _is_file(_join_path(file, folder))
 

@@ -93,7 +93,7 @@ def in_folder(folder: Path) -> list[Song]:
 
 
 def lies_in(path: Path, real_folder: Path) -> bool:
-    """Whether the file, links followed, lies in the folder (which is given links followed)."""
+    """Tell whether the file, links followed, lies in the folder (which is given links followed)."""
     return Path(os.path.realpath(path)).is_relative_to(real_folder)
 
 

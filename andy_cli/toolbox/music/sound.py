@@ -65,7 +65,7 @@ class Decoder:
 
 
 def measure_seconds(path: Path) -> float:
-    """How long the music in the file is, in seconds, by counting its frames (2 ms for a song).
+    """Measure the music in the file, in seconds, by counting its frames (2 ms for a song).
 
     Files named `.wav` may be WAV; any other has to be MP3. Raises ToolError.
     """
@@ -99,7 +99,7 @@ def explain_unplayable(path: Path) -> ToolError:
 
 
 class Device(Protocol):
-    """What we need of miniaudio's playback device."""
+    """The part of miniaudio's playback device that we need."""
 
     def close(self) -> None: ...
 

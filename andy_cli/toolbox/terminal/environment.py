@@ -1,4 +1,4 @@
-"""What a command is told of its surroundings: all that programs need, and no keys (P4)."""
+"""The environment of a command: all that programs need, and no keys (P4)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a command writes: head and tail for the model, the whole in a file where that is too much.
+"""The output of a command: head and tail for the model, the whole in a file where that is too much.
 
 However much it is, little of it is held in memory.
 """
@@ -64,7 +64,7 @@ class Output:
 
     @property
     def last_lines(self) -> str:
-        """What was written last, a line each; what was written over is left out."""
+        """The lines that were written last; what was written over is left out."""
         lines = self._tail[-10 * LINE * LINES :].rstrip().split("\n")
         shown = [one_line(line.rstrip("\r").rpartition("\r")[2])[:LINE] for line in lines]
         return "\n".join([line for line in shown if line][-LINES:])

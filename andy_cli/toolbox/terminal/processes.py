@@ -110,7 +110,7 @@ def _has_mark(process: int, mark: bytes) -> bool:
 
 
 def _writes_to(process: int, pipe: str) -> bool:
-    """Whether it has that end of it: the other one is ours."""
+    """Tell whether a process writes to a pipe: the other end is ours."""
     with contextlib.suppress(OSError):
         for file in Path(f"/proc/{process}/fd").iterdir():
             with contextlib.suppress(OSError):  # closed meanwhile

@@ -191,7 +191,7 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
 
 
 def _take_the_rest(reading: int, output: Output) -> None:
-    """What was written last, as a goodbye. Not for ever: it may be somebody else's by now."""
+    """Read what was written last, as a goodbye. Not for ever: it may be somebody else's by now."""
     if sys.platform != "win32":
         for piece in islice(iter(_read_pieces(reading), None), LAST):
             output.take(piece)

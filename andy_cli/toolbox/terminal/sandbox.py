@@ -1,4 +1,4 @@
-"""Which command runs in a sandbox of the kernel: programs of the system, the workspace, no more.
+"""The commands that run in a sandbox of the kernel: programs of the system, the workspace, no more.
 
     guard.sandbox = auto    the default: a line that nobody was asked about, for the judge takes it
                             for one that only reads, runs in a sandbox in which nothing can be
@@ -54,7 +54,7 @@ def sandboxed_line(line: list[str], harmless: bool) -> list[str] | None:
 
 
 def can_contain(command: str) -> bool:
-    """Whether a line that only reads can run in a sandbox and tells there what it would outside."""
+    """Tell whether a line that only reads can run in a sandbox and say what it would outside."""
     workspace = here().workspace
     if here().settings.text("guard.sandbox") == "off" or too_wide(workspace):
         return False
@@ -66,7 +66,7 @@ def can_contain(command: str) -> bool:
 
 
 def only_reads(command: str) -> bool:
-    """Whether the guard lets it run without asking anybody."""
+    """Tell whether the guard lets it run without asking anybody."""
     # 15 ms, with a grammar of shell lines: most conversations run nothing.
     from andy_cli.guard.shell import judge
 
@@ -79,7 +79,7 @@ def only_reads(command: str) -> bool:
 
 
 def before_line(workspace: Path, writable: bool) -> list[str]:
-    """What stands before a line that runs in the first sandbox that works; nothing without one."""
+    """Return what starts a line in the first sandbox that works; nothing without one."""
     for sandbox in sandboxes.SANDBOXES:
         before = sandbox(workspace, writable)
         if before and sandbox_holds(sandbox, before[0], writable):
@@ -99,7 +99,7 @@ def _is_unchanged(workspace: Path) -> bool:
 
 @cache
 def sandbox_holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
-    """Whether this sandbox was seen to hold, once: containers and cautious systems forbid it.
+    """Tell whether this sandbox was seen to hold, once: containers and cautious systems forbid it.
 
     `program` starts it: with another one it is tried again.
     """
@@ -145,7 +145,7 @@ def _was_reached(listening: socket.socket) -> bool:
 
 
 def promise_to_user(settings: Settings) -> str:
-    """What the user is told before a yes to a command."""
+    """Return what the user is told before a yes to a command."""
     if settings.text("guard.sandbox") == "on":
         return "It runs in a sandbox: no network, no home, and only this folder can be changed."
     return "It runs outside a sandbox: it can do all that you can do."

@@ -152,7 +152,7 @@ def _without_secrets(workspace: Path) -> Iterator[str]:
 
 
 def can_hide(workspace: Path) -> bool:
-    """Whether the workspace is small enough to be looked through."""
+    """Tell whether the workspace is small enough to be looked through."""
     waiting, left = [str(workspace)], MOST_ENTRIES
     while waiting:
         try:

@@ -26,7 +26,7 @@ class Scrubber:
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """What can be written now."""
+        """Take in text and return what can be written now."""
         self._held += text
         cut = self._held.rfind("\n") + 1
         ready = self._held[:cut]
@@ -53,7 +53,7 @@ class Scrubber:
         return self._clean(text[:cut]) + self._clean(text[cut:])
 
     def _middle(self, text: str) -> int:
-        """Where it can be cut in two: behind a line that says all it has to say; 0 for nowhere."""
+        """Find where it can be cut in two: behind a line that is whole in itself; 0 for nowhere."""
         cut = text.find("\n", len(text) // 2) + 1
         while cut and GOES_ON.search(text[max(0, cut - SMALL) : cut]):
             cut = text.find("\n", cut) + 1

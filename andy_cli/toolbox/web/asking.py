@@ -1,4 +1,4 @@
-"""What a call asks the web for, as the gate judges it, as the user sees it, and as it is sent.
+"""A call's request to the web, as the gate judges it, as the user sees it, and as it is sent.
 
 Light to import: tools make their claims with it, and only those that run load the client.
 """
@@ -70,7 +70,7 @@ def of_search(query: str) -> ResourceAccess:
 
 
 def of_request(request: ApiRequest, path: str) -> ResourceAccess:
-    """What a call of `api_call` would send, whole but for its keys, and where the answer goes."""
+    """Claim what `api_call` would send, whole but for its keys, and where the answer goes."""
     effect = Effect.NETWORK if request.method in SAFE else Effect.ACT
     if path and effect is Effect.NETWORK:
         effect = Effect.WRITE

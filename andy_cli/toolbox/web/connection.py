@@ -50,7 +50,7 @@ async def connect_address(
 
 @lru_cache(maxsize=1)
 def trusted_context(file: str, folder: str) -> ssl.SSLContext:
-    """Whose certificates count: reading them takes 50 ms. The variables are those of OpenSSL."""
+    """Load the certificates that count: that takes 50 ms. The variables are those of OpenSSL."""
     try:
         return httpx2.create_ssl_context()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Which search engine is set up: a SearXNG server of the user's, Brave or Tavily with a key, or
+"""The search engine that is set up: a SearXNG server of the user's, Brave or Tavily with a key, or
 without any of them ddgs, which reads the pages of search engines.
 """
 
@@ -35,7 +35,7 @@ def chosen_engine() -> str:
 
 
 def missing_engine() -> str:
-    """What is missing before the web can be searched, or nothing."""
+    """Say what is missing before the web can be searched, or nothing."""
     settings = here().settings
     name, chosen = chosen_engine(), settings.text("search.engine").strip().lower()
     if chosen not in ("", "auto", name):
@@ -50,7 +50,7 @@ def missing_engine() -> str:
 
 
 def engine_address() -> tuple[str, bool]:
-    """Where the query goes, and whether that is a server of the user's settings."""
+    """Return where the query goes, and whether that is a server of the user's settings."""
     name = chosen_engine()
     if name == "duckduckgo" or not name:
         return DUCKDUCKGO, False

@@ -1,4 +1,4 @@
-"""What went wrong on the way, in a sentence that says what to do next."""
+"""Failures on the way, each in a sentence that says what to do next."""
 
 import errno
 import ssl

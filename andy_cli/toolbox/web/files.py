@@ -36,7 +36,7 @@ STEP = 1_000_000
 
 
 class Kept(NamedTuple):
-    """What became a file."""
+    """An answer that became a file."""
 
     url: str
     status: int

@@ -1,4 +1,4 @@
-"""How long and how large an answer of the web may be, by the user's settings."""
+"""Limits on how long and how large an answer of the web may be, by the user's settings."""
 
 from typing import NamedTuple
 

@@ -46,7 +46,7 @@ def page_to_markdown(page: str, url: str) -> tuple[str, str]:
 
 
 def _extract_article(page: str, url: str) -> str:
-    """What trafilatura takes for the article, if it is there."""
+    """Return what trafilatura takes for the article, if it is there."""
     try:
         import trafilatura
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a fetched page says: Markdown of HTML, text of PDF, text and JSON as they are."""
+"""The text of a fetched page: Markdown of HTML, text of PDF, text and JSON as they are."""
 
 import asyncio
 import json
@@ -44,8 +44,9 @@ class PageText(NamedTuple):
 
 
 def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
-    """What came, by what is in it before what it is called. Raises ToolError for what holds no
-    text, saying what it is."""
+    """Tell what came, by what is in it before what it is called. Raises ToolError for what holds no
+    text, saying what it is.
+    """
     head, named = page.body[:SNIFFED], media_type(page)
     if head.startswith(b"%PDF-"):
         return "pdf"
@@ -134,6 +135,6 @@ async def _read_apart(kind: str, url: str, data: bytes) -> PageText:
 
 
 def _reader_environment() -> dict[str, str]:
-    """What Python needs to find our code, and nothing of the user's."""
+    """Keep what Python needs to find our code, and nothing of the user's."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}

@@ -1,4 +1,4 @@
-"""Where a request may go: its address judged, and each one that it is sent on to."""
+"""Rules for where a request may go: its address judged, and each one that it is sent on to."""
 
 import socket
 from collections.abc import Callable, Collection
@@ -15,7 +15,7 @@ LONGEST = 200
 
 
 def look_up_addresses(host: str) -> list[str]:
-    """What a name leads to, as the system looks it up; nothing where there is no such name."""
+    """Look up what a name leads to, as the system does; nothing where there is no such name."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

@@ -38,7 +38,7 @@ class Result(NamedTuple):
 
 
 async def search_web(query: str, most_tokens: int) -> list[Result]:
-    """What the engine found, best first, as much as fits into so many tokens.
+    """Return what the engine found, best first, as much as fits into so many tokens.
 
     Raises ToolError, in words, for a refusal, a limit, or an answer that is none.
     """

@@ -19,7 +19,7 @@ MAGIC = b"\x1f\x8b"
 
 
 class PackedMember(Protocol):
-    """What zlib unpacks with; its own type has no name."""
+    """The object that zlib unpacks with; its own type has no name."""
 
     @property
     def unconsumed_tail(self) -> bytes: ...
@@ -66,7 +66,7 @@ class _Unpacker:
                 return
 
     def _begins_member(self) -> bool:
-        """Whether a member begins with what has arrived; what is none does not count."""
+        """Begin a member with what has arrived; tell whether it is one; else it does not count."""
         head = self._packed[:2]
         if len(head) < 2 or (self._finished and (self._deflate or head != MAGIC)):
             return False
