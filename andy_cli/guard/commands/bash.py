@@ -31,7 +31,7 @@ PLAIN_NODES = frozenset(
     compound_statement concatenation test_command unary_expression binary_expression test_operator
     simple_expansion variable_name""".split()
 )
-"""What a line that may run by itself is made of."""
+"""Parts of a line that may run by itself."""
 
 SHOWN_VARIABLES = frozenset("HOME USER PWD SHELL PATH LANG TERM LOGNAME HOSTNAME EDITOR ?".split())
 """Variables that may be printed: they hold no secrets."""
@@ -66,13 +66,13 @@ class ShellCommand(NamedTuple):
     """Text that is its input."""
 
     fed_by: tuple[int, ...] = ()
-    """Which earlier commands of the line flow into it, by pipe or by substitution."""
+    """Earlier commands of the line that flow into it, by pipe or by substitution."""
 
 
 class ShellLine(NamedTuple):
     commands: tuple[ShellCommand, ...]
     doubt: str
-    """Why the line cannot be taken at its word, or nothing."""
+    """The reason why the line cannot be taken at its word, or nothing."""
 
 
 @cache
@@ -81,7 +81,7 @@ def _load_parser() -> Parser:
 
 
 def taken_apart(line: str) -> ShellLine:
-    """All commands of a line, in the order in which they are written."""
+    """Take all commands of a line apart, in the order in which they are written."""
     if line.partition("<<")[0].count("|") > MOST_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
     root = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
@@ -130,7 +130,7 @@ WORDS = frozenset(
 
 
 BESIDE = ("variable_assignment", "file_redirect")
-"""What stands beside the words of a command."""
+"""Parts of a command beside its words."""
 
 
 class _ShellReader:
@@ -167,11 +167,14 @@ class _ShellReader:
             case "test_command":
                 self._read_test(node)
             case "&" | "((":
-                self.doubt = self.doubt or "it goes on in the background, or counts"
+                self._add_doubt("it goes on in the background, or counts")
         found: list[int] = []
         for child in node.children:
             found += self.read(child, (*fed_by, *(found if node.type == "pipeline" else ())))
         return found
+
+    def _add_doubt(self, why: str) -> None:
+        self.doubt = self.doubt or why
 
     def _add_command(
         self, words: Sequence[Word], fed_by: tuple[int, ...], given: Sequence[Word] = ()
@@ -183,36 +186,33 @@ class _ShellReader:
         """A test; numbers and names in one may run commands of their own."""
         words = [leaf for leaf in self.leaves(node) if leaf not in SIGNS]
         if _node_text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
-            self.doubt = self.doubt or "a test may do more than look"
+            self._add_doubt("a test may do more than look")
         self._add_command([_read_bare("test")], ())
 
     def _read_redirected(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
-        """A statement with its redirections, which count for each command in it, or one of
+        """Read a statement with its redirections, which count for each command in it, or one of
         nothing, which empties a file."""
-        alone = node.type == "file_redirect"
-        redirects = [node] if alone else [child for child in node.children if _is_redirect(child)]
+        children = [node] if node.type == "file_redirect" else node.children
+        redirects = [*filter(_is_redirect, children)]
+        parts, pipelines = _split_redirects(redirects)
         inner: list[int] = []
-        for child in (child for redirect in redirects for child in redirect.children):
-            if child.type != "pipeline":
-                inner += self._read_nested(child, fed_by)
+        for part in parts:
+            inner += self._read_nested(part, fed_by)
         sources = (*fed_by, *inner)
-        found: list[int] = []
-        if not alone and not _is_redirect(node.children[0]):
-            found = self.read(node.children[0], sources)
+        found = [] if _is_redirect(children[0]) else self.read(children[0], sources)
         found = found or [self._add_command((), sources)]
         for redirect in redirects:
             self._add_redirect(redirect, found)
-        for child in (child for redirect in redirects for child in redirect.children):
-            if child.type == "pipeline":  # behind the sign of a here-document
-                found += self.read(child, (*sources, *found))
+        for pipeline in pipelines:
+            found += self.read(pipeline, (*sources, *found))
         return [*inner, *found]
 
     def _add_redirect(self, node: Node, found: Sequence[int]) -> None:
+        """Note the files of a redirection for each of the commands; other nodes have none."""
+        if node.type != "file_redirect":
+            return
         sign = next((child.type for child in node.children if not child.is_named), "")
-        named = [child for child in node.children if child.is_named] if "file" in node.type else []
-        for word in (self._read_word(node) for node in named if node.type != "file_descriptor"):
-            if sign in (">&", "<&") and re.fullmatch(r"[0-9]+|-", word.text):
-                continue
+        for word in self._read_files(node, sign):
             for number in found:
                 command = self.commands[number]
                 if sign == "<":
@@ -220,29 +220,35 @@ class _ShellReader:
                 else:
                     self.commands[number] = command._replace(writes=(*command.writes, word))
 
+    def _read_files(self, node: Node, sign: str) -> list[Word]:
+        """Read the files of a redirection, without what closes or copies an open one."""
+        named = [child for child in node.named_children if child.type != "file_descriptor"]
+        words = [*map(self._read_word, named)]
+        if sign not in (">&", "<&"):
+            return words
+        return [word for word in words if not re.fullmatch(r"[0-9]+|-", word.text)]
+
     def _read_command(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         inner: list[int] = []
         words: list[Word] = []
         given: list[Word] = []
-        declares = node.type == "declaration_command"
-        if declares:
-            words.append(
-                Word((_node_text(node.children[0]),), False, literal=_node_text(node.children[0]))
-            )
+        beside: Sequence[str] = BESIDE
+        if node.type == "declaration_command":
+            keyword = _node_text(node.children[0])
+            words, beside = [Word((keyword,), False, literal=keyword)], ()
         for child in node.children:
             inner += self._read_nested(child, fed_by)
             if child.type == "herestring_redirect":
-                given += [self._read_word(inner) for inner in child.children if inner.is_named]
-            elif child.is_named and (declares or child.type not in BESIDE):
+                given += map(self._read_word, child.named_children)
+            elif child.is_named and child.type not in beside:
                 named = child.children[0] if child.type == "command_name" else child
                 words.append(self._read_word(named))
                 inner += self._sources_of(named)
         if words and words[0].text in RESERVED:
-            self.doubt = self.doubt or f"{words[0].text} stands where a program is due"
+            self._add_doubt(f"{words[0].text} stands where a program is due")
         number = self._add_command(words, (*fed_by, *inner), given)
-        for redirect in node.children:
-            if redirect.type == "file_redirect":
-                self._add_redirect(redirect, [number])
+        for child in node.children:
+            self._add_redirect(child, [number])
         return [*inner, number]
 
     def _sources_of(self, node: Node) -> list[int]:
@@ -262,15 +268,15 @@ class _ShellReader:
 
     def _note_variables(self, node: Node) -> None:
         if node.is_named and node.type not in PLAIN_NODES:
-            self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
+            self._add_doubt(f"{node.type.replace('_', ' ')} is not looked through")
 
     def _read_loop(self, node: Node) -> None:
-        named = [child for child in node.children if child.is_named]
+        named = node.named_children
         values = [value for node in named[1:-1] for value in self._read_word(node).values]
         self._variables[_node_text(named[0])] = _limit_values(values) or (UNKNOWN,)
 
     def _read_assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
-        self.doubt = self.doubt or "a variable is set"
+        self._add_doubt("a variable is set")
         name, value = _node_text(node.children[0]), node.children[-1]
         inner = self._read_nested(value, fed_by) if value.is_named else []
         self._variables[name] = self._read_word(value).values if value.is_named else ("",)
@@ -286,17 +292,17 @@ class _ShellReader:
                 return Word((text[1:-1],), True, literal=text[1:-1])
             case "ansi_c_string":
                 return Word((_decode_escapes(text[2:-1]),), False, literal=text)
-            case "string" if not [child for child in node.children if child.type in EXPANDED]:
-                return _read_quoted(text[1:-1])
             case "string":
-                return self._join_parts([child for child in node.children if child.is_named], text)
+                expanded = EXPANDED & {child.type for child in node.children}
+                parts = node.named_children
+                return self._join_parts(parts, text) if expanded else _read_quoted(text[1:-1])
             case "concatenation":
                 return self._join_parts(node.children, text)
             case "simple_expansion" | "expansion":
                 return Word(self._expand_text(text), text[1:] in SHOWN_VARIABLES, literal=text)
             case "string_content":
                 return _read_quoted(text)
-        self.doubt = self.doubt or f"{node.type.replace('_', ' ')} is not looked through"
+        self._add_doubt(f"{node.type.replace('_', ' ')} is not looked through")
         return Word((UNKNOWN,), False, literal=text)
 
     def _expand_text(self, text: str) -> tuple[str, ...]:
@@ -304,17 +310,14 @@ class _ShellReader:
         return self._variables.get(name[1], (UNKNOWN,)) if name else (UNKNOWN,)
 
     def _join_parts(self, nodes: Sequence[Node], text: str) -> Word:
-        """One word of several parts, in every way in which they may be read."""
+        """Join several parts to one word, in every way in which they may be read."""
         parts = [self._read_word(node) for node in nodes]
-        values = [""]
-        for part in parts:
-            values = [one + more for one in values for more in _limit_values(part.values)]
-            _limit_values(values)
+        values = _combine_values(parts)
         if "{" in text and any(_node_text(node) == "{" for node in nodes):
-            values = [brace for value in values for brace in _expand_braces(value)]
-            return Word(_limit_values(values), False, literal=text)
+            braces = [brace for value in values for brace in _expand_braces(value)]
+            return Word(_limit_values(braces), False, literal=text)
         plain, wild = all(part.plain for part in parts), any(part.wild for part in parts)
-        return Word(tuple(values), plain, wild, "".join(part.literal for part in parts))
+        return Word(values, plain, wild, "".join(part.literal for part in parts))
 
 
 EXPANDED = frozenset(
@@ -324,6 +327,13 @@ EXPANDED = frozenset(
 
 def _is_redirect(node: Node) -> bool:
     return node.type in ("file_redirect", "heredoc_redirect", "herestring_redirect")
+
+
+def _split_redirects(redirects: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """Separate the parts of redirections from pipelines behind the sign of a here-document."""
+    parts = [part for redirect in redirects for part in redirect.children]
+    pipelines = [part for part in parts if part.type == "pipeline"]
+    return [part for part in parts if part.type != "pipeline"], pipelines
 
 
 def _list_nodes(node: Node) -> list[Node]:
@@ -360,6 +370,15 @@ def _expand_braces(text: str) -> list[str]:
             [one for part in match[1].split(",") for one in _expand_braces(before + part + after)]
         )
     ]
+
+
+def _combine_values(parts: Sequence[Word]) -> tuple[str, ...]:
+    """Join the values of parts in every way."""
+    values: tuple[str, ...] = ("",)
+    for part in parts:
+        ends = _limit_values(part.values)
+        values = _limit_values([begin + end for begin in values for end in ends])
+    return values
 
 
 def _limit_values(values: Sequence[str]) -> tuple[str, ...]:
