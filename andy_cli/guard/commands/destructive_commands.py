@@ -44,26 +44,34 @@ RUNS_IN_CODE = re.compile(r"\b(?:exec|eval|system|popen|subprocess|compile|spawn
 
 
 def find_danger(words: Words, writes: Words, folder: str) -> str:
-    """Why a command never runs, or nothing; `words` are its name and arguments."""
+    """Give the reason why a command never runs, or nothing; `words` are its name and arguments."""
     why = _first_write_danger(writes, folder)
     if why or not words:
         return why
     name, arguments = program_name(words[0]), words[1:]
     if name in program_set("never") or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
         return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
-    if set(load_table("programs")["subcommands"].get(name, "").split()) & {
-        argument.partition("=")[0] for argument in arguments
-    }:
-        return GONE if name in program_set("erasers") else DOOR
-    line = "".join(" " + re.sub(r"\s", "_", argument) for argument in arguments) + " "
-    if any(name in names and form.search(line) for names, form in _door_patterns()):
-        return DOOR
     return next((why for rule in RULES if (why := rule(name, arguments, folder))), "")
+
+
+def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
+    """Judge programs of which some subcommands destroy or open a door."""
+    given = {argument.partition("=")[0] for argument in arguments}
+    if given.isdisjoint(load_table("programs")["subcommands"].get(name, "").split()):
+        return ""
+    return GONE if name in program_set("erasers") else DOOR
+
+
+def _judge_door(name: str, arguments: Words, folder: str) -> str:
+    """Judge programs that give rights away by their arguments."""
+    line = "".join(" " + re.sub(r"\s", "_", argument) for argument in arguments) + " "
+    opens = any(name in names and form.search(line) for names, form in _door_patterns())
+    return DOOR if opens else ""
 
 
 @cache
 def _door_patterns() -> list[tuple[frozenset[str], re.Pattern[str]]]:
-    """Programs, and what in their arguments gives rights away."""
+    """List programs, and the form of arguments that give rights away."""
     return [
         (frozenset(door["programs"].split()), re.compile(door["arguments"]))
         for door in load_table("programs")["doors"]
@@ -83,7 +91,7 @@ def program_name(word: str) -> str:
 
 
 def find_write_danger(target: str, folder: str) -> str:
-    """Why nothing is ever written to a place, or nothing."""
+    """Give the reason why a place is never written to, or nothing."""
     where = resolve_place(target, folder)
     if is_disk(where):
         return GONE
@@ -95,12 +103,12 @@ def find_write_danger(target: str, folder: str) -> str:
 
 
 def _first_write_danger(targets: Iterable[str], folder: str) -> str:
-    """Why one of the places is never written to, or nothing."""
+    """Give the reason why one of the places is never written to, or nothing."""
     return next((why for target in targets if (why := find_write_danger(target, folder))), "")
 
 
 def _has_option(arguments: Words, letters: str, *words: str) -> bool:
-    """Whether one of the short options stands there, alone or among others, or one of the words."""
+    """Check for one of the short options, alone or among others, or one of the words."""
     short = "".join(argument[1:] for argument in arguments if re.fullmatch(r"-[A-Za-z]+", argument))
     return bool(set(short) & set(letters) or set(words) & set(arguments))
 
@@ -149,26 +157,43 @@ def _loses_everything(where: str, removes: bool, deep: bool) -> bool:
 HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])
 
 
+def _judge_raw_copy(name: str, arguments: Words, folder: str) -> str:
+    if name != "dd":
+        return ""
+    targets = [argument[3:] for argument in arguments if argument[:3] == "of="]
+    return _first_write_danger(targets, folder)
+
+
+MOVERS = frozenset("mv cp install ln rsync scp tee rename link".split())
+
+
 def _judge_move(name: str, arguments: Words, folder: str) -> str:
-    if name == "dd":
-        return _first_write_danger(
-            (argument[3:] for argument in arguments if argument[:3] == "of="), folder
-        )
-    if name not in ("mv", "cp", "install", "ln", "rsync", "scp", "tee", "rename", "link"):
+    """Judge commands that move or copy files: those that are gone, and those that are written."""
+    if name not in MOVERS:
         return ""
     plain = _plain_arguments(arguments)
-    mirrors = [argument for argument in arguments if argument.startswith(("--del", "--remove"))]
-    gone = plain[:-1] if name == "mv" else plain if name == "rsync" and mirrors else []
-    if any(map(is_vital, _named_paths(gone, folder))):
+    if any(map(is_vital, _named_paths(_list_gone(name, plain, arguments), folder))):
         return GONE
-    targets = plain if name == "tee" else plain[-1:]
-    targets += [
-        argument.partition("=")[2] for argument in arguments if argument.startswith("--target-dir")
-    ]
-    targets += [after for before, after in pairwise(arguments) if before == "-t"]
+    targets = (plain if name == "tee" else plain[-1:]) + _list_target_folders(arguments)
+    sources = (targets if name == "tee" else plain)[:-1]
     # What lands in a folder lands there under its own name.
-    landing = [f"{target}/{program_name(source)}" for target in targets for source in plain[:-1]]
+    landing = [f"{target}/{program_name(source)}" for target in targets for source in sources]
     return _first_write_danger(targets + landing, folder)
+
+
+def _list_gone(name: str, plain: list[str], arguments: Words) -> list[str]:
+    """List the arguments of a move that may be no more where they were."""
+    if name == "mv":
+        return plain[:-1]
+    mirrors = any(argument.startswith(("--del", "--remove")) for argument in arguments)
+    return plain if name == "rsync" and mirrors else []
+
+
+def _list_target_folders(arguments: Words) -> list[str]:
+    """List the folders that options of a move name."""
+    long = [argument for argument in arguments if argument.startswith("--target-dir")]
+    short = [after for before, after in pairwise(arguments) if before == "-t"]
+    return [argument.partition("=")[2] for argument in long] + short
 
 
 def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
@@ -227,7 +252,10 @@ def _judge_code(name: str, arguments: Words, folder: str) -> str:
 
 Rule = Callable[[str, Words, str], str]
 RULES: tuple[Rule, ...] = (
+    _judge_subcommand,
+    _judge_door,
     _judge_removal,
+    _judge_raw_copy,
     _judge_move,
     _judge_output_option,
     _judge_find,
