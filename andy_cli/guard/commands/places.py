@@ -1,4 +1,4 @@
-"""What a path in a command line means, by its name alone: nothing is looked at.
+"""The meaning of a path in a command line, by its name alone: nothing is looked at.
 
 A place is an absolute path in which `/~` is the user's home and the workspace lies so deep that
 only a long climb leads from it to the root.
@@ -68,6 +68,8 @@ SECRET_VARIABLE = re.compile(
     r"KEY|TOKEN|SECRET|PASS(?:W|PHRASE|\b|$)|CREDENTIAL|_PAT\b|_AUTH\b|COOKIE", re.IGNORECASE
 )
 WILD = re.compile(r"[*?\[]")
+WHOLE_FOLDER = frozenset(["*", ".*", "**", ".[!.]*", ".??*", "[!.]*", "{*,.*}"])
+"""Patterns of names that take all that is in a folder, or all that is hidden."""
 
 
 def resolve_place(text: str, folder: str) -> str:
@@ -95,7 +97,7 @@ def is_secret(where: str) -> bool:
 
 
 def is_startup(where: str) -> bool:
-    """Whether something runs or obeys it by itself, for the user or in the workspace."""
+    """Check whether something runs or obeys it by itself, for the user or in the workspace."""
     home = ANY_HOME.match(where)
     if home and STARTUP.match(where[home.end() + 1 :]):
         return True
@@ -103,10 +105,8 @@ def is_startup(where: str) -> bool:
 
 
 def is_vital(where: str) -> bool:
-    """Whether losing all that is in it means losing a system, a home, a disk or the keys."""
-    base, name = posixpath.split(where)
-    if name in ("*", ".*", "**", ".[!.]*", ".??*", "[!.]*", "{*,.*}") or base == "/":
-        where = base if WILD.search(name) else where
+    """Check whether losing all that is in it means losing a system, a home, a disk or the keys."""
+    where = _drop_pattern(where)
     home = ANY_HOME.match(where)
     if home:
         rest = where[home.end() + 1 :]
@@ -117,3 +117,10 @@ def is_vital(where: str) -> bool:
     if parts[0] in ("mnt", "media", "Volumes", "run"):
         return len(parts) <= 2
     return len(parts) == 1 and parts[0] != "tmp"
+
+
+def _drop_pattern(where: str) -> str:
+    """Return the folder of which a pattern takes everything, else the place itself."""
+    base, name = posixpath.split(where)
+    whole = name in WHOLE_FOLDER or (base == "/" and WILD.search(name))
+    return base if whole else where
