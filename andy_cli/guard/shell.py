@@ -1,4 +1,4 @@
-"""Whether a command line may run: allow, ask or deny, with the reason. Nothing is run or looked at.
+"""Judge a command line: allow, ask or deny, with the reason. Nothing is run or looked at.
 
     judge("ls -la | wc -l", "sh")           allow: every command only reads inside
     judge("make && ls", "sh")               ask: one of them may do anything
@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Literal
 
 from andy_cli.guard.commands import windows
-from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, taken_apart
+from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, Word, taken_apart
 from andy_cli.guard.commands.destructive_commands import (
     SENT,
     find_danger,
@@ -66,7 +66,7 @@ def judge(
 
 
 def _find_odd_characters(line: str) -> str:
-    """Why the characters of a line may not be what they seem to be."""
+    """Give the reason why the characters of a line may not be what they seem to be, or nothing."""
     for character in line:
         if character in " \n\t" or unicodedata.category(character)[0] in SAFE_KINDS:
             continue
@@ -102,19 +102,25 @@ PIECES = re.compile(r"[;&|()\n{}`]|(?<!\S)(?:do|then|else|if|while|until|!)(?!\S
 
 
 def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[CommandJudgement]:
-    """What never runs in a line that is not understood, looked for between all that separates."""
+    """Look for commands that never run between all that separates, in a line not understood."""
     if not deeper:
         return
     pieces = {part.strip() for part in PIECES.split(line)}
     pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
     for piece in sorted(pieces - {"", line})[:MOST_PIECES]:
-        for judged in _judge_commands(piece, inside, folder, 0):
-            if judged.verdict == "deny":
-                yield judged
+        yield from _find_denials(piece, inside, folder, 0)
+
+
+def _find_denials(
+    line: str, inside: Inside, folder: str, deeper: int
+) -> Iterator[CommandJudgement]:
+    for judged in _judge_commands(line, inside, folder, deeper):
+        if judged.verdict == "deny":
+            yield judged
 
 
 def _folder_after(command: ShellCommand, folder: str) -> str:
-    """The folder in which the next command runs."""
+    """Follow `cd` to the folder in which the next command runs."""
     names = [word.text for word in command.words]
     if names[:1] not in (["cd"], ["pushd"]):
         return folder
@@ -176,56 +182,65 @@ def _judge_wrapped(
             yield deny(why)
     if not deeper:
         return
+    for script in _list_scripts(words):
+        yield from _find_denials(script, inside, folder, deeper - 1)
+
+
+def _list_scripts(words: Sequence[str]) -> Iterator[str]:
+    """List words that may be scripts, each with what is quoted in it."""
     scripts = [word for word in words[1:] if re.search(r"[\s;|&<>`]", word)]
     if program_name(words[0]) in ("eval", "trap"):
         scripts.append(" ".join(words[1:]))
     for script in scripts[:8]:
-        for quoted in [script, *re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:8]]:
-            for judged in _judge_commands(quoted, inside, folder, deeper - 1):
-                if judged.verdict == "deny":
-                    yield judged
+        yield script
+        yield from re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:8]
 
 
 def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> CommandJudgement:
-    """Allowed if it only reads inside; asked otherwise."""
-    targets = [
-        target for target in command.writes if target.text != "/dev/null" or not target.plain
-    ]
-    if targets:
-        return ask(f"it writes to {targets[0].literal}")
-    if not all(read.plain for read in command.reads):
-        return ask("it is not clear what it reads")
-    why = judge_paths([read.text for read in command.reads], folder, inside)
-    if not command.words:
-        return ask(why or "it is no command")
-    why = why or doubt_about(command.words, folder, inside)
+    """Allow what only reads inside; ask otherwise."""
+    why = _doubt_reading(command, inside, folder)
     return ask(why) if why else CommandJudgement("allow", "it only reads inside the workspace")
+
+
+def _doubt_reading(command: ShellCommand, inside: Inside, folder: str) -> str:
+    """Give the reason why a command may do more than read inside, or nothing."""
+    for target in command.writes:
+        if target.text != "/dev/null" or not target.plain:
+            return f"it writes to {target.literal}"
+    if not all(read.plain for read in command.reads):
+        return "it is not clear what it reads"
+    if why := judge_paths([read.text for read in command.reads], folder, inside):
+        return why
+    return doubt_about(command.words, folder, inside) if command.words else "it is no command"
 
 
 def _judge_together(parts: ShellLine, folder: str) -> Iterator[CommandJudgement]:
     """Judge what the commands do together: run what was fetched, send what is secret."""
-    names = [_program_names(command) for command in parts.commands]
-    fetching = {
-        number
-        for number, command in enumerate(parts.commands)
-        if names[number] & program_set("fetchers") or _is_fetching(command)
-    }
-    sending = any(found & senders() for found in names) or any(
-        word.text.startswith(("/dev/tcp/", "/dev/udp/"))
-        for command in parts.commands
-        for word in (*command.writes, *command.reads)
-    )
-    fetched = {name for number in fetching for name in _fetched_files(parts.commands, number)}
-    for number, command in enumerate(parts.commands):
-        if not command.words:
-            continue
-        runs = bool(names[number] & interpreters())
-        if (runs and fetching & set(command.fed_by)) or (
-            fetching - {number} and _uses_fetched(command, runs, fetched)
-        ):
+    commands = parts.commands
+    fetching = {number for number, command in enumerate(commands) if _is_fetching(command)}
+    fetched = {name for number in fetching for name in _list_fetched_files(commands, number)}
+    for number, command in enumerate(commands):
+        if command.words and _runs_fetched(command, number, fetching, fetched):
             yield deny("it runs what it just fetched")
-    if sending and any(_touches_secret(command, folder) for command in parts.commands):
+    if _sends_secret(commands, folder):
         yield deny(SENT)
+
+
+def _sends_secret(commands: Sequence[ShellCommand], folder: str) -> bool:
+    """Check whether one command sends something out and one, perhaps another, touches secrets."""
+    return any(map(_is_sending, commands)) and any(
+        _touches_secret(command, folder) for command in commands
+    )
+
+
+def _runs_fetched(
+    command: ShellCommand, number: int, fetching: set[int], fetched: set[str]
+) -> bool:
+    """Check whether a command runs what others of the line fetch, from its input or a file."""
+    runs = bool(_program_names(command) & interpreters())
+    if runs and fetching & set(command.fed_by):
+        return True
+    return bool(fetching - {number}) and _uses_fetched(command, runs, fetched)
 
 
 def _program_names(command: ShellCommand) -> set[str]:
@@ -238,30 +253,47 @@ def _program_names(command: ShellCommand) -> set[str]:
 
 
 def _is_fetching(command: ShellCommand) -> bool:
-    """git and archives of packages bring programs too."""
+    """Check for programs that fetch; git and archives of packages bring programs too."""
+    if _program_names(command) & program_set("fetchers"):
+        return True
     words = [word.text for word in command.words]
     return words[:1] == ["git"] and bool({"clone", "pull", "fetch", "submodule"} & set(words))
 
 
-def _fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterator[str]:
-    """The names of files a fetched text goes into."""
-    words = [word.text for word in commands[number].words]
+def _is_sending(command: ShellCommand) -> bool:
+    if _program_names(command) & senders():
+        return True
+    files = (*command.writes, *command.reads)
+    return any(word.text.startswith(("/dev/tcp/", "/dev/udp/")) for word in files)
+
+
+def _list_fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterator[str]:
+    """List the names of files a fetched text goes into."""
+    yield from _list_outputs([word.text for word in commands[number].words])
+    for at, command in enumerate(commands):
+        if at == number or number in command.fed_by:
+            targets = (*command.writes, *_list_tee_words(command))
+            yield from (program_name(target.text) for target in targets)
+
+
+def _list_outputs(words: Sequence[str]) -> Iterator[str]:
+    """List the names that a fetching command may give to what it fetches."""
     flags = output_options(program_name(words[0])) or ("-o", "-O")
     for before, word in pairwise(words):
         if before in flags or "/" in word:
             yield program_name(word.partition("?")[0])
         if glued := re.match(r"-[oO]|--out[^=]*=?", word):
             yield program_name(word[glued.end() :])
-    for command in (
-        command for command in commands if number in command.fed_by or command is commands[number]
-    ):
-        tees = [word for word in command.words if word.text[:1] != "-"]
-        tees = tees if "tee" in (tee.text for tee in tees[:2]) else []
-        yield from (program_name(target.text) for target in (*command.writes, *tees))
+
+
+def _list_tee_words(command: ShellCommand) -> list[Word]:
+    """List the words of `tee`, also behind a wrapper; its files are among them."""
+    words = [word for word in command.words if word.text[:1] != "-"]
+    return words if "tee" in (word.text for word in words[:2]) else []
 
 
 def _uses_fetched(command: ShellCommand, runs: bool, fetched: set[str]) -> bool:
-    """Whether a command runs one of the files, or something by its path."""
+    """Check whether a command runs one of the files, or something by its path."""
     name, *words = (word.text for word in command.words)
     named = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
     marks = program_name(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
@@ -272,20 +304,23 @@ def _uses_fetched(command: ShellCommand, runs: bool, fetched: set[str]) -> bool:
 
 
 def _touches_secret(command: ShellCommand, folder: str) -> bool:
-    """Whether a command touches secrets or prints the environment."""
+    """Check whether a command touches secrets or prints the environment."""
+    return _prints_environment(command) or any(
+        _names_secret(word, folder) for word in (*command.words, *command.reads)
+    )
+
+
+def _prints_environment(command: ShellCommand) -> bool:
     words = [value for word in command.words for value in word.values]
-    if (
-        words
-        and program_name(words[0]) in program_set("dumps")
-        and all(word.startswith("-") for word in words[1:])
-    ):
+    if not words or program_name(words[0]) not in program_set("dumps"):
+        return False
+    return all(word.startswith("-") for word in words[1:])
+
+
+def _names_secret(word: Word, folder: str) -> bool:
+    if "$" in word.literal and SECRET_VARIABLE.search(word.literal):
         return True
-    for word in [*command.words, *command.reads]:
-        if re.search(r"\$", word.literal) and SECRET_VARIABLE.search(word.literal):
-            return True
-        if any(is_secret(part) for value in word.values for part in _named_places(value, folder)):
-            return True
-    return False
+    return any(is_secret(part) for value in word.values for part in _named_places(value, folder))
 
 
 def _named_places(value: str, folder: str) -> Iterator[str]:
