@@ -121,10 +121,9 @@ def _find_denials(
 
 def _folder_after(command: ShellCommand, folder: str) -> str:
     """Follow `cd` to the folder in which the next command runs."""
-    names = [word.text for word in command.words]
-    if names[:1] not in (["cd"], ["pushd"]):
+    if command.texts[:1] not in (("cd",), ("pushd",)):
         return folder
-    given = [name for name in names[1:] if not name.startswith("-")]
+    given = [name for name in command.texts[1:] if not name.startswith("-")]
     return resolve_place(given[0] if given else "~", folder)
 
 
@@ -152,7 +151,7 @@ def _input_words(command: ShellCommand, parts: ShellLine) -> list[str]:
     """The words that a command may be given as its input."""
     texts = [value for item in command.given for value in item.values]
     for number in command.fed_by:
-        texts += [word.text for word in parts.commands[number].words[1:]]
+        texts += parts.commands[number].texts[1:]
     return [word for text in texts for word in text.split()]
 
 
@@ -256,8 +255,8 @@ def _is_fetching(command: ShellCommand) -> bool:
     """Check for programs that fetch; git and archives of packages bring programs too."""
     if _program_names(command) & program_set("fetchers"):
         return True
-    words = [word.text for word in command.words]
-    return words[:1] == ["git"] and bool({"clone", "pull", "fetch", "submodule"} & set(words))
+    fetches = not {"clone", "pull", "fetch", "submodule"}.isdisjoint(command.texts)
+    return fetches and command.texts[0] == "git"
 
 
 def _is_sending(command: ShellCommand) -> bool:
@@ -269,7 +268,7 @@ def _is_sending(command: ShellCommand) -> bool:
 
 def _list_fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterator[str]:
     """List the names of files a fetched text goes into."""
-    yield from _list_outputs([word.text for word in commands[number].words])
+    yield from _list_outputs(commands[number].texts)
     for at, command in enumerate(commands):
         if at == number or number in command.fed_by:
             targets = (*command.writes, *_list_tee_words(command))
@@ -294,7 +293,7 @@ def _list_tee_words(command: ShellCommand) -> list[Word]:
 
 def _uses_fetched(command: ShellCommand, runs: bool, fetched: set[str]) -> bool:
     """Check whether a command runs one of the files, or something by its path."""
-    name, *words = (word.text for word in command.words)
+    name, *words = command.texts
     named = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
     marks = program_name(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
     if (runs or marks) and named & (fetched - {""}):

@@ -1,4 +1,4 @@
-"""What stands in the brackets of a rule, held against one part of a call.
+"""Hold the text in the brackets of a rule against one part of a call.
 
 A command matches as its words, an exact line or with `*` for anything behind (`git log *`, also
 `git log:*`). A path matches where it really is: from the workspace unless it begins with `/` or
@@ -34,7 +34,7 @@ class Facet(NamedTuple):
 
 
 def list_facets(claim: ResourceAccess, places: Sequence[Path], hidden: bool) -> list[Facet]:
-    """The parts of a call; with `hidden` also the commands that stand behind wrappers.
+    """List the parts of a call; with `hidden` also the commands that stand behind wrappers.
 
     `places` are where the paths of the claim lead.
     """
@@ -49,7 +49,7 @@ def list_facets(claim: ResourceAccess, places: Sequence[Path], hidden: bool) -> 
 
 
 def list_commands(line: str, hidden: bool) -> list[Facet]:
-    """The commands of a line; one that cannot be read is a part that no rule covers."""
+    """List the commands of a line; one that cannot be read is a part that no rule covers."""
     # The parser of command lines takes 20 ms to load, and most calls are no command.
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
 
@@ -59,12 +59,10 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
         parts = taken_apart(line)
     except (RecursionError, TooMuch):
         return [Facet("command", (line,), plain=False)]
-    found = []
-    for command in parts.commands:
-        words = tuple(word.text for word in command.words)
-        writes = [word for word in command.writes if word.text != "/dev/null"]
-        clear = not writes and all(word.plain for word in command.words)
-        found.append(Facet("command", words, clear and not parts.doubt))
+    found = [
+        Facet("command", command.texts, command.is_plain and not parts.doubt)
+        for command in parts.commands
+    ]
     if hidden:
         found += [Facet("command", words) for words in behind(found, DEEPEST)]
     if parts.doubt or not found:
@@ -73,8 +71,8 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
 
 
 def is_clear(line: str) -> bool:
-    """Whether it can be known which programs a line runs: their names stand there as they are,
-    and none of them runs what it reads."""
+    """Check whether it can be known which programs a line runs: their names stand there as they
+    are, and none of them runs what it reads."""
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
     from andy_cli.guard.commands.destructive_commands import program_name
     from andy_cli.guard.commands.tables import interpreters
@@ -108,28 +106,37 @@ def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
 
 
 def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wholly: bool) -> bool:
-    """`wholly`: the part is covered for certain; else it is enough that the spec touches it."""
+    """Match a spec with a part of a call: `wholly` if it is covered for certain, else if the spec
+    touches it."""
     name, colon, pattern = spec.partition(":")
     if colon and name in arguments:
-        if wholly and facet.kind != "whole":
-            return False  # what is judged by its parts is allowed by its parts
-        return value_fits(pattern, arguments[name], all if wholly else any)
+        return _argument_fits(pattern, arguments[name], facet, wholly)
     if wholly and not facet.plain:
         return False
     if facet.kind == "command":
         return command_fits(spec, facet.texts, wholly)
     if facet.kind == "path":
-        if wholly:
-            path = facet.texts[0]
-            return path_fits(spec, path, workspace) and not is_only_caught(spec, path, workspace)
-        return any(path_fits(spec, text, workspace) for text in facet.texts)
+        return _place_fits(spec, facet.texts, workspace, wholly)
     if facet.kind == "address":
         return address_fits(spec, *facet.texts)
     return False
 
 
+def _argument_fits(pattern: str, value: object, facet: Facet, wholly: bool) -> bool:
+    if wholly and facet.kind != "whole":
+        return False  # what is judged by its parts is allowed by its parts
+    return value_fits(pattern, value, all if wholly else any)
+
+
+def _place_fits(spec: str, texts: Sequence[str], workspace: Path, wholly: bool) -> bool:
+    """Match a path as it really is; where it is enough to touch it, also as it was written."""
+    if not wholly:
+        return any(path_fits(spec, text, workspace) for text in texts)
+    return path_fits(spec, texts[0], workspace) and not is_only_caught(spec, texts[0], workspace)
+
+
 def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
-    """Every value of a list, or any; case apart, as addresses are written either way."""
+    """Match every value of a list, or any; case apart, as addresses are written either way."""
     values = value if isinstance(value, list) else re.split(r"[,;]\s*", str(value))
     return bool(values) and every(
         fnmatchcase(str(value).strip().lower(), pattern.strip().lower()) for value in values
@@ -155,7 +162,7 @@ def command_fits(spec: str, words: Sequence[str], wholly: bool) -> bool:
 
 
 def path_fits(spec: str, path: str, workspace: Path) -> bool:
-    """Whether a path, as it really is, is what the spec names or lies below it."""
+    """Check whether a path, as it really is, is what the spec names or lies below it."""
     if spec.startswith("~"):
         spec = str(Path.home().resolve()) + spec[1:]
     elif not spec.startswith("/"):
@@ -165,20 +172,20 @@ def path_fits(spec: str, path: str, workspace: Path) -> bool:
 
 
 def is_only_caught(spec: str, path: str, workspace: Path) -> bool:
-    """Whether a pattern fits a special file without naming it: `src/**` says nothing of
+    """Check whether a pattern fits a special file without naming it: `src/**` says nothing of
     `src/.env`, and `*.json` nothing of `mcp.json`."""
     if not WILDCARD.search(spec):
         return False
     # Where the workspace lies is nobody's pattern: it may be below `~/.local`.
     inner = Path(path).relative_to(workspace) if inside(Path(path), (workspace,)) else Path(path)
     pieces = [piece for piece in spec.split("/") if piece[:1] not in ("*", "?", "")]
-    special = [part for part in inner.parts if is_special_name(part)]
+    special = filter(is_special_name, inner.parts)
     unnamed = any(not any(fnmatchcase(part, piece) for piece in pieces) for part in special)
     return unnamed or (is_secret(f"/{inner}") and not is_secret(f"/{spec}"))
 
 
 def is_special_name(name: str) -> bool:
-    """Whether a file or folder is hidden, or holds what something runs by itself."""
+    """Check whether a file or folder is hidden, or holds what something runs by itself."""
     return name.startswith(".") or name in PROTECTED
 
 
@@ -208,11 +215,12 @@ def _letters(part: str) -> str:
     return re.escape(part)
 
 
+PORTS = {"http": 80, "https": 443}
 ADDRESS = re.compile(r"(?:([A-Z]+) )?(https?)://([^/?#\s]+)([^\s]*)")
 
 
 def address_fits(spec: str, method: str, url: str) -> bool:
-    """Hosts are compared as hosts: `https://a.example*` says nothing about `a.example.evil`."""
+    """Match an address, hosts as hosts: `https://a.example*` says nothing of `a.example.evil`."""
     from urllib.parse import urlsplit
 
     try:
@@ -226,21 +234,27 @@ def address_fits(spec: str, method: str, url: str) -> bool:
     if wanted is None:
         return host_fits(spec, host)
     named, _, number = wanted[3].partition(":")
-    default = {"http": 80, "https": 443}
-    same_port = (port or default.get(there.scheme)) == (int(number or 0) or default[wanted[2]])
-    rest = there.path + (f"?{there.query}" if there.query else "")
+    same_port = _find_port(port, there.scheme) == _find_port(number, wanted[2])
     return (
         (wanted[1] or method) == method
         and wanted[2] == there.scheme
         and same_port
         and host_fits(named, host, exactly=True)
-        and ".." not in there.path
-        and fnmatchcase(rest or "/", (wanted[4] or "/*").replace("**", "*"))
+        and _address_path_fits(wanted[4], there.path, there.query)
     )
 
 
+def _find_port(named: int | str | None, scheme: str) -> int | None:
+    return int(named or 0) or PORTS.get(scheme)
+
+
+def _address_path_fits(pattern: str, path: str, query: str) -> bool:
+    rest = path + (f"?{query}" if query else "")
+    return ".." not in path and fnmatchcase(rest or "/", (pattern or "/*").replace("**", "*"))
+
+
 def host_fits(pattern: str, host: str, exactly: bool = False) -> bool:
-    """A domain and all below it; with `exactly` the host itself, unless it is `*.domain`."""
+    """Match a domain and all below it; with `exactly` the host itself, unless it is `*.domain`."""
     pattern = pattern.lower().rstrip(".")
     if pattern.startswith("*."):
         return host.lower().endswith(pattern[1:])

@@ -68,6 +68,16 @@ class ShellCommand(NamedTuple):
     fed_by: tuple[int, ...] = ()
     """Earlier commands of the line that flow into it, by pipe or by substitution."""
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return tuple(word.text for word in self.words)
+
+    @property
+    def is_plain(self) -> bool:
+        """It is its words and nothing more: no file is written, nothing in them is replaced."""
+        writes = any(word.text != "/dev/null" for word in self.writes)
+        return not writes and all(word.plain for word in self.words)
+
 
 class ShellLine(NamedTuple):
     commands: tuple[ShellCommand, ...]
