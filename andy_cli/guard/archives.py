@@ -32,7 +32,7 @@ DEEPEST, LARGEST_INNER = 2, 64 << 20
 class ArchiveMember(NamedTuple):
     name: str
     target: str | None = None
-    """Where it leads, for a link."""
+    """The place it leads to, for a link."""
 
 
 def parse_members(text: str) -> list[ArchiveMember]:
@@ -44,7 +44,7 @@ def parse_members(text: str) -> list[ArchiveMember]:
 
 
 def has_escaping_member(members: Iterable[ArchiveMember]) -> bool:
-    """Whether any member, unpacked in order, would land outside the folder."""
+    """Tell whether any member, unpacked in order, would land outside the folder."""
     links: dict[str, str] = {}
     for member in members:
         place = _find_landing(member.name, links)
@@ -63,19 +63,25 @@ def _find_landing(name: str, links: dict[str, str]) -> str | None:
 
     A name that climbs out as it is written does so too: not every program follows the links.
     """
-    if _is_absolute(name) or posixpath.normpath(name.replace("\\", "/")).split("/")[0] == "..":
+    slashed = name.replace("\\", "/")
+    if _is_absolute(name) or posixpath.normpath(slashed).split("/")[0] == "..":
         return None
     place: list[str] = []
-    for part in name.replace("\\", "/").split("/"):
-        if part == ".." and not place:
-            return None
+    for part in slashed.split("/"):
         if part == "..":
+            if not place:
+                return None
             place.pop()
         elif part not in ("", "."):
             place.append(part)
-            through = links.get("/".join(place))
-            place = [part for part in through.split("/") if part] if through is not None else place
+            place = _follow_link(place, links)
     return "/".join(place)
+
+
+def _follow_link(place: list[str], links: dict[str, str]) -> list[str]:
+    """Give the place a link leads to, or the very place that is none."""
+    target = links.get("/".join(place))
+    return place if target is None else [part for part in target.split("/") if part]
 
 
 def _is_absolute(name: str) -> bool:

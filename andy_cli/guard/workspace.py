@@ -1,4 +1,4 @@
-"""Where a path lies: inside what the user gave us to work with, or outside.
+"""Judge where a path lies: inside what the user gave us to work with, or outside.
 
     contain(written, workspace, op)   a verdict on what a model wrote; nothing is ever rewritten
     open_inside(path, root, mode)     open what was judged, following no link that came since
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.archives import MEMBER, has_escaping_member, list_members
+from andy_cli.guard.archives import MEMBER, ArchiveMember, has_escaping_member, list_members
 from andy_cli.guard.archives import parse_members as listed
 
 Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
@@ -113,7 +113,7 @@ def expand_home(written: str) -> Path:
 
 
 def inside(path: Path, roots: Iterable[Path]) -> bool:
-    """Whether a resolved path is one of the resolved roots or below it."""
+    """Tell whether a resolved path is one of the resolved roots or below it."""
     return any(path.is_relative_to(root) or _below(path, root) for root in roots)
 
 
@@ -138,19 +138,24 @@ def _contain_real_path(written: str, path: Path, root: Path, op: Operation) -> C
         raise ToolError(f"{written!r} is an address, no path.")
     if op in DELETING and path == root:
         raise ToolError("The workspace itself is not deleted.")
-    names = path.relative_to(root).parts if path.is_relative_to(root) else path.parts
-    if any(len(os.fsencode(name)) > LONGEST_NAME for name in names):
-        raise ToolError("The name is too long.")
+    names = _list_names(path, root)
     state = _state(path)
-    fault = _fault(written, names, state, op)
-    if fault:
+    if fault := _find_fault(written, names, state, op):
         return Contained("invalid", path, fault)
-    doubt = _doubt(names, state, op)
+    doubt = _find_doubt(names, state, op)
     return Contained("ask", path, doubt) if doubt else Contained("inside", path)
 
 
+def _list_names(path: Path, root: Path) -> tuple[str, ...]:
+    """List the names of a path below the root. Raises ToolError for one that is too long."""
+    names = path.relative_to(root).parts if path.is_relative_to(root) else path.parts
+    if any(len(os.fsencode(name)) > LONGEST_NAME for name in names):
+        raise ToolError("The name is too long.")
+    return names
+
+
 def _leaves(written: str, path: Path, root: Path, op: Operation) -> bool:
-    """Whether it leads outside by any reading: ours, that of Windows, that of a pattern."""
+    """Tell whether it leads outside by any reading: ours, that of Windows, that of a pattern."""
     if not inside(path, [root]) or DRIVE.match(written) or written.startswith("\\"):
         return True
     if "\\" in written and not inside(resolve(written.replace("\\", "/"), root), [root]):
@@ -160,7 +165,7 @@ def _leaves(written: str, path: Path, root: Path, op: Operation) -> bool:
 
 
 def _state(path: Path) -> os.stat_result | None:
-    """What is there, or None. Raises OSError for loops and names that are too long."""
+    """Look up what is there, or None. Raises OSError for loops and names that are too long."""
     if len(os.fsencode(path)) > LONGEST_PATH:
         raise ToolError("The path is too long.")
     try:
@@ -169,8 +174,10 @@ def _state(path: Path) -> os.stat_result | None:
         return None
 
 
-def _fault(written: str, names: Iterable[str], state: os.stat_result | None, op: Operation) -> str:
-    """Why an operation cannot be done with what is there, or nothing."""
+def _find_fault(
+    written: str, names: Iterable[str], state: os.stat_result | None, op: Operation
+) -> str:
+    """Tell why an operation cannot be done with what is there, or nothing."""
     file = op in ("read", "write")
     if file and written.endswith(("/", "/.")):
         return "it is a folder, not a file"
@@ -178,8 +185,13 @@ def _fault(written: str, names: Iterable[str], state: os.stat_result | None, op:
         return "no file is made under such a name"
     if state is None or not (file or op == "list"):
         return ""
+    return _find_unusable(state, op)
+
+
+def _find_unusable(state: os.stat_result, op: Operation) -> str:
+    """Tell why what is there cannot be read, written or listed, or nothing."""
     if stat.S_ISDIR(state.st_mode):
-        return "it is a folder, not a file" if file else ""
+        return "" if op == "list" else "it is a folder, not a file"
     if not stat.S_ISREG(state.st_mode):
         return "it is neither a file nor a folder"
     # Root may read everything, and yet the owner said no.
@@ -193,8 +205,8 @@ def _unportable(name: str) -> bool:
     return controls or RESERVED.fullmatch(name) is not None
 
 
-def _doubt(names: Iterable[str], state: os.stat_result | None, op: Operation) -> str:
-    """Why a change inside is asked, or nothing."""
+def _find_doubt(names: Iterable[str], state: os.stat_result | None, op: Operation) -> str:
+    """Tell why a change inside is asked, or nothing."""
     if op not in CHANGING:
         return ""
     if op == "write" and state is not None and state.st_nlink > 1:
@@ -222,18 +234,23 @@ def _contain_archive(written: str, root: Path) -> Contained:
     found = listed(named["member"]) if named else list_members(archive.path)
     if has_escaping_member(found):
         return Contained("outside", None, "it would unpack outside the workspace")
-    folder = archive.path.parent
-    names = [
+    folder = Contained("inside", archive.path.parent)
+    landed = _contain_members(found, archive.path.parent, root)
+    worst = min(landed, key=lambda landing: WORST_FIRST.index(landing.verdict), default=folder)
+    return worst if named or worst.verdict != "inside" else folder
+
+
+WORST_FIRST: tuple[Verdict, ...] = ("outside", "invalid", "ask", "inside")
+
+
+def _contain_members(members: Iterable[ArchiveMember], folder: Path, root: Path) -> list[Contained]:
+    """Judge every file of an archive by where it lands; folders and links make none."""
+    files = [
         str(folder / member.name)
-        for member in found
-        if member.name.rstrip("/") and not member.name.endswith("/") and member.target is None
+        for member in members
+        if member.target is None and not member.name.endswith("/") and member.name
     ]
-    landed = [_contain_real_path(name, resolve(name, root), root, "write") for name in names]
-    for verdict in ("outside", "invalid", "ask"):
-        worst = next((landing for landing in landed if landing.verdict == verdict), None)
-        if worst:
-            return worst
-    return landed[0] if named and landed else Contained("inside", folder)
+    return [_contain_real_path(file, resolve(file, root), root, "write") for file in files]
 
 
 PASSING = getattr(os, "O_PATH", os.O_RDONLY)
