@@ -1,4 +1,4 @@
-"""What the user agreed to: for how long a yes holds, and which rule would make it last.
+"""Keep what the user agreed to: for how long a yes holds, and which rule would make it last.
 
 A yes to reading or to the network holds for that place for the session: it is asked once. A yes to
 a change or to a program holds once, or for the session if the user said so, and then for the very
@@ -6,7 +6,7 @@ same one. What is done in the user's name is asked each time.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -23,7 +23,7 @@ MOST_RULES = 4
 
 
 class ApprovalSubject(Protocol):
-    """What of a proposal is looked at here."""
+    """The parts of a proposal that are looked at here."""
 
     @property
     def tool(self) -> str: ...
@@ -98,19 +98,30 @@ def _place_rules(tool: str, claim: ResourceAccess, workspace: Path) -> tuple[str
     """One for each path, or for its like; for many, one for each of their folders, or for the one
     above them all."""
     paths = dict.fromkeys(resolve(place, workspace) for place in claim.places)
-    if len(paths) <= MOST_RULES:
-        written = all(operation == "write" for _, operation in claim.uses)
-        specs = [_files_like(path, workspace) if written else _spell_path(path) for path in paths]
-        return tuple(f"{tool}({spec})" for spec in dict.fromkeys(specs))
+    if len(paths) > MOST_RULES:
+        specs = _list_folder_specs(paths, workspace)
+    elif all(operation == "write" for _, operation in claim.uses):
+        specs = [_files_like(path, workspace) for path in paths]
+    else:
+        specs = [_spell_path(path) for path in paths]
+    return tuple(f"{tool}({spec})" for spec in dict.fromkeys(specs))
+
+
+def _list_folder_specs(paths: Collection[Path], workspace: Path) -> list[str]:
+    """List the folders that hold all paths; none where no pattern covers those or says too much."""
     if any(_is_special(path, workspace) for path in paths):
-        return ()  # which no pattern covers
+        return []
+    folders = _list_folders(paths)
+    if any(too_wide(folder) or folder in workspace.parents for folder in folders):
+        return []
+    return [f"{_spell_path(folder)}/**" for folder in folders]
+
+
+def _list_folders(paths: Collection[Path]) -> list[Path]:
+    """List the folders of paths, without those in others; for many, the one above them all."""
     parents = dict.fromkeys(path.parent for path in paths)
     folders = [folder for folder in parents if parents.keys().isdisjoint(folder.parents)]
-    if len(folders) > MOST_RULES:
-        folders = [Path(os.path.commonpath(folders))]
-    if any(too_wide(folder) or folder in workspace.parents for folder in folders):
-        return ()  # that would say far more than was asked
-    return tuple(f"{tool}({_spell_path(folder)}/**)" for folder in folders)
+    return folders if len(folders) <= MOST_RULES else [Path(os.path.commonpath(folders))]
 
 
 def _files_like(path: Path, workspace: Path) -> str:
@@ -127,7 +138,7 @@ def _files_like(path: Path, workspace: Path) -> str:
 
 
 def _is_special(path: Path, workspace: Path) -> bool:
-    """Whether no pattern covers it, whatever stands around it."""
+    """Tell whether no pattern covers it, whatever stands around it."""
     inner = path.relative_to(workspace) if path.is_relative_to(workspace) else path
     return is_secret(f"/{inner}") or any(map(is_special_name, inner.parts))
 

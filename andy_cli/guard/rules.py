@@ -1,4 +1,4 @@
-"""What the user settled beforehand: rules of the form `Tool` or `Tool(spec)`.
+"""Rules that the user settled beforehand, of the form `Tool` or `Tool(spec)`.
 
     terminal_execute(git status *)     Bash(npm test)          command lines
     write_file(docs/**)                Read(./.env)            paths, from the workspace
@@ -65,7 +65,7 @@ class PermissionRule(NamedTuple):
         return ALIASES.get(self.tool, (self.tool,))
 
     def about(self, tool: str, effect: Effect) -> bool:
-        """Whether it speaks of this tool at all."""
+        """Tell whether it speaks of this tool at all."""
         return self.tool == effect.value or any(fnmatchcase(tool, name) for name in self.names)
 
 
@@ -89,7 +89,7 @@ class RuleSubject(NamedTuple):
     arguments: Arguments
     workspace: Path
     places: tuple[Path, ...] = ()
-    """Where the paths of the claim lead, looked up once for all who judge them."""
+    """The real paths of the claim, looked up once for all who judge them."""
     fingerprint: str = ""
     """Of a tool from elsewhere."""
 
@@ -175,24 +175,23 @@ def find_unreachable_rules(rules: Rules, tools: Iterable[str]) -> list[str]:
 
 
 def explain_unreachable(kind: str, rule: PermissionRule, rules: Rules, known: Sequence[str]) -> str:
-    if not rule.tool.startswith("mcp__") and rule.tool not in EFFECTS:
-        meant = [name for name in known for pattern in rule.names if fnmatchcase(name, pattern)]
-        if not meant:
-            return f"there is no tool {rule.tool!r}" + nearest_name(rule.tool, known)
-    if rule.tool == Effect.DESTROY and kind == "allow":
-        return "what destroys is never done"
-    if kind == "allow" and rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
-        return "it names a program that runs others, and not what it may run"
+    if not _may_name_tool(rule, known):
+        return f"there is no tool {rule.tool!r}" + nearest_name(rule.tool, known)
+    if kind == "allow":
+        if rule.tool == Effect.DESTROY:
+            return "what destroys is never done"
+        if rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
+            return "it names a program that runs others, and not what it may run"
     stronger = {"allow": (*rules.deny, *rules.ask), "ask": rules.deny, "deny": ()}[kind]
-    over = next(
-        (
-            rule_above
-            for rule_above in stronger
-            if rule_above.tool == rule.tool and not rule_above.spec
-        ),
-        None,
-    )
+    over = next((above for above in stronger if above.tool == rule.tool and not above.spec), None)
     return f"the rule {over.text!r} is stronger" if over else ""
+
+
+def _may_name_tool(rule: PermissionRule, known: Sequence[str]) -> bool:
+    """Tell whether a rule is about an effect, a known tool, or a server's, which may come later."""
+    if rule.tool.startswith("mcp__") or rule.tool in EFFECTS:
+        return True
+    return any(fnmatchcase(name, pattern) for name in known for pattern in rule.names)
 
 
 WRAPPER_ALONE = r"(?:sudo|doas|env|xargs|nohup|timeout|nice|eval|exec|ssh|su|time|watch)(?: ?:?\*)"
