@@ -1,4 +1,4 @@
-"""Which addresses of the network may be fetched: judged after resolution and at each redirect.
+"""Judge which addresses of the network may be fetched: after resolution and at each redirect.
 
     judged = judge("https://example.org/", "GET", resolver)     the first request
     judged = follow(judged, 302, "https://other.example/", resolver)   each redirect
@@ -107,14 +107,18 @@ def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) 
             judged.host if judged.host == inner[0] else f"{judged.host} leads to {inner[0]}, which"
         )
         return _refuse_request(judged, f"{named} is not on the public net")
-    doubt = find_spoofing(written, judged.host)
-    if judged.port < 1024 and judged.port not in DEFAULT_PORTS.values():
-        doubt = f"port {judged.port} is not for the web"
-    if doubt:
+    if doubt := _find_doubt(judged, written):
         return judged._replace(verdict="ask", reason=doubt, pinned=tuple(addresses))
     if not addresses:
         return judged._replace(verdict="error", reason=f"{judged.host} is not found")
     return judged._replace(pinned=tuple(addresses))
+
+
+def _find_doubt(judged: AddressJudgement, written: str) -> str:
+    """Tell why a public address needs a yes, or nothing."""
+    if judged.port < 1024 and judged.port not in DEFAULT_PORTS.values():
+        return f"port {judged.port} is not for the web"
+    return find_spoofing(written, judged.host)
 
 
 def _resolve_host(host: str, resolver: Resolver) -> list[str]:
@@ -145,6 +149,11 @@ def judge_redirect(
     if after.verdict != "allow" or after.origin == before.origin:
         stripped = before.verdict == "allow_stripped" and after.verdict == "allow"
         return after._replace(verdict="allow_stripped") if stripped else after
+    return _judge_other_origin(before, after)
+
+
+def _judge_other_origin(before: AddressJudgement, after: AddressJudgement) -> AddressJudgement:
+    """Judge an allowed redirect by what would be given to another origin than it was meant for."""
     if before.origin[0] == "https" and after.origin[0] == "http":
         return _refuse_request(after, "the redirect gives up encryption")
     if after.method not in ("GET", "HEAD"):

@@ -20,7 +20,7 @@ NOT_PUBLIC = tuple(
     5f00::/16 fec0::/10
     """.split()
 )
-"""What `is_global` lets through, in some versions of Python, beside the address of Azure's own."""
+"""Networks that `is_global` lets through in some versions of Python, and Azure's own address."""
 
 CARRIERS = tuple(
     (ip_network(net), shift)
@@ -89,12 +89,12 @@ def _encode_punycode(host: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether a plain host is an address rather than a name."""
+    """Tell whether a plain host is an address rather than a name."""
     return ":" in host or DOTTED.fullmatch(host) is not None
 
 
 def is_public(written: str) -> bool:
-    """Whether an address is on the public net, and whatever it carries too."""
+    """Tell whether an address is on the public net, and whatever it carries too."""
     try:
         address = ip_address(written)
     except ValueError:
@@ -121,7 +121,7 @@ def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
 
 
 def find_spoofing(written: str, host: str) -> str:
-    """Why a host may not be what it seems to be, or nothing.
+    """Tell why a host may not be what it seems to be, or nothing.
 
     Letters of Latin script are what they seem; others can look like them.
     """
@@ -131,10 +131,7 @@ def find_spoofing(written: str, host: str) -> str:
         name = ".".join(_decode_label(part) for part in host.split("."))
     except UnicodeError:
         return f"{host} is no proper name"
-    strange = [
-        character for character in name if not character.isascii() and not _is_latin(character)
-    ]
-    if strange:
+    if not all(map(_is_plain_letter, name)):
         return f"{host} is written with letters that look like others"
     if not written.isascii() and written.lower() not in (name, name + "."):
         return f"{host} is written with unusual letters"
@@ -145,5 +142,6 @@ def _decode_label(label: str) -> str:
     return label[4:].encode().decode("punycode") if label.startswith("xn--") else label
 
 
-def _is_latin(character: str) -> bool:
-    return unicodedata.name(character, "").startswith("LATIN SMALL LETTER")
+def _is_plain_letter(character: str) -> bool:
+    """Tell whether a character of a host is of ASCII or a letter of Latin script."""
+    return character.isascii() or unicodedata.name(character, "").startswith("LATIN SMALL LETTER")
