@@ -72,9 +72,9 @@ class Decision(NamedTuple):
     allowed: bool
     reason: str
     asked: bool = False
-    """Whether the user was asked, or would have had to be."""
+    """The user was asked, or would have had to be."""
     granted: Grants = NO_GRANTS
-    """Where the paths of the claim led, as they were written: what was judged is what is used."""
+    """The real paths of the claim, by how they were written: what was judged is what is used."""
     harmless: bool = False
     """It needed no yes: a command line of which only reads."""
 
@@ -166,13 +166,18 @@ class Gate:
             return await self._ask_user(proposal, places, why)
         if not doubt:
             return Decision(True, "inside the workspace", harmless=True)
-        if rule := self.rules.find_permission(asked):
-            return Decision(True, f"the rule {rule.text} allows it")
-        if self.mode == "auto":
-            return Decision(True, "everything but destruction is allowed")
-        if self._consents.cover(proposal, places):
-            return Decision(True, "agreed to in this session")
+        if why := self._find_consent(proposal, asked):
+            return Decision(True, why)
         return await self._ask_user(proposal, places, doubt)
+
+    def _find_consent(self, proposal: ApprovalRequest, asked: RuleSubject) -> str:
+        """Tell why what needs a yes has one already, or nothing."""
+        if rule := self.rules.find_permission(asked):
+            return f"the rule {rule.text} allows it"
+        if self.mode == "auto":
+            return "everything but destruction is allowed"
+        agreed = self._consents.cover(proposal, asked.places)
+        return "agreed to in this session" if agreed else ""
 
     def decide_typed(self, proposal: ApprovalRequest) -> Decision:
         """Decide on a command line that the user typed: nobody is asked about their own word.
@@ -199,14 +204,14 @@ class Gate:
         )
 
     def _find_refusal(self, proposal: ApprovalRequest, asked: RuleSubject) -> str:
-        """Why a call is refused without asking, in every mode, or nothing."""
+        """Tell why a call is refused without asking, in every mode, or nothing."""
         if never := self._find_prohibition(proposal, asked.places):
             return never
         rule = self.rules.find_denial(asked)
         return f"the rule {rule.text} forbids it" if rule else ""
 
     def _rule_asks(self, asked: RuleSubject) -> str:
-        """Why a rule wants a yes, or nothing."""
+        """Tell why a rule wants a yes, or nothing."""
         if rule := self.rules.find_question(asked):
             return f"the rule {rule.text} asks for it"
         if rule := self.rules.find_doubt(asked):
@@ -214,7 +219,7 @@ class Gate:
         return ""
 
     def _find_prohibition(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> str:
-        """Why a call is refused whatever is allowed, or nothing."""
+        """Tell why a call is refused whatever is allowed, or nothing."""
         claim = proposal.claim
         if proposal.effect is Effect.DESTROY:
             return "this is never done"
@@ -226,24 +231,32 @@ class Gate:
         return _judge_address(claim, "block", "error")
 
     def _find_doubt(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> str:
-        """Why a call needs a yes, or nothing."""
+        """Tell why a call needs a yes, or nothing."""
         effect, claim = proposal.effect, proposal.claim
         if proposal.guessed:
             return "which tool was meant is a guess"
         if effect in (Effect.READ, Effect.PLAY):
             return self._doubt_reading(claim.places, places)
         if effect is Effect.RUN and claim.command:
-            judged = _judge_command(claim, self._workspace, "ask")
-            return judged or ("" if claim.contained else "there is no sandbox that would hold it")
+            return self._doubt_command(claim)
         if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
             return self._doubt_change(claim, places)
         if effect is Effect.NETWORK:
-            named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
-            return _judge_address(claim, "ask") or ("" if named else "it asks the network")
+            return self._doubt_address(claim)
         return ASKED.get(effect, "it needs a yes")
 
+    def _doubt_command(self, claim: ResourceAccess) -> str:
+        """Tell why a command line needs consent, or nothing."""
+        judged = _judge_command(claim, self._workspace, "ask")
+        return judged or ("" if claim.contained else "there is no sandbox that would hold it")
+
+    def _doubt_address(self, claim: ResourceAccess) -> str:
+        """Tell why an address needs consent, or nothing: the user may have named it."""
+        named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
+        return _judge_address(claim, "ask") or ("" if named else "it asks the network")
+
     def _doubt_reading(self, paths: Sequence[str], places: Sequence[Path]) -> str:
-        """Why reading there needs consent, or nothing."""
+        """Tell why reading there needs consent, or nothing."""
         for written, place in zip(paths, places, strict=True):
             if not inside(place, self._roots) and place not in self._alone:
                 return f"{written} is outside the workspace"
@@ -252,8 +265,8 @@ class Gate:
         return ""
 
     def _doubt_change(self, claim: ResourceAccess, places: tuple[Path, ...]) -> str:
-        """Why a change needs consent in mode `edits`, or nothing: what is inside and no setting
-        of something may be changed."""
+        """Tell why a change needs consent in mode `edits`, or nothing: what lies inside and is no
+        setting of something may be changed."""
         for (written, operation), place in zip(claim.uses, places, strict=True):
             if operation in ("read", "list"):
                 if why := self._doubt_reading([written], [place]):

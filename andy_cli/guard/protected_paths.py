@@ -11,7 +11,7 @@ from andy_cli.guard.workspace import Operation, inside
 
 
 def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
-    """Why an operation on a real path is never done, or nothing.
+    """Tell why an operation on a real path is never done, or nothing.
 
     Outside the workspace what holds for commands holds here. Inside, what runs by itself (a hook,
     a task of an editor) is asked and not refused; start-up files of the user, should the workspace
@@ -19,21 +19,27 @@ def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
     """
     if operation in ("read", "list"):
         return ""
+    deleting = operation.startswith("delete")
+    if deleting and (path == workspace or path in workspace.parents):
+        return "it destroys the workspace"
     home = Path.home().resolve()
-    within = inside(path, (workspace,))
-    if operation.startswith("delete"):
-        if path == workspace or path in workspace.parents:
-            return "it destroys the workspace"
-        return "" if within else find_danger(["rm", "-r", _as_command_path(path, home)], (), "/")
-    if not within:
-        return find_danger([], [_as_command_path(path, home)], "/")
+    if not inside(path, (workspace,)):
+        place = _as_command_path(path, home)
+        return (
+            find_danger(["rm", "-r", place], (), "/") if deleting else find_danger([], [place], "/")
+        )
+    return "" if deleting else _find_inner_peril(path, home)
+
+
+def _find_inner_peril(path: Path, home: Path) -> str:
+    """Tell why a file in the workspace is never changed, or nothing."""
     if inside(path, (home,)) and STARTUP.match(str(path.relative_to(home))):
         return "it changes what your programs obey when they start"
     return "it changes the system" if is_system(str(path)) or is_disk(str(path)) else ""
 
 
 def is_secret_file(path: Path, workspace: Path) -> bool:
-    """Whether a file is one of those that hold keys and passwords, by its name alone."""
+    """Tell whether a file is one of those that hold keys and passwords, by its name alone."""
     name = path.relative_to(workspace) if inside(path, (workspace,)) else path
     return is_secret(f"/{name}" if not name.is_absolute() else str(name))
 
