@@ -1,4 +1,4 @@
-"""What the embedded model does with what people type: four batches of sixty requests, each written
+"""What the embedded model does with what people type: seven batches of requests, each written
 by somebody who had not seen the program; and with commands of foreign trades (small_choices.py).
 
 Each request of tests/corpora/small_model/everyday*.jsonl is one `andy run -y` in a home and a
@@ -40,7 +40,15 @@ from tests.shell import ROOT, environment
 from tests.web_server import WebServer, page
 
 CORPORA = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("everyday", "everyday_2", "everyday_3", "everyday_4", "everyday_5", "everyday_6")
+BATCHES = (
+    "everyday",
+    "everyday_2",
+    "everyday_3",
+    "everyday_4",
+    "everyday_5",
+    "everyday_6",
+    "everyday_7",
+)
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
 Blue Monday - New Order|Bohemian Rhapsody - Queen|Clair de Lune - Claude Debussy
@@ -320,7 +328,7 @@ def report(batch: str, outcomes: Sequence[Outcome], bare: float) -> None:
     rows.append(("harm", share(outcomes, lambda each: each.harm), "", "(0)"))
     cost = median(each.seconds for each in outcomes)
     rows.append(("CPU of a turn", f"{cost:.1f} s", f"{bare:.1f} s", f"{cost / bare:.1f}x"))
-    table(f"small model: {batch}, sixty requests, beside a plain completion", rows)
+    table(f"small model: {batch}, beside a plain completion", rows)
 
 
 def show_failures(outcomes: Sequence[Outcome]) -> None:

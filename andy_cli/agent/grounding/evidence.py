@@ -7,7 +7,12 @@ from urllib.parse import unquote
 
 from andy_cli.agent.grounding.claims import Evidence
 from andy_cli.agent.grounding.result_tables import ResultTable, find_tables, parse_result
-from andy_cli.agent.grounding.text.folding import PERCENT, fold_text, remove_escapes, split_words
+from andy_cli.agent.grounding.text.folding import (
+    PERCENT_ESCAPES,
+    fold_text,
+    remove_escapes,
+    split_words,
+)
 from andy_cli.agent.grounding.text.languages import compile_traces, detect_languages
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.compiler.expression import Expression
@@ -34,7 +39,7 @@ class EvidenceIndex:
         self.given = "\n".join(self.results)
         actions = (action.text for action in evidence.actions or ())
         said = fold_text(remove_escapes("\n".join([evidence.user, *evidence.history, *actions])))
-        if PERCENT.search(self.given) or PERCENT.search(said):
+        if PERCENT_ESCAPES.search(self.given) or PERCENT_ESCAPES.search(said):
             said += fold_text(unquote(f"{self.given}\n{said}"))
         self.said = said
         self.text = f"\n{self.given}\n{self.said}\n"

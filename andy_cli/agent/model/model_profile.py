@@ -111,7 +111,7 @@ def build_profile(
     """
     dialect = detected.dialect
     every = registry.known_functions(dialect.calls_only)
-    # A model that is chosen for is offered all, and what is beyond it is answered for it.
+    # A model that is chosen for is shown all, and what is beyond it is marked and answered for it.
     trusted = None if client.guided else trusted
     known = escape_foreign_tools(select_trusted_tools(every, registry, trusted), registry)
     if not shortlist:

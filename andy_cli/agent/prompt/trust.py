@@ -32,10 +32,11 @@ BEYOND: Mapping[Effect, str] = {
     Effect.DESTROY: "delete files",
 }
 """Words for a call with such an effect."""
-ALSO_BEYOND = {"say": "speak"}
-"""Tools of other effects whose value is a text of the user's, which the embedded one gets wrong."""
+UNTRUSTED_BY_NAME = {"say": "speak"}
+"""Tools that the embedded model is not trusted with although their effect is in its list -> what
+they do; their value is a text of the user's, which it gets wrong."""
 DOUBLES = frozenset({"file_get", "file_put", "api_call"})
-"""Tools that do what others do too."""
+"""Tools that do what others do too: the embedded model is not shown them, whatever is set."""
 
 
 def choose_trust(guided: bool, learned: Learned, offered: str) -> Trust | None:
@@ -92,8 +93,8 @@ def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> 
     tool = registry.get(name)
     if tool is None or trusted is None or tool.effect is Effect.PROTOCOL:
         return ""
-    if trusted is EMBEDDED and name in ALSO_BEYOND:
-        return ALSO_BEYOND[name]
+    if trusted is EMBEDDED and name in UNTRUSTED_BY_NAME:
+        return UNTRUSTED_BY_NAME[name]
     most = _find_most_values(tool.effect, trusted)
     if most is None:
         return BEYOND[tool.effect]

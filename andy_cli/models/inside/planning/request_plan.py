@@ -42,6 +42,8 @@ REFERRING = 0.035
 """By so much may a command that looks at what was found be farther than another."""
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
+TALK_LEAD = 0.01
+"""By so much nearer to talk than to any command is a reason that stands behind a wish."""
 SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -135,7 +137,18 @@ class RequestPlan:
             best = max(scores.commands)
             return best > scores.talk and best > nearest - SPLIT
 
-        return split_wishes(text, is_wish, is_more)
+        return [self._leave_reason(part) for part in split_wishes(text, is_wish, is_more)]
+
+    def _leave_reason(self, part: str) -> str:
+        """`Stop the music, I am on the phone`: leave what is talk behind the wish, and names
+        nothing.
+        """
+        wish, comma, reason = part.partition(", ")
+        if not comma or self._has_name(reason, self._choices[self._compare(part).best]):
+            return part
+        alone, behind = self._compare(wish), self._compare(reason)
+        is_talk = behind.talk > max(behind.commands) + TALK_LEAD
+        return wish if is_talk and max(alone.commands) > max(self._compare(part).commands) else part
 
     def _find_step(self, text: str, follows: bool) -> Step | None:
         """Find the command that a part of a request asks for; None where it is talk.
