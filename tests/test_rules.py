@@ -486,6 +486,9 @@ def test_what_cannot_be_read_as_a_command_is_never_allowed() -> None:
         assert not allows(line)
     assert path_fits("a[z-a]", "/w/a[z-a]", Path("/w"))
     assert not address_fits("https://a.example/**", "GET", "https://[::1/")
+    assert not address_fits("https://a.example:x", "GET", "https://a.example/")
+    assert address_fits("http://[::1]:81/*", "GET", "http://[::1]:81/a")
+    assert not address_fits("http://[::1]", "GET", "http://[::1]:81/")
 
 
 def test_parts_that_are_nothing_are_covered_by_no_rule_that_says_what(tmp_path: Path) -> None:

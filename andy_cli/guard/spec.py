@@ -217,6 +217,7 @@ def _letters(part: str) -> str:
 
 PORTS = {"http": 80, "https": 443}
 ADDRESS = re.compile(r"(?:([A-Z]+) )?(https?)://([^/?#\s]+)([^\s]*)")
+HOST_AND_PORT = re.compile(r"\[?([^\[\]]*?)\]?(?::(\d{0,5}))?")
 
 
 def address_fits(spec: str, method: str, url: str) -> bool:
@@ -233,19 +234,22 @@ def address_fits(spec: str, method: str, url: str) -> bool:
     wanted = ADDRESS.fullmatch(spec)
     if wanted is None:
         return host_fits(spec, host)
-    named, _, number = wanted[3].partition(":")
-    same_port = _find_port(port, there.scheme) == _find_port(number, wanted[2])
     return (
         (wanted[1] or method) == method
         and wanted[2] == there.scheme
-        and same_port
-        and host_fits(named, host, exactly=True)
+        and _authority_fits(wanted[3], there.scheme, host, port)
         and _address_path_fits(wanted[4], there.path, there.query)
     )
 
 
-def _find_port(named: int | str | None, scheme: str) -> int | None:
-    return int(named or 0) or PORTS.get(scheme)
+def _authority_fits(authority: str, scheme: str, host: str, port: int | None) -> bool:
+    """Match a host and its port: the usual one of the scheme, where none is named."""
+    named = HOST_AND_PORT.fullmatch(authority)
+    if named is None:
+        return False
+    usual = PORTS.get(scheme)
+    same_port = (int(named[2] or 0) or usual) == (port or usual)
+    return same_port and host_fits(named[1], host, exactly=True)
 
 
 def _address_path_fits(pattern: str, path: str, query: str) -> bool:

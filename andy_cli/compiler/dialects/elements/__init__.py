@@ -1,0 +1,1 @@
+"""Notations of elements: a tag for the call and one for each parameter."""

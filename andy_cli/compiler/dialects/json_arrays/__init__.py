@@ -1,0 +1,1 @@
+"""Notations of one JSON array, an object for each call."""

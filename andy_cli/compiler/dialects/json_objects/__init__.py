@@ -1,0 +1,1 @@
+"""Notations of one JSON object for each call, between markers or bare."""

@@ -1,0 +1,1 @@
+"""Notations of keys and values between markers, without JSON around them."""

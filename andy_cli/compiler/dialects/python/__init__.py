@@ -1,0 +1,1 @@
+"""Notations of Python calls, alone or in programs."""
