@@ -175,6 +175,8 @@ class Choice(NamedTuple):
     """Of a command: what people say when they want it."""
     members: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({})
     """Of a command: finds what a parameter can be, where no enumeration says it."""
+    repeated_as: str = ""
+    """Of a command: the name of the one that is meant by a second of it in one request."""
     harmless: bool = True
     """Of a command: it only looks, so it need not be asked about where it may not be meant."""
 

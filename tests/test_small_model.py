@@ -1,5 +1,6 @@
 """What the embedded model says of what it is too small for: the real model, in the real program."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from andy_cli.agent.prompt.trust import DOUBLES, mark_untrusted_choices
 from andy_cli.messages import Choice, Effect
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
-from tests.shell import andy
+from tests.shell import ROOT, andy
 
 pytest_plugins = "tests.small_weights"
 
@@ -80,6 +81,24 @@ def test_a_long_list_leads_to_nothing_else(here: Path, weights_file: Path) -> No
     assert sorted(each.name for each in here.iterdir() if each.suffix == ".mp3") == [
         f"song {number:02}.mp3" for number in range(12)
     ]
+
+
+def test_a_second_song_of_a_request_is_added_behind_the_first(
+    here: Path, weights_file: Path
+) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    answer = asked("play Morning Light and then Paper Boats", here, weights_file)
+    assert "Started 01 - Morning Light.mp3" in answer
+    assert "Queued 02 - Paper Boats.mp3" in answer
+
+
+def test_a_reason_behind_a_wish_is_no_part_of_it(here: Path, weights_file: Path) -> None:
+    answer = asked(
+        "Lösch bitte die notes.txt, der Kuchen ist mir schon verbrannt", here, weights_file
+    )
+    assert "is too small to change files safely" in answer
+    assert (here / "notes.txt").is_file()
 
 
 def test_nothing_that_changes_runs_or_sends_is_trusted_and_no_tool_is_offered_twice(

@@ -97,6 +97,7 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
         "I want to hear this band",
         "start the music file",
     ),
+    repeated_as="queue_mp3",
 )
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""

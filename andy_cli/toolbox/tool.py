@@ -89,6 +89,8 @@ class Tool:
     members: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
     """What a parameter can be, where people say it in words of their own: places, for example. No
     model is told; a model that is too small to choose takes no other value."""
+    repeated_as: str = ""
+    """The tool that is meant by a second of it in one request: `play this, then that` adds that."""
     describe: Callable[[], Schema]
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
@@ -154,6 +156,7 @@ def tool(
     title: str = "",
     examples: Sequence[str] = (),
     members: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
+    repeated_as: str = "",
     claim: Callable[[Arguments], ResourceAccess] | None = None,
     unavailable_reason: Callable[[], str] = ready,
     returns_result: bool = True,
@@ -192,6 +195,7 @@ def tool(
             title=title,
             examples=(*examples,),
             members=members,
+            repeated_as=repeated_as,
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=known.check,
             claim=claim or find_access,

@@ -12,6 +12,7 @@ from andy_cli.models.inside.planning.choosing import (
     Scorer,
     Scores,
     describe_command,
+    find_command_name,
     is_name,
     name_things,
 )
@@ -85,6 +86,7 @@ class RequestPlan:
                 self._add_step(steps, step, text)
         if not steps:
             return self._read_what_is_meant(text)
+        steps = [self._follow_up(step, steps[:place]) for place, step in enumerate(steps)]
         return self._fit_to_list(steps) if is_first else steps
 
     def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
@@ -92,6 +94,18 @@ class RequestPlan:
             steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}, {step.text}")
         elif not (steps and self._is_afterthought(step, text)):
             steps.append(step)
+
+    def _follow_up(self, step: Step, before: Sequence[Step]) -> Step:
+        """`Play this, then that`: what is asked for a second time, with another value, is what the
+        command's tool says it then is.
+        """
+        meant = self._choices[step.at].repeated_as
+        others = [other for other in before if other.at == step.at]
+        values = self._fill(step).values
+        if not (meant and others) or any(self._fill(other).values == values for other in others):
+            return step
+        names = [find_command_name(choice) for choice in self._choices]
+        return step._replace(at=names.index(meant)) if meant in names else step
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
