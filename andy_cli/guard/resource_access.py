@@ -1,4 +1,4 @@
-"""What a call would touch: the tool says it, the gate judges it, the user sees it."""
+"""The things that a call would touch: the tool says it, the gate judges it, the user sees it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ class ResourceAccess(NamedTuple):
         return tuple(zip(self.places, operations, strict=True))
 
     def grants(self, places: Sequence[Path]) -> Grants:
-        """Where each path leads, by how a tool is given it: `./a//b` as `a/b`."""
+        """Find where each path leads, by how a tool is given it: `./a//b` as `a/b`."""
         written = (str(Path(path)) for path in self.places)
         return dict(zip(written, places, strict=True))
 

@@ -1,4 +1,4 @@
-"""What secrets look like: their own forms, the names that stand beside them, the notations.
+"""The looks of secrets: their own forms, the names that stand beside them, the notations.
 
 Each pattern marks the secret by its groups. What may be repeated has a bound wherever it would be
 looked for from every character again: hostile text takes no longer than its length.

@@ -1,4 +1,4 @@
-"""What did not come from us may not drive the terminal: the last thing before the screen. Pure.
+"""Keep what did not come from us from driving the terminal: the last thing before the screen. Pure.
 
     neutralize(text)      what may be shown of a finished text
     Neutralizer           the same for a text that arrives in pieces, whatever the cuts
@@ -160,5 +160,5 @@ def _with_few_marks(match: re.Match[str]) -> str:
 
 
 def _is_mark(character: str) -> bool:
-    """Whether it stands on or between letters and has no room of its own."""
+    """Tell whether it stands on or between letters and has no room of its own."""
     return unicodedata.category(character)[0] == "M" or character in JOINERS

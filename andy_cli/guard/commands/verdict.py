@@ -1,4 +1,4 @@
-"""What is said of a command: it may run, it is asked, it never runs."""
+"""The verdict on a command: it may run, it is asked, it never runs."""
 
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
