@@ -101,8 +101,10 @@ class RequestPlan:
         """
         meant = self._choices[step.at].repeated_as
         others = [other for other in before if other.at == step.at]
+        if not (meant and others):
+            return step
         values = self._fill(step).values
-        if not (meant and others) or any(self._fill(other).values == values for other in others):
+        if any(self._fill(other).values == values for other in others):
             return step
         names = [find_command_name(choice) for choice in self._choices]
         return step._replace(at=names.index(meant)) if meant in names else step
