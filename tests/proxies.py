@@ -1,7 +1,6 @@
 """nginx and LiteLLM's proxy as docs/deploy configures them, in front of servers of a test."""
 
 import shutil
-import socket
 import subprocess
 import time
 import urllib.error
@@ -11,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from tests.peers import find_peer
-from tests.shell import ROOT, environment
+from tests.shell import ROOT, environment, free_port
 
 DEPLOY = ROOT / "docs" / "deploy"
 MODEL = "my-model"
@@ -24,11 +23,6 @@ class NotInstalled(Exception):
 
 Proxy = Callable[[Path, Sequence[int], str], AbstractContextManager[str]]
 """From a folder, ports of `andy serve` and their token to the proxy's address."""
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def find_nginx() -> str:

@@ -1,6 +1,8 @@
 """Run the installed `andy` as a shell does, in a home of its own."""
 
 import os
+import random
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -44,6 +46,22 @@ def andy(
     )
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def free_port() -> int:
+    """Choose a port for a server that a test starts later, maybe more than once.
+
+    It lies below those that systems give to whoever asks for any: between two starts none of the
+    other servers and connections of the tests gets it.
+    """
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def living(pattern: str) -> list[str]:

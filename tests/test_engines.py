@@ -24,7 +24,7 @@ from andy_cli.engines.reasoning_splitter import (
 )
 from andy_cli.engines.reply_reader import EngineReplyReader, ReplyDelta, read_reply
 from tests.apart import PYTHON, there
-from tests.benchmarks.serve import free_port, until_there
+from tests.benchmarks.serve import until_there
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -36,6 +36,7 @@ from tests.model_server import (
     status,
     streamed,
 )
+from tests.shell import free_port
 
 HERE = Path(__file__).parent
 CASES = json.loads((HERE / "corpora" / "vllm_replies.json").read_text(encoding="utf-8"))

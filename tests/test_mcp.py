@@ -38,6 +38,7 @@ from andy_cli.toolbox.registry import Registry
 from tests.desk import desk
 from tests.fakes import ScriptedModel
 from tests.node import installed
+from tests.shell import free_port
 
 ROOT = Path(__file__).parents[1]
 OURS = (sys.executable, "-m", "tests.memory_server")
@@ -529,9 +530,7 @@ def test_the_servers_of_time_and_git(home: Path, tmp_path: Path) -> None:
 @contextmanager
 def listening(module: str, **environment: str) -> Iterator[str]:
     """A server over HTTP, as a process; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     running = subprocess.Popen(
         [sys.executable, "-m", module, str(port)],
         cwd=ROOT,

@@ -24,6 +24,7 @@ from tests.benchmarks.instant import EVENTS
 from tests.benchmarks.load import Asking, connected, request
 from tests.peers import find_peer, install_peers, peer_version, peers_folder
 from tests.serving import MP3S, USER
+from tests.shell import free_port
 
 PLAIN = {"model": "m", "messages": [USER]}
 STREAM = {**PLAIN, "stream": True}
@@ -48,13 +49,6 @@ def started(*words: str) -> Iterator[subprocess.Popen[str]]:
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(20)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def until_there(port: int, patience: float = 20) -> float:

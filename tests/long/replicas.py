@@ -32,8 +32,8 @@ from openai.types.chat import (
 )
 
 from tests.model_server import JSON, Answer, ModelServer, Received, event, raw, status
-from tests.proxies import MODEL, NotInstalled, Proxy, free_port, run_litellm, run_nginx, wait_for
-from tests.shell import ANDY, ROOT, environment
+from tests.proxies import MODEL, NotInstalled, Proxy, run_litellm, run_nginx, wait_for
+from tests.shell import ANDY, ROOT, environment, free_port
 
 REPLICAS = 3
 CLIENTS = 16
@@ -156,6 +156,7 @@ class Replica:
 
     def await_health(self) -> None:
         wait_for(f"http://127.0.0.1:{self.port}/health", 30)
+        assert self.process.poll() is None, f"it ended, and another listens at {self.port}"
 
     async def end(self, number: signal.Signals) -> int:
         """Its exit code; it comes back after a while."""

@@ -6,7 +6,8 @@ import time
 
 import uvloop
 
-from tests.benchmarks.serve import COMPILED, PLAIN, Client, free_port, memory, started, until_there
+from tests.benchmarks.serve import COMPILED, PLAIN, Client, memory, started, until_there
+from tests.shell import free_port
 
 
 async def many(port: int, requests: int) -> None:
