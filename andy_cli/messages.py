@@ -146,6 +146,12 @@ class Usage(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
 
+    def plus(self, other: "Usage") -> "Usage":
+        """Add up the tokens of two requests."""
+        return Usage(
+            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+        )
+
 
 class Chunk(NamedTuple):
     """A piece of a reply. A tuple, not a dataclass: it is made for every streamed event."""

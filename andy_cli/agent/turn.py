@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator
 from andy_cli import events
 from andy_cli.agent.calls.tool_calls import run_tool_calls
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.exchange import exchange
 from andy_cli.agent.finalize import audit_answer, finish_turn, request_rewrite
+from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.reply_handling import ask_to_continue, request_resend, show_reply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.errors import AndyError, ModelError
@@ -47,34 +49,48 @@ async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterat
 
 async def run_rounds(chat: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Ask for replies and do what they ask for, until one is the answer or there were enough."""
-    while not state.is_over and state.begin_round(chat.limits):
-        async for event in run_round(chat, state):
-            yield event
+    async for event in exchange(TurnAsker(chat, state)):
+        yield event
     for event in state.explain_end():
         yield event
     if state.question:
         chat.history.add(Message("assistant", state.question))
 
 
-async def run_round(chat: Conversation, state: TurnState) -> AsyncIterator[Event]:
-    """Ask the model once, show its reply, and run the tools it asks for."""
-    async for event in chat.budget.make_room(state.failed_calls):
-        yield event
-    reply = chat.ask_model()
-    try:
-        async for event in show_reply(chat, state, reply):
+class TurnAsker:
+    """Asks the model for one turn (exchange.py): shows its replies, and runs what they ask for."""
+
+    def __init__(self, chat: Conversation, state: TurnState) -> None:
+        self._chat, self._state = chat, state
+        self._shortened: list[Event] = []
+
+    def begin_round(self) -> bool:
+        return not self._state.is_over and self._state.begin_round(self._chat.limits)
+
+    async def ask(self) -> ModelReply:
+        room = self._chat.budget.make_room(self._state.failed_calls)
+        self._shortened = [event async for event in room]
+        return self._chat.ask_model()
+
+    async def show(self, reply: ModelReply) -> AsyncIterator[Event]:
+        for event in self._shortened:
             yield event
-        chat.note_native_reply(reply)
-    except ModelError as error:
-        change = await chat.adapt(error)
+        async for event in show_reply(self._chat, self._state, reply):
+            yield event
+        self._chat.note_native_reply(reply)
+
+    async def recover(self, error: ModelError) -> Event:
+        change = await self._chat.adapt(error)
         if not change:
-            raise
-        yield events.Failed("warning", error.kind, f"{error} {change}")
-        return
-    if state.refusal:
-        request_resend(chat, state, reply)
-    elif reply.compiled.requests:
-        async for event in run_tool_calls(chat, state, reply):
-            yield event
-    else:
-        state.is_done = not ask_to_continue(chat, state, reply)
+            raise error
+        return events.Failed("warning", error.kind, f"{error} {change}")
+
+    async def use(self, reply: ModelReply) -> AsyncIterator[Event]:
+        chat, state = self._chat, self._state
+        if state.refusal:
+            request_resend(chat, state, reply)
+        elif reply.compiled.requests:
+            async for event in run_tool_calls(chat, state, reply):
+                yield event
+        else:
+            state.is_done = not ask_to_continue(chat, state, reply)

@@ -7,6 +7,7 @@ validate (R14). Never the gate: `andy serve` resolves with its client's schemas 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from andy_cli.agent.calls.injection import unescape_control_tokens
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.mapper import Mapped, map_call
 from andy_cli.compiler.mapper.provider_schema import schema_excerpt
@@ -46,6 +47,8 @@ class OfferedTools(NamedTuple):
 
 
 class ResolvedCall(NamedTuple):
+    request: ToolRequest
+    """The request that it comes from, as the model meant it: markers restored in its arguments."""
     call: ToolCall
     """The call as it is or would have been; it may only be run if there is no fault."""
     fault: str = ""
@@ -58,19 +61,24 @@ class ResolvedCall(NamedTuple):
 
 
 async def resolve_tool_request(
-    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask_aside: AskAside
 ) -> tuple[ResolvedCall, ...]:
     """Resolve one request: into one call normally, into several where a list was given to a tool
-    that reads one thing."""
+    that reads one thing.
+
+    `dialect`: the one it was written in, which need not be the taught one.
+    """
+    request = request._replace(arguments=unescape_control_tokens(request.arguments))
     arguments: object = request.arguments or {}
     if dialect.interview is not None:
+        ask = make_interviewer(dialect.write(request), ask_aside)
         completed = await complete_arguments(request, dialect, offer, ask)
         if isinstance(completed, InterviewRefusal):
-            return (ResolvedCall(ToolCall(request.id, request.name), completed.text),)
+            return (ResolvedCall(request, ToolCall(request.id, request.name), completed.text),)
         arguments = completed
     mapped = map_call(request.name, arguments, offer.tools, offer.harmless)
     return tuple(
-        validate_call(ToolCall(number_call_id(request.id, number), *call), mapped, offer)
+        validate_call(request, ToolCall(number_call_id(request.id, number), *call), mapped, offer)
         for number, call in enumerate(mapped.calls)
     )
 
@@ -86,20 +94,22 @@ async def complete_arguments(
     return await conduct_interview(dialect, match.name, arguments, offer.tools[match.name], ask)
 
 
-def validate_call(call: ToolCall, mapped: Mapped, offer: OfferedTools) -> ResolvedCall:
+def validate_call(
+    request: ToolRequest, call: ToolCall, mapped: Mapped, offer: OfferedTools
+) -> ResolvedCall:
     """Validate a call against its tool, and correct the paths that were meant."""
     tool = offer.tools.get(call.name)
     if tool is None:
-        return ResolvedCall(
-            call, f"{mapped.problems[0].message} {INSTEAD}", problems=mapped.problems
-        )
+        fault = f"{mapped.problems[0].message} {INSTEAD}"
+        return ResolvedCall(request, call, fault, problems=mapped.problems)
     problems = mapped.problems or offer.check(call.name, call.arguments)
     if problems:
         fault = explain_misfit(call.name, problems, tool)
-        return ResolvedCall(call, fault, mapped.changes, problems, mapped.guessed)
+        return ResolvedCall(request, call, fault, mapped.changes, problems, mapped.guessed)
     arguments, path_changes = offer.paths(call.name, call.arguments)
     meant = call._replace(arguments=arguments)
-    return ResolvedCall(meant, changes=(*mapped.changes, *path_changes), doubtful=mapped.guessed)
+    changes = (*mapped.changes, *path_changes)
+    return ResolvedCall(request, meant, changes=changes, doubtful=mapped.guessed)
 
 
 INSTEAD = "Use one that exists, or answer without."

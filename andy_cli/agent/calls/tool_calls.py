@@ -6,7 +6,6 @@ Nothing here happens before the reply is complete (C27); one thing is done after
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.calls.clarification import ask_for_clarification
@@ -17,10 +16,8 @@ from andy_cli.agent.calls.envelope_plan import (
     EnvelopePlan,
     plan_envelope,
 )
-from andy_cli.agent.calls.injection import unescape_control_tokens
 from andy_cli.agent.calls.request_resolution import (
     ResolvedCall,
-    make_interviewer,
     resolve_tool_request,
 )
 from andy_cli.agent.conversation import Conversation
@@ -32,13 +29,6 @@ from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, To
 
 REPEATED = "You did this before and got the same result. Go on with what you know."
 UNFIT = "it was not clear with what"
-
-
-class ReplyCall(NamedTuple):
-    """A request of a reply, and the call that it became."""
-
-    request: ToolRequest
-    resolved: ResolvedCall
 
 
 @dataclass(slots=True)
@@ -63,7 +53,7 @@ async def run_tool_calls(
         yield events.Failed("warning", "limit", f"Only {len(allowed)} steps of one reply are done.")
     calls = await resolve_requests(chat, allowed, compiled.dialect)
     text = "\n\n".join(filter(None, [compiled.text, *plan.texts]))
-    written = tuple(restore_written_call(call) for call in calls)
+    written = tuple(restore_written_call(resolved) for resolved in calls)
     chat.history.add(Message("assistant", text, written, reasoning=compiled.reasoning))
     for event in show_texts(chat, state, plan):
         yield event
@@ -81,15 +71,15 @@ def show_texts(chat: Conversation, state: TurnState, plan: EnvelopePlan) -> Iter
 
 
 async def run_in_order(
-    chat: Conversation, state: TurnState, reply: ModelReply, calls: Sequence[ReplyCall]
+    chat: Conversation, state: TurnState, reply: ModelReply, calls: Sequence[ResolvedCall]
 ) -> AsyncIterator[Event]:
     """Run the calls until one ends the turn; whatever happens, each has a result afterwards."""
-    pending = [call.resolved.call for call in calls]
+    pending = [resolved.call for resolved in calls]
     try:
-        for call in calls:
-            async for event in run_tool_call(chat, state, reply, call):
+        for resolved in calls:
+            async for event in run_tool_call(chat, state, reply, resolved):
                 yield event
-            pending.remove(call.resolved.call)
+            pending.remove(resolved.call)
             if state.is_over:
                 break
     except BaseException as error:
@@ -100,17 +90,16 @@ async def run_in_order(
     await cancel_pending(chat, pending, "not done: the turn was stopped")
 
 
-def restore_written_call(reply_call: ReplyCall) -> ToolCall:
+def restore_written_call(resolved: ResolvedCall) -> ToolCall:
     """Restore the arguments that the model wrote, as the history keeps them of a corrected call."""
-    request, resolved = reply_call
-    call, own = resolved.call, request.arguments
+    request, call, own = resolved.request, resolved.call, resolved.request.arguments
     whole = own is not None and request.id == call.id  # one of several has only its part
     return call._replace(arguments=own) if whole and own and resolved.changes else call
 
 
-def describe_lost_values(request: ToolRequest, resolved: ResolvedCall) -> str:
+def describe_lost_values(resolved: ResolvedCall) -> str:
     """Tell the model of a correction by which something that it wrote was not used."""
-    written = flatten_values(dict(request.arguments or {}))
+    written = flatten_values(dict(resolved.request.arguments or {}))
     used = flatten_values(dict(resolved.call.arguments))
     if not resolved.changes or resolved.fault or set(written) <= set(used):
         return ""
@@ -174,29 +163,25 @@ async def cancel_pending(chat: Conversation, pending: Sequence[ToolCall], reason
 
 async def resolve_requests(
     chat: Conversation, requests: Sequence[ToolRequest], written_in: str
-) -> list[ReplyCall]:
+) -> list[ResolvedCall]:
     """Resolve requests in the dialect they were written in, which need not be the taught one."""
     dialect = chat.model.dialects[written_in]
-    calls: list[ReplyCall] = []
+    calls: list[ResolvedCall] = []
     used = {call.id for message in chat.history.messages for call in message.calls}
     for request in requests:
         # Some models count from one again in every reply.
         is_fresh = request.id and request.id not in used
-        arguments = unescape_control_tokens(request.arguments)
-        named = request._replace(id=request.id if is_fresh else new_id(), arguments=arguments)
+        named = request._replace(id=request.id if is_fresh else new_id())
         used.add(named.id)
         offer = chat.tools.offer(chat.model.profile.known)
-        ask = make_interviewer(dialect.write(named), chat.requests.ask_aside)
-        resolved_calls = await resolve_tool_request(named, dialect, offer, ask)
-        calls += [ReplyCall(named, resolved) for resolved in resolved_calls]
+        calls += await resolve_tool_request(named, dialect, offer, chat.requests.ask_aside)
     return calls
 
 
 async def run_tool_call(
-    chat: Conversation, state: TurnState, reply: ModelReply, reply_call: ReplyCall
+    chat: Conversation, state: TurnState, reply: ModelReply, resolved: ResolvedCall
 ) -> AsyncIterator[Event]:
     """Run one call, if it may be run, and put the result where the model will look for it."""
-    request, resolved = reply_call
     call = resolved.call
     tool = chat.registry.get(call.name)
     effect, action = (tool.effect, tool.intent({})) if tool else (Effect.PROTOCOL, "")
@@ -209,13 +194,13 @@ async def run_tool_call(
         count_misfit(chat, state, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     else:
-        async for event in approve_and_execute(chat, state, reply, reply_call, run):
+        async for event in approve_and_execute(chat, state, reply, resolved, run):
             yield event
     result = run.result
     state.count_result(result)
     problem = result.partial if result.ok else result.problem
     chat.tools.record_action(call, run.effect, result.status, run.action, result.did, problem)
-    await chat.add_result(result, describe_lost_values(request, resolved))
+    await chat.add_result(result, describe_lost_values(resolved))
     guard_against_loops(chat, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(
@@ -231,11 +216,10 @@ async def run_tool_call(
 
 
 async def approve_and_execute(
-    chat: Conversation, state: TurnState, reply: ModelReply, reply_call: ReplyCall, run: CallRun
+    chat: Conversation, state: TurnState, reply: ModelReply, resolved: ResolvedCall, run: CallRun
 ) -> AsyncIterator[Event]:
     """Ask the gate about a call that fits, and run it; how that ended is noted in `run`."""
-    request, resolved = reply_call
-    call = resolved.call
+    request, call = resolved.request, resolved.call
     # In a protocol that is one object its own fence is framing.
     is_framed = reply.compiled.dialect == chat.dialect.name and chat.model.profile.is_one_object
     doubt = chat.tools.explain_doubt(request, call, reply.raw, request.quoted and not is_framed)

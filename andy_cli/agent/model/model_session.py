@@ -254,7 +254,4 @@ class ModelSession:
             note_event(self._settings, kind, record)
 
     def add_usage(self, usage: Usage) -> None:
-        self.usage = Usage(
-            self.usage.input_tokens + usage.input_tokens,
-            self.usage.output_tokens + usage.output_tokens,
-        )
+        self.usage = self.usage.plus(usage)

@@ -128,10 +128,7 @@ class ToolDialogue:
         )
 
     def add_usage(self, usage: Usage) -> None:
-        self.usage = Usage(
-            self.usage.input_tokens + usage.input_tokens,
-            self.usage.output_tokens + usage.output_tokens,
-        )
+        self.usage = self.usage.plus(usage)
 
     def make_finish(self, reason: str, dialect: str = "") -> Finish:
         return Finish(reason, *self.usage, dialect=dialect, repairs=self.repairs)

@@ -7,11 +7,10 @@ from collections.abc import (
 from functools import partial
 from typing import NamedTuple
 
-from andy_cli.agent.calls.injection import is_copied, is_quoted, unescape_control_tokens
+from andy_cli.agent.calls.injection import is_copied, is_quoted
 from andy_cli.agent.calls.request_resolution import (
     OfferedTools,
     ResolvedCall,
-    make_interviewer,
     resolve_tool_request,
 )
 from andy_cli.agent.history.result_pairing import new_id
@@ -197,13 +196,11 @@ def is_unmarked(request: ToolRequest, raw: str) -> bool:
 async def resolve_request(
     dialogue: ToolDialogue, request: ToolRequest, dialect: str
 ) -> tuple[ResolvedCall, ...]:
-    named = request._replace(id=new_id(), arguments=unescape_control_tokens(request.arguments))
+    named = request._replace(id=new_id())
     written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
     tools = {**dialogue.callable_tools, **dialogue.tool_prompt.tools}
     offer = OfferedTools(tools, lambda name: False)
-    written = dialogue.tool_prompt.dialect.write(named)
-    ask = make_interviewer(written, partial(ask_aside, dialogue))
-    return await resolve_tool_request(named, written_in, offer, ask)
+    return await resolve_tool_request(named, written_in, offer, partial(ask_aside, dialogue))
 
 
 def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:

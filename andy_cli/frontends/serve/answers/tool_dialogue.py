@@ -14,9 +14,11 @@ from collections.abc import (
     Sequence,
 )
 
+from andy_cli.agent.exchange import exchange
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import Visible
+from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.answers.dialogue_constraints import next_step
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
@@ -85,39 +87,63 @@ async def continue_dialogue(
     dialogue: ToolDialogue, tries: int = TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """Ask until a reply can be used, and yield the answer; some of it may be said already."""
-    source = dialogue.source
-    behind: list[AnswerPart] = []
-    """What is said behind a call that is being written: its client gets one after the other."""
-    tries += LOOK_UPS * (dialogue.catalogue is not None)
-    for attempt in range(1, tries + 1):
-        last = attempt == tries
-        silent = is_silent(dialogue, last)
-        reading = make_reader(dialogue)
-        reply = ModelReply(
-            source.reply(dialogue.build_request(constraint=next_step(dialogue)), dialogue.fields),
-            reading,
-            room=WHOLE,
-        )
-        async for piece in stream_words(dialogue, reply, silent, reading):
-            if isinstance(piece, TextDelta | ReasoningDelta) and dialogue.opened:
-                behind.append(piece)
+    async for piece in exchange(DialogueAsker(dialogue, tries)):
+        yield piece
+
+
+class DialogueAsker:
+    """Asks the model for one answer (agent/exchange.py), at most so many times."""
+
+    def __init__(self, dialogue: ToolDialogue, tries: int) -> None:
+        self._dialogue = dialogue
+        self._tries_left = tries + LOOK_UPS * (dialogue.catalogue is not None)
+        self._is_answered = False
+        self._reader = make_reader(dialogue)
+        self._behind: list[AnswerPart] = []
+        """What is said behind a call that is being written: its client gets one after the other."""
+
+    def begin_round(self) -> bool:
+        self._tries_left -= 1
+        return not self._is_answered
+
+    @property
+    def _is_last(self) -> bool:
+        return self._tries_left == 0
+
+    @property
+    def _is_silent(self) -> bool:
+        """A reply is wanted without words: what was said is not said again in others."""
+        return self._dialogue.said or (self._dialogue.must and not self._is_last)
+
+    async def ask(self) -> ModelReply:
+        dialogue = self._dialogue
+        self._silent, self._reader = self._is_silent, make_reader(dialogue)
+        request = dialogue.build_request(constraint=next_step(dialogue))
+        return ModelReply(dialogue.source.reply(request, dialogue.fields), self._reader, room=WHOLE)
+
+    async def show(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
+        async for piece in stream_words(self._dialogue, reply, self._silent, self._reader):
+            if isinstance(piece, TextDelta | ReasoningDelta) and self._dialogue.opened:
+                self._behind.append(piece)
             else:
                 yield piece
-        note_reply(dialogue, reply, silent)
+        note_reply(self._dialogue, reply, self._silent)
+
+    async def recover(self, error: ModelError) -> AnswerPart | TextRetracted:
+        raise error  # what a server refused is an ApiError here, and goes to the client
+
+    async def use(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
+        dialogue = self._dialogue
         found = await find_requests(dialogue, reply)
         note = found.note or dialogue.unmet_demand
-        if found.calls or last or not note:
-            break
-        ask_again(dialogue, found, reply.raw, note)
-    calls = found.choose_calls(last)
-    for piece in closing_pieces(dialogue, found, calls, behind):
-        yield piece
-    yield end_answer(dialogue, reply, found.dialect, bool(calls))
-
-
-def is_silent(dialogue: ToolDialogue, last: bool) -> bool:
-    """Tell whether a reply is wanted without words: what was said is not said again in others."""
-    return dialogue.said or (dialogue.must and not last)
+        if note and not (found.calls or self._is_last):
+            ask_again(dialogue, found, reply.raw, note)
+            return
+        self._is_answered = True
+        calls = found.choose_calls(self._is_last)
+        for piece in closing_pieces(dialogue, found, calls, self._behind):
+            yield piece
+        yield end_answer(dialogue, reply, found.dialect, bool(calls))
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
