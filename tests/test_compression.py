@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.history.compression import CompressedHistory, compress_history
-from andy_cli.agent.history.prompt_loss import warn_of_lost_prompt
 from andy_cli.agent.history.result_truncation import make_stub, truncate_result
+from andy_cli.agent.history.window_budget import warn_of_lost_prompt
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.token_count import tokens
 

@@ -10,15 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andy_cli.agent.grounding.audit import (
+    MARKER,
     ActionRecord,
     Claim,
     Evidence,
     find_backing,
     find_unsupported_claims,
     mark_claims,
+    remove_markers,
     write_rewrite_request,
 )
-from andy_cli.agent.grounding.marking import MARKER, remove_markers
 from andy_cli.agent.not_done import find_not_done
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.ground import PART

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.background import Background
+from andy_cli.agent.calls.tool_runner import Background
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError
 from andy_cli.events import Ended, Event, ToolAnswered

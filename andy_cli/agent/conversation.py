@@ -8,9 +8,8 @@ from pathlib import Path
 
 from andy_cli import events
 from andy_cli.agent.answer_provenance import AnswerProvenance
-from andy_cli.agent.background import Background
 from andy_cli.agent.calls.injection import escape_control_tokens
-from andy_cli.agent.calls.tool_runner import ToolRunner
+from andy_cli.agent.calls.tool_runner import Background, ToolRunner
 from andy_cli.agent.history.compaction import (
     CompactionSizes,
     insert_summary,
@@ -24,7 +23,7 @@ from andy_cli.agent.history.window_budget import WindowBudget
 from andy_cli.agent.model.model_server import NO_SERVER, ModelServer
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.output.answer_sanitizer import AnswerSanitizer
+from andy_cli.agent.output.sanitizer import AnswerSanitizer
 from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.prompt.request_renderer import RequestRenderer
 from andy_cli.agent.turn_state import TurnLimits

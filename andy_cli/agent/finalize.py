@@ -1,8 +1,9 @@
 """End a turn: look whether the answer rests on what was found, and settle how the turn ended."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.answer_provenance import AnswerProvenance
@@ -16,9 +17,8 @@ from andy_cli.agent.grounding.audit import (
 )
 from andy_cli.agent.history.foreign_text import split_message
 from andy_cli.agent.not_done import find_not_done
-from andy_cli.agent.outcomes import TURN_OUTCOMES
 from andy_cli.agent.turn_state import TurnState
-from andy_cli.events import Event
+from andy_cli.events import Event, Subtype
 from andy_cli.messages import Message
 
 REMEMBERED = 500
@@ -167,3 +167,41 @@ def summarize_turn(chat: Conversation, state: TurnState) -> events.Ended:
         not_done=tuple(action._asdict() for action in state.not_done),
         error=describe_error(state),
     )
+
+
+class TurnOutcome(NamedTuple):
+    """One way to end a turn.
+
+    `sentence` is what the user is told; empty where the answer says it, or an error does.
+    """
+
+    exit_code: int
+    sentence: str = ""
+    hint: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        return self.exit_code != 0
+
+
+TURN_OUTCOMES: Mapping[Subtype, TurnOutcome] = {
+    "success": TurnOutcome(0),
+    "error_empty": TurnOutcome(1, "The model said nothing.", "Say it again, or use another model."),
+    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "Say `go on`, or set max_tokens."),
+    "error_filtered": TurnOutcome(
+        1, "The model's server held the answer back.", "Say it otherwise."
+    ),
+    "error_unreadable": TurnOutcome(
+        1, "What the model asked for cannot be read.", "Say it again, or try `--dialect auto`."
+    ),
+    "error_unclear": TurnOutcome(1),
+    "error_unsupported": TurnOutcome(1),
+    "error_not_done": TurnOutcome(1),
+    "error_permission": TurnOutcome(3),
+    "error_limit": TurnOutcome(4),
+    "error_provider": TurnOutcome(1),
+    "error_usage": TurnOutcome(2),
+    "error_cancelled": TurnOutcome(130),
+}
+"""`error_provider` has the code of its error: 75 for what may work later, 77 for a wrong key.
+`error_unsupported` and `error_not_done` are those of `--strict`."""

@@ -1,17 +1,55 @@
 """Show a reply while it arrives, and decide whether a reply without requests is the answer."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import re
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from andy_cli import events
-from andy_cli.agent.announcements import only_announces
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.output.output_filter import OutputFilter
 from andy_cli.agent.turn_state import TurnState
+from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError
 from andy_cli.events import Event
 from andy_cli.messages import Message
+
+
+class OutputFilter:
+    """Turns what the compiler lets through into events. Build a new one for each reply.
+
+    `held`: no text is shown before it is known whether the reply keeps to its protocol.
+    """
+
+    def __init__(self, held: bool = False) -> None:
+        self._parts: list[str] = []
+        self._held = held
+
+    @property
+    def text(self) -> str:
+        """All that was shown, or may be."""
+        return "".join(self._parts)
+
+    def take(self, visible: Visible) -> list[Event]:
+        """Take the next piece as the compiler gives it."""
+        shown_events: list[Event] = []
+        if visible.retracted:  # what is on the screen stays there; the answer is a new paragraph
+            self._parts = []
+            shown_events += self._say("\n\n")
+        if visible.reasoning:
+            shown_events.append(events.Reasoned(visible.reasoning))
+        if visible.text:
+            self._parts.append(visible.text)
+            shown_events += self._say(visible.text)
+        return shown_events
+
+    def _say(self, text: str) -> list[Event]:
+        return [] if self._held else [events.Said("assistant", text, delta=True)]
+
+    def release(self) -> list[Event]:
+        """Show what was held after all."""
+        held, self._held = self._held, False
+        return [events.Said("assistant", self.text, delta=True)] if held and self.text else []
+
 
 CONTINUE = "You were cut off. Go on exactly where you stopped."
 NUDGE = "You have not done it yet. Use a tool for it now, or say plainly why you cannot."
@@ -108,3 +146,48 @@ def should_nudge(chat: Conversation, state: TurnState) -> bool:
     if state.announcement or not chat.model.profile.tools or state.answer != state.reply_text:
         return False
     return only_announces(chat.history.user_request, state.answer, done=state.calls > 0)
+
+
+LONGEST = 160
+"""Characters; more is an answer."""
+FEWEST = 4
+"""Words; fewer is an answer too."""
+STEM = 4
+"""Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
+OPEN_END = (":", "\uff1a", "...", "\u2026")
+SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
+CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
+WORD = re.compile(r"[^\W\d_]+")
+
+
+def only_announces(user: str, reply: str, done: bool = False) -> bool:
+    """Tell whether a reply that calls nothing announces what the user asked for, and stops.
+
+    No words of any language are looked for. A reply that stops at a colon or an ellipsis has more
+    to come. Else it is one short line that repeats a wish of the user and adds nothing to it: no
+    figure, no name, no quotation, no place.
+
+    `done`: something was done before; then its end alone tells.
+    """
+    line = CONTRACTION.sub(" ", reply.strip())
+    if not line or len(line) > LONGEST or "\n" in line:
+        return False
+    if line.endswith(OPEN_END):
+        return True
+    is_question = "?" in f"{line}{user}" or "\uff1f" in line
+    words = WORD.findall(line)
+    if done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
+        return False
+    return _only_repeats_wish(words, user)
+
+
+def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
+    """Tell whether words repeat a wish of the user, and name nothing that the user does not."""
+    wished = {_cut_to_stem(word) for word in WORD.findall(user)}
+    repeats = any(len(word) >= STEM and _cut_to_stem(word) in wished for word in words)
+    names = [word for word in words[1:] if word[0].isupper() and _cut_to_stem(word) not in wished]
+    return repeats and not any(len(name) > 1 for name in names)
+
+
+def _cut_to_stem(word: str) -> str:
+    return word.lower()[:STEM]

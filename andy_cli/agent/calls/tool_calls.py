@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from andy_cli import events
-from andy_cli.agent.calls.clarification import ask_for_clarification
 from andy_cli.agent.calls.envelope_plan import (
     NO_TEXT,
     SHOWN,
@@ -18,6 +17,7 @@ from andy_cli.agent.calls.envelope_plan import (
 )
 from andy_cli.agent.calls.request_resolution import (
     ResolvedCall,
+    ask_for_clarification,
     resolve_tool_request,
 )
 from andy_cli.agent.conversation import Conversation

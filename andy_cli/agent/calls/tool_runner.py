@@ -1,8 +1,9 @@
 """Run one tool call: say what it would do, ask the gate, run it, note how it ended."""
 
+import asyncio
 import json
+from collections.abc import Coroutine
 
-from andy_cli.agent.background import Background
 from andy_cli.agent.calls.injection import is_quoted, repeats_foreign
 from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.claims import ActionRecord
@@ -17,6 +18,33 @@ from andy_cli.toolbox.registry import Registry
 
 REMEMBERED = 200
 """So many calls of earlier turns count as actions of the session."""
+
+
+class Background:
+    """Never delays a turn and never ends one; joined when andy ends."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[ToolResult]] = set()
+        self._failed: list[ToolResult] = []
+
+    def start(self, work: Coroutine[None, None, ToolResult]) -> None:
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._finish_task)
+
+    def _finish_task(self, task: asyncio.Task[ToolResult]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and not task.result().ok:
+            self._failed.append(task.result())
+
+    def take_failures(self) -> list[ToolResult]:
+        """Return what has failed since this was last asked."""
+        failed, self._failed = self._failed, []
+        return failed
+
+    async def join(self) -> None:
+        while self._running:
+            await asyncio.wait(self._running)
 
 
 class ToolRunner:

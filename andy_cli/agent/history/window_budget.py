@@ -6,7 +6,6 @@ from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.history.compression import CompressedHistory, reserve_for_reply
 from andy_cli.agent.history.history import History
-from andy_cli.agent.history.prompt_loss import warn_of_lost_prompt
 from andy_cli.agent.history.result_truncation import truncate_result
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
@@ -118,3 +117,24 @@ class WindowBudget:
         if message.role in ("user", "tool"):
             content = escape_control_tokens(content)
         return message._replace(content=content)
+
+
+WRONG_BY = 0.5
+"""If a server counts less than this part of our estimate, no estimate is that wrong."""
+LEAST = 1000
+WINDOW = 500
+"""No window is smaller: a server that reports less counts something else."""
+
+
+def warn_of_lost_prompt(estimated: int, reported: int) -> str:
+    """Say that the server read far less than was sent; nothing if it did not, or does not tell.
+
+    `estimated` is ours for the whole request, `reported` the server's `usage.prompt_tokens`. Not
+    for short prompts, where the estimate may be off by more than anything was dropped.
+    """
+    if not WINDOW < reported < estimated * WRONG_BY or estimated < LEAST:
+        return ""
+    return (
+        f"The server read about {reported:,} tokens of some {estimated:,} that were sent: it may "
+        "have dropped the beginning. Give it a larger context window, or set a smaller one here."
+    )
