@@ -13,6 +13,14 @@ MOMENT = 2.0
 """Seconds that somebody waits after Tab; what is not known by then is not offered."""
 
 
+def load_commands(typed: str) -> None:
+    """Import all commands, if a command is typed."""
+    if typed.startswith("/"):
+        from andy_cli.frontends.chat.command_lookup import list_commands
+
+        list_commands()
+
+
 class LineCompleter(Completer):
     def __init__(self, session: Callable[[], object]) -> None:
         """`session` returns the chat's `ChatSession`, or None before there is one.
@@ -34,6 +42,8 @@ class LineCompleter(Completer):
         self, document: Document, event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
         """In a thread: the screen lives on while a slow disk is read."""
+        # The first Tab waits as long as it takes to import them, or it would do nothing.
+        await asyncio.to_thread(load_commands, document.text_before_cursor)
 
         def find_completions() -> list[Completion]:
             return list(self.get_completions(document, event))
