@@ -84,6 +84,19 @@ def test_no_two_classes_share_a_name() -> None:
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
+def test_no_module_names_two_things_alike() -> None:
+    twice: list[str] = []
+    for path in ROOT.glob("andy_cli/**/*.py"):
+        names: Counter[str] = Counter()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign):
+                names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names[node.name] += 1
+        twice += [f"{path.relative_to(ROOT)}: {name}" for name, n in names.items() if n > 1]
+    assert twice == []
+
+
 def test_a_loop_says_what_it_goes_through() -> None:
     loops = [
         f"{path.relative_to(ROOT)}:{node.target.lineno}"

@@ -64,13 +64,7 @@ NO_PATH = Expression(r"[\d/.-]+|\w{1,3}/\w{1,3}")
 URL_START = Expression(r"^(?:\w+://)?(?:www\.)?")
 
 
-NUMBERED = Expression(r"#\d")
-
-
 PREFIX = Expression(r"[a-z]+[-_]")
-
-
-BETWEEN_DIGITS = Expression(r"(?<=\d)[ ()/.-]+(?=[\d(])")
 
 
 NO_DIGITS = Expression(r"\D")
