@@ -1,6 +1,5 @@
 """Google Calendar: calendars, their events, making, renaming and deleting one (calendar.v3)."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from andy_cli.toolbox.google.contents.pages import (
     outcome,
     shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import CALENDAR, base_address
+from andy_cli.toolbox.google.http.apis import CALENDAR
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import (
@@ -25,7 +24,7 @@ from andy_cli.toolbox.google.http.service import (
 )
 from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
 from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
+from andy_cli.toolbox.tool import Outcome, ToolError
 
 MANY = 250
 """Events at once."""
@@ -124,17 +123,17 @@ async def create_event(event: Planned) -> Outcome:
 
 def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
     """Plan the event to be made. Raises ToolError for what cannot be."""
-    return Planned(_check_title(summary), parse_span(start, end), calendar_id(calendar))
+    return Planned(check_title(summary), parse_span(start, end), calendar_id(calendar))
 
 
-def _check_title(summary: str) -> str:
+def check_title(summary: str) -> str:
     if title := " ".join(summary.split()):
         return title
     raise ToolError("The event needs a title: what is it?")
 
 
 async def update_event(event: str, summary: str, calendar: str) -> Outcome:
-    found, title = choose_event(event, calendar), _check_title(summary)
+    found, title = choose_event(event, calendar), check_title(summary)
     async with open_service(CALENDAR) as service:
         done = await service.change(
             "PATCH", _event_path(found), _missing_event(found), {"summary": title}
@@ -171,32 +170,3 @@ def _missing_event(event: Event) -> Missing:
 
 def _no_calendar(id: str) -> Missing:
     return Missing(f"There is no calendar {show_id(id)}.", "calendar_list gives the ids.")
-
-
-def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base_address(CALENDAR))
-
-
-def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
-    names = ("summary", "start", "end", "calendarId")
-    event = plan_event(*(str(arguments.get(name) or "") for name in names))
-    return ResourceAccess(
-        address=base_address(CALENDAR), method="POST", shown=event.describe_plan()
-    )
-
-
-def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:
-    said = f"{_which(arguments)}\nNew title: {_check_title(str(arguments.get('summary') or ''))}"
-    return ResourceAccess(address=base_address(CALENDAR), method="PATCH", shown=said)
-
-
-def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(
-        address=base_address(CALENDAR), method="DELETE", shown=f"Delete: {_which(arguments)}"
-    )
-
-
-def _which(arguments: Mapping[str, object]) -> str:
-    names = ("eventId", "calendarId")
-    event = choose_event(*(str(arguments.get(name) or "") for name in names))
-    return f"the event {event.id} in the calendar {event.calendar}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from andy_cli.toolbox.google.contents.document_text import ends_empty, text_of
 from andy_cli.toolbox.google.contents.pages import count_noun, outcome, page_of_text, shorten_words
-from andy_cli.toolbox.google.http.apis import DOCS, base_address
+from andy_cli.toolbox.google.http.apis import DOCS
 from andy_cli.toolbox.google.http.refusals import NOT_DONE, Missing
 from andy_cli.toolbox.google.http.service import (
     Record,
@@ -16,7 +16,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import file_id, show_id
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
+from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a document"
 NO_PLACE = Missing("Google Docs makes no document there.")
@@ -37,7 +37,7 @@ async def read_document(document: str, offset: int) -> Outcome:
 
 
 async def create_document(title: str, content: str) -> Outcome:
-    name = _check_title(title)
+    name = check_title(title)
     _check_content(content)
     async with open_service(DOCS) as docs:
         made = await docs.change("POST", "/documents", NO_PLACE, {"title": name})
@@ -101,7 +101,7 @@ async def _edit_document(docs: Service, id: str, request: Mapping[str, object]) 
     return done
 
 
-def _check_title(title: str) -> str:
+def check_title(title: str) -> str:
     if name := " ".join(title.split()):
         return name
     raise ToolError("The document needs a title.")
@@ -118,27 +118,3 @@ def _document_path(id: str) -> str:
 
 def _missing_document(id: str) -> Missing:
     return Missing(f"There is no document {show_id(id)}.", "drive_search gives the ids.")
-
-
-def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base_address(DOCS))
-
-
-def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
-    title = _check_title(str(arguments.get("title") or ""))
-    return _claim_change(f"New document: {title}\n\n{arguments.get('text') or ''}")
-
-
-def claim_appending(arguments: Mapping[str, object]) -> ResourceAccess:
-    id = file_id(str(arguments.get("documentId", "")), NOUN)
-    return _claim_change(f"At the end of the document {id}:\n\n{arguments.get('text') or ''}")
-
-
-def claim_replacing(arguments: Mapping[str, object]) -> ResourceAccess:
-    id = file_id(str(arguments.get("documentId", "")), NOUN)
-    find, new = arguments.get("findText"), arguments.get("replaceText")
-    return _claim_change(f"Everywhere in the document {id}\nReplace: {find}\nBy: {new}")
-
-
-def _claim_change(said: str) -> ResourceAccess:
-    return ResourceAccess(address=base_address(DOCS), method="POST", shown=said)

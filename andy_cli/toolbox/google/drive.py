@@ -28,7 +28,7 @@ from andy_cli.toolbox.google.http.service import (
 )
 from andy_cli.toolbox.google.http.uploading import multipart_call
 from andy_cli.toolbox.google.ids import file_id, show_id
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
+from andy_cli.toolbox.tool import Outcome, ToolError
 
 GOOGLE = "application/vnd.google-apps."
 FOLDER = f"{GOOGLE}folder"
@@ -234,27 +234,3 @@ async def trash_file(file: str) -> Outcome:
 
 def _missing_file(id: str) -> Missing:
     return Missing(f"There is no file {show_id(id)}.", IDS)
-
-
-def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base_address(DRIVE))
-
-
-def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
-    given = [str(arguments.get(name) or "") for name in ("name", "content", "mimeType")]
-    new = new_file(*given)
-    said = f"New file in Drive: {new.name} ({new.kind})\n\n{new.content}"
-    return ResourceAccess(address=base_address(DRIVE), method="POST", shown=said)
-
-
-def claim_updating(arguments: Mapping[str, object]) -> ResourceAccess:
-    id = file_id(str(arguments.get("fileId", "")), "a file")
-    said = f"File in Drive: {id}\nIts content becomes:\n\n{arguments.get('content', '')}"
-    return ResourceAccess(address=base_address(DRIVE), method="PATCH", shown=said)
-
-
-def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
-    id = file_id(str(arguments.get("fileId", "")), "a file")
-    return ResourceAccess(
-        address=base_address(DRIVE), method="PATCH", shown=f"To Drive's trash: the file {id}"
-    )

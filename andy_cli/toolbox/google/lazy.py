@@ -4,7 +4,6 @@ That rest takes 60 ms, and most days nobody asks for it.
 """
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 
 from andy_cli.settings import config_folder
@@ -31,13 +30,12 @@ def require_scope(scope: str) -> Callable[[], str]:
     return missing
 
 
-def lazy_claim(module: str, kind: str) -> Callable[[Mapping[str, object]], ResourceAccess]:
-    """For `claim`: what `claim_<kind>` of a module in this folder says."""
+def lazy_claim(tool_name: str) -> Callable[[Mapping[str, object]], ResourceAccess]:
+    """For `claim`: what claims.py says of a tool."""
 
     def claim(arguments: Mapping[str, object]) -> ResourceAccess:
-        found = getattr(import_module(f"andy_cli.toolbox.google.{module}"), f"claim_{kind}")
-        said = found(arguments)
-        assert isinstance(said, ResourceAccess)
-        return said
+        from andy_cli.toolbox.google.claims import claim_access
+
+        return claim_access(tool_name, arguments)
 
     return claim

@@ -2,10 +2,10 @@
 
 import asyncio
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from andy_cli.toolbox.google.contents import message_text
-from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message, draft_mail
+from andy_cli.toolbox.google.contents.mail_draft import MailDraft, as_message
 from andy_cli.toolbox.google.contents.pages import (
     TEXT,
     TextRest,
@@ -17,7 +17,7 @@ from andy_cli.toolbox.google.contents.pages import (
     page_of_text,
     shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import GMAIL, base_address
+from andy_cli.toolbox.google.http.apis import GMAIL
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import (
     Record,
@@ -29,7 +29,7 @@ from andy_cli.toolbox.google.http.service import (
 )
 from andy_cli.toolbox.google.ids import plain_id, show_id
 from andy_cli.toolbox.google.login.account import connected_account
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, progress
+from andy_cli.toolbox.tool import Outcome, ToolError, progress
 
 AT_ONCE = 8
 """Mails that are asked for at the same time."""
@@ -181,23 +181,6 @@ async def send_mail(mail: MailDraft) -> Outcome:
     return outcome(
         {"id": id, "to": [receiver.address for receiver in mail.to]}, f"sent a mail to {to}"
     )
-
-
-def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base_address(GMAIL))
-
-
-def claim_sending(arguments: Mapping[str, object]) -> ResourceAccess:
-    mail = draft_mail(
-        _receivers(arguments.get("to")),
-        str(arguments.get("subject", "")),
-        str(arguments.get("body", "")),
-    )
-    return ResourceAccess(address=base_address(GMAIL), method="POST", shown=mail.show_mail())
-
-
-def _receivers(to: object) -> str | list[str]:
-    return [str(receiver) for receiver in to] if isinstance(to, list | tuple) else str(to or "")
 
 
 def _mail_path(id: str) -> str:

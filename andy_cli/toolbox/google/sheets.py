@@ -1,10 +1,8 @@
 """Google Sheets: reading, writing, adding and emptying cells, making a spreadsheet (sheets.v4)."""
 
-from collections.abc import Mapping
-
-from andy_cli.toolbox.google.contents.cells import Rows, rows_of, show_rows
+from andy_cli.toolbox.google.contents.cells import Rows
 from andy_cli.toolbox.google.contents.pages import count_noun, fitting_items, outcome, shorten_words
-from andy_cli.toolbox.google.http.apis import SHEETS, base_address
+from andy_cli.toolbox.google.http.apis import SHEETS
 from andy_cli.toolbox.google.http.exchange import Query
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import (
@@ -15,7 +13,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import file_id, show_id
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
+from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a spreadsheet"
 NO_PLACE = Missing("Google Sheets makes no spreadsheet there.")
@@ -24,7 +22,7 @@ AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 
 
 async def read_cells(spreadsheet: str, cells: str) -> Outcome:
-    id, place = file_id(spreadsheet, NOUN), _cell_range(cells)
+    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
         found = await sheets.read(_values_path(id, place), _missing_spreadsheet(id))
     rows = found.get("values")
@@ -38,7 +36,7 @@ async def read_cells(spreadsheet: str, cells: str) -> Outcome:
 
 
 async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
-    id, place = file_id(spreadsheet, NOUN), _cell_range(cells)
+    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
         body = {"range": place, "values": values}
         done = await sheets.change(
@@ -50,7 +48,7 @@ async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
 
 async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
     """Add rows below the table that the range is in; what stands there moves down."""
-    id, place = file_id(spreadsheet, NOUN), _cell_range(cells)
+    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
         query: Query = {**AS_TYPED, "insertDataOption": "INSERT_ROWS"}
         path = f"{_values_path(id, place)}:append"
@@ -65,7 +63,7 @@ async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
 
 
 async def create_spreadsheet(title: str) -> Outcome:
-    name = _check_title(title)
+    name = check_title(title)
     async with open_service(SHEETS) as sheets:
         body = {"properties": {"title": name}}
         made = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
@@ -79,7 +77,7 @@ async def create_spreadsheet(title: str) -> Outcome:
 
 
 async def clear_cells(spreadsheet: str, cells: str) -> Outcome:
-    id, place = file_id(spreadsheet, NOUN), _cell_range(cells)
+    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
         done = await sheets.change(
             "POST", f"{_values_path(id, place)}:clear", _missing_spreadsheet(id), {}
@@ -98,7 +96,7 @@ def _updated_cells(done: Record) -> str:
     return count_noun(number, "cell") if isinstance(number, int) else "cells"
 
 
-def _cell_range(cells: str) -> str:
+def cell_range(cells: str) -> str:
     """A range in A1 notation, or the name of a sheet or range. Raises ToolError."""
     place = cells.strip()
     if not place or len(place) > 500 or not place.isprintable() or set(place) <= {"."}:
@@ -106,7 +104,7 @@ def _cell_range(cells: str) -> str:
     return place
 
 
-def _check_title(title: str) -> str:
+def check_title(title: str) -> str:
     if name := " ".join(title.split()):
         return name
     raise ToolError("The spreadsheet needs a title.")
@@ -118,36 +116,3 @@ def _values_path(id: str, place: str) -> str:
 
 def _missing_spreadsheet(id: str) -> Missing:
     return Missing(f"There is no spreadsheet {show_id(id)}.", "drive_search gives the ids.")
-
-
-def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base_address(SHEETS))
-
-
-def claim_writing(arguments: Mapping[str, object]) -> ResourceAccess:
-    rows = show_rows(rows_of(arguments.get("values")))
-    return _claim_change("PUT", f"Into the cells {_where(arguments)}:\n\n{rows}")
-
-
-def claim_appending(arguments: Mapping[str, object]) -> ResourceAccess:
-    rows = show_rows(rows_of(arguments.get("values")))
-    return _claim_change("POST", f"New rows below {_where(arguments)}:\n\n{rows}")
-
-
-def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
-    return _claim_change(
-        "POST", f"New spreadsheet: {_check_title(str(arguments.get('title') or ''))}"
-    )
-
-
-def claim_clearing(arguments: Mapping[str, object]) -> ResourceAccess:
-    return _claim_change("POST", f"Empty the cells {_where(arguments)}")
-
-
-def _where(arguments: Mapping[str, object]) -> str:
-    id = file_id(str(arguments.get("spreadsheetId", "")), NOUN)
-    return f"{_cell_range(str(arguments.get('range') or ''))} of the spreadsheet {id}"
-
-
-def _claim_change(method: str, shown: str) -> ResourceAccess:
-    return ResourceAccess(address=base_address(SHEETS), method=method, shown=shown)

@@ -11,11 +11,11 @@ from andy_cli.toolbox.google.contents.pages import (
     outcome,
     shorten_words,
 )
-from andy_cli.toolbox.google.http.apis import TASKS, base_address
+from andy_cli.toolbox.google.http.apis import TASKS
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, Service, as_text, open_service, quote_part
 from andy_cli.toolbox.google.ids import plain_id, show_id
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError
+from andy_cli.toolbox.tool import Outcome, ToolError
 
 DEFAULT = "@default"
 MANY = 500
@@ -95,11 +95,11 @@ def new_task(task_list: str, title: str, notes: str) -> NewTask:
     """Plan the task to be made. Raises ToolError for what cannot be."""
     if len(notes) > LONGEST_NOTES:
         raise ToolError(f"The notes of a task hold {LONGEST_NOTES} characters at most.")
-    return NewTask(list_id(task_list), _check_title(title), notes)
+    return NewTask(list_id(task_list), check_title(title), notes)
 
 
 async def rename_task(task_list: str, task: str, title: str) -> Outcome:
-    done = await _patch_task(task_list, task, {"title": _check_title(title)})
+    done = await _patch_task(task_list, task, {"title": check_title(title)})
     return outcome(
         _describe_task(done), f"renamed the task to {shorten_words(as_text(done.get('title')))}"
     )
@@ -130,7 +130,7 @@ def list_id(written: str) -> str:
     return DEFAULT if found in (DEFAULT, "default") else plain_id(found, "a task list")
 
 
-def _check_title(title: str) -> str:
+def check_title(title: str) -> str:
     name = " ".join(title.split())
     if not name:
         raise ToolError("The task needs a title: what is to be done?")
@@ -152,34 +152,6 @@ def _name_list(list: str) -> str:
     return "the default list" if list == DEFAULT else f"the list {list}"
 
 
-def claim_reading(arguments: Mapping[str, object]) -> ResourceAccess:
-    return ResourceAccess(address=base_address(TASKS))
-
-
-def claim_creating(arguments: Mapping[str, object]) -> ResourceAccess:
-    given = [str(arguments.get(name) or "") for name in ("taskListId", "title", "notes")]
-    return ResourceAccess(
-        address=base_address(TASKS), method="POST", shown=new_task(*given).describe_task()
-    )
-
-
-def claim_renaming(arguments: Mapping[str, object]) -> ResourceAccess:
-    title = _check_title(str(arguments.get("title") or ""))
-    return _claim_change("PATCH", f"New title of {_which(arguments)}: {title}")
-
-
-def claim_completing(arguments: Mapping[str, object]) -> ResourceAccess:
-    return _claim_change("PATCH", f"Tick off: {_which(arguments)}")
-
-
-def claim_deleting(arguments: Mapping[str, object]) -> ResourceAccess:
-    return _claim_change("DELETE", f"Delete: {_which(arguments)}")
-
-
-def _which(arguments: Mapping[str, object]) -> str:
-    list = list_id(str(arguments.get("taskListId") or ""))
-    return f"the task {plain_id(str(arguments.get('taskId', '')), 'a task')} in {_name_list(list)}"
-
-
-def _claim_change(method: str, shown: str) -> ResourceAccess:
-    return ResourceAccess(address=base_address(TASKS), method=method, shown=shown)
+def name_task(task_list: str, task: str) -> str:
+    """Name a task by its ids. Raises ToolError for what are none."""
+    return f"the task {plain_id(task, 'a task')} in {_name_list(list_id(task_list))}"

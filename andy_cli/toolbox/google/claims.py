@@ -1,0 +1,175 @@
+"""The claims of Google's tools: which API a call would change, how, and what is shown before a yes.
+
+What is shown is made by the same functions as what is sent; they raise ToolError for what cannot be
+sent, before anybody is asked about it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from andy_cli.toolbox.google import calendar, docs, drive, sheets, tasks
+from andy_cli.toolbox.google.contents.cells import rows_of, show_rows
+from andy_cli.toolbox.google.contents.mail_draft import draft_mail
+from andy_cli.toolbox.google.http.apis import (
+    CALENDAR,
+    DOCS,
+    DRIVE,
+    GMAIL,
+    SHEETS,
+    TASKS,
+    Api,
+    base_address,
+)
+from andy_cli.toolbox.google.ids import file_id
+from andy_cli.toolbox.tool import ResourceAccess
+
+Arguments = Mapping[str, object]
+
+
+def claim_access(tool_name: str, arguments: Arguments) -> ResourceAccess:
+    """Say what a call of the tool would reach and change. Raises ToolError."""
+    claim = CLAIMS[tool_name]
+    shown = claim.describe(arguments)
+    return ResourceAccess(address=base_address(claim.api), method=claim.method, shown=shown)
+
+
+def _get_text(arguments: Arguments, name: str) -> str:
+    return str(arguments.get(name) or "")
+
+
+def _get_texts(arguments: Arguments, *names: str) -> list[str]:
+    return [_get_text(arguments, name) for name in names]
+
+
+def _describe_nothing(arguments: Arguments) -> str:
+    return ""
+
+
+def _describe_new_event(arguments: Arguments) -> str:
+    texts = _get_texts(arguments, "summary", "start", "end", "calendarId")
+    return calendar.plan_event(*texts).describe_plan()
+
+
+def _name_event(arguments: Arguments) -> str:
+    event = calendar.choose_event(*_get_texts(arguments, "eventId", "calendarId"))
+    return f"the event {event.id} in the calendar {event.calendar}"
+
+
+def _describe_new_title(arguments: Arguments) -> str:
+    title = calendar.check_title(_get_text(arguments, "summary"))
+    return f"{_name_event(arguments)}\nNew title: {title}"
+
+
+def _describe_new_document(arguments: Arguments) -> str:
+    title, text = _get_texts(arguments, "title", "text")
+    return f"New document: {docs.check_title(title)}\n\n{text}"
+
+
+def _name_document(arguments: Arguments) -> str:
+    return f"the document {file_id(_get_text(arguments, 'documentId'), docs.NOUN)}"
+
+
+def _describe_added_text(arguments: Arguments) -> str:
+    return f"At the end of {_name_document(arguments)}:\n\n{arguments.get('text') or ''}"
+
+
+def _describe_replaced_text(arguments: Arguments) -> str:
+    old, new = arguments.get("findText"), arguments.get("replaceText")
+    return f"Everywhere in {_name_document(arguments)}\nReplace: {old}\nBy: {new}"
+
+
+def _describe_new_file(arguments: Arguments) -> str:
+    file = drive.new_file(*_get_texts(arguments, "name", "content", "mimeType"))
+    return f"New file in Drive: {file.name} ({file.kind})\n\n{file.content}"
+
+
+def _name_file(arguments: Arguments) -> str:
+    return file_id(_get_text(arguments, "fileId"), "a file")
+
+
+def _describe_new_content(arguments: Arguments) -> str:
+    content = arguments.get("content", "")
+    return f"File in Drive: {_name_file(arguments)}\nIts content becomes:\n\n{content}"
+
+
+def _describe_mail(arguments: Arguments) -> str:
+    receivers = arguments.get("to")
+    listed = receivers if isinstance(receivers, list | tuple) else str(receivers or "")
+    to = listed if isinstance(listed, str) else [str(receiver) for receiver in listed]
+    subject, body = (str(arguments.get(name, "")) for name in ("subject", "body"))
+    return draft_mail(to, subject, body).show_mail()
+
+
+def _name_cells(arguments: Arguments) -> str:
+    id, cells = _get_texts(arguments, "spreadsheetId", "range")
+    return f"{sheets.cell_range(cells)} of the spreadsheet {file_id(id, sheets.NOUN)}"
+
+
+def _show_values(arguments: Arguments) -> str:
+    return show_rows(rows_of(arguments.get("values")))
+
+
+def _describe_new_spreadsheet(arguments: Arguments) -> str:
+    return f"New spreadsheet: {sheets.check_title(_get_text(arguments, 'title'))}"
+
+
+def _describe_new_task(arguments: Arguments) -> str:
+    return tasks.new_task(*_get_texts(arguments, "taskListId", "title", "notes")).describe_task()
+
+
+def _describe_renamed_task(arguments: Arguments) -> str:
+    title = tasks.check_title(_get_text(arguments, "title"))
+    return f"New title of {_name_task(arguments)}: {title}"
+
+
+def _name_task(arguments: Arguments) -> str:
+    return tasks.name_task(*_get_texts(arguments, "taskListId", "taskId"))
+
+
+class ApiClaim(NamedTuple):
+    """One tool's claim."""
+
+    api: Api
+    method: str = "GET"
+    describe: Callable[[Arguments], str] = _describe_nothing
+    """Writes what the user sees before a yes; may raise ToolError."""
+
+
+CLAIMS: Mapping[str, ApiClaim] = {
+    "calendar_list": ApiClaim(CALENDAR),
+    "calendar_events": ApiClaim(CALENDAR),
+    "calendar_create": ApiClaim(CALENDAR, "POST", _describe_new_event),
+    "calendar_update": ApiClaim(CALENDAR, "PATCH", _describe_new_title),
+    "calendar_delete": ApiClaim(CALENDAR, "DELETE", lambda call: f"Delete: {_name_event(call)}"),
+    "docs_read": ApiClaim(DOCS),
+    "docs_create": ApiClaim(DOCS, "POST", _describe_new_document),
+    "docs_append": ApiClaim(DOCS, "POST", _describe_added_text),
+    "docs_replace": ApiClaim(DOCS, "POST", _describe_replaced_text),
+    "drive_list": ApiClaim(DRIVE),
+    "drive_read": ApiClaim(DRIVE),
+    "drive_search": ApiClaim(DRIVE),
+    "drive_create": ApiClaim(DRIVE, "POST", _describe_new_file),
+    "drive_update": ApiClaim(DRIVE, "PATCH", _describe_new_content),
+    "drive_delete": ApiClaim(
+        DRIVE, "PATCH", lambda call: f"To Drive's trash: the file {_name_file(call)}"
+    ),
+    "gmail_list": ApiClaim(GMAIL),
+    "gmail_read": ApiClaim(GMAIL),
+    "gmail_search": ApiClaim(GMAIL),
+    "gmail_send": ApiClaim(GMAIL, "POST", _describe_mail),
+    "sheets_read": ApiClaim(SHEETS),
+    "sheets_write": ApiClaim(
+        SHEETS, "PUT", lambda call: f"Into the cells {_name_cells(call)}:\n\n{_show_values(call)}"
+    ),
+    "sheets_append": ApiClaim(
+        SHEETS, "POST", lambda call: f"New rows below {_name_cells(call)}:\n\n{_show_values(call)}"
+    ),
+    "sheets_create": ApiClaim(SHEETS, "POST", _describe_new_spreadsheet),
+    "sheets_clear": ApiClaim(SHEETS, "POST", lambda call: f"Empty the cells {_name_cells(call)}"),
+    "tasks_list": ApiClaim(TASKS),
+    "tasks_get": ApiClaim(TASKS),
+    "tasks_create": ApiClaim(TASKS, "POST", _describe_new_task),
+    "tasks_update": ApiClaim(TASKS, "PATCH", _describe_renamed_task),
+    "tasks_complete": ApiClaim(TASKS, "PATCH", lambda call: f"Tick off: {_name_task(call)}"),
+    "tasks_delete": ApiClaim(TASKS, "DELETE", lambda call: f"Delete: {_name_task(call)}"),
+}
