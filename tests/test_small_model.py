@@ -93,6 +93,16 @@ def test_a_second_song_of_a_request_is_added_behind_the_first(
     assert "Queued 02 - Paper Boats.mp3" in answer
 
 
+def test_a_song_by_its_place_is_one_of_the_songs_and_no_line_that_was_read(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "shopping.txt").write_text("eggs\nmilk\nbread\n")
+    wish = "what is in my shopping list and play the first song"
+    answer = asked(wish, here, weights_file)
+    assert "milk" in answer
+    assert answer.endswith("song 00.mp3 is damaged or not MP3: it cannot be decoded.\n")
+
+
 def test_a_reason_behind_a_wish_is_no_part_of_it(here: Path, weights_file: Path) -> None:
     answer = asked(
         "Lösch bitte die notes.txt, der Kuchen ist mir schon verbrannt", here, weights_file

@@ -17,7 +17,13 @@ from andy_cli.models.inside.planning.choosing import (
     name_things,
 )
 from andy_cli.models.inside.planning.dialogue import split_wishes
-from andy_cli.models.inside.values.entries import find_entries, find_meant, is_list, is_readable
+from andy_cli.models.inside.values.entries import (
+    find_entries,
+    find_files,
+    find_meant,
+    is_list,
+    is_readable,
+)
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters
@@ -264,7 +270,7 @@ class RequestPlan:
         if not near:
             return steps
         best = max(near, key=near.__getitem__)
-        if self._found_no_list(place):
+        if self._found_no_list(place, self._choices[pointing.at]):
             return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
         before = steps[place - 1]
         if before.at not in near:
@@ -289,9 +295,13 @@ class RequestPlan:
         near = self._encoder.closeness(describe_command(self._choices[at]), descriptions)
         return dict(zip(lists, near, strict=True))
 
-    def _found_no_list(self, count: int) -> bool:
-        """Tell whether so many commands were carried out, and none of them has found a list."""
+    def _found_no_list(self, count: int, choice: Choice) -> bool:
+        """Tell whether so many commands were carried out, and none found a list for this one."""
         found = self._constraint.results[:count]
+        needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
+        if needed == ["file"]:
+            names = self._constraint.names
+            return len(found) == count and not any(find_files(result, names) for result in found)
         return len(found) == count and not any(map(holds_list, found))
 
     def _find_unsaid(self, steps: Sequence[Step]) -> Step | None:

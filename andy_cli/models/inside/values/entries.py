@@ -6,7 +6,7 @@ from mimetypes import guess_type
 from typing import NamedTuple
 
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.values.spans import is_near
+from andy_cli.models.inside.values.spans import ENDING, is_near
 
 NAME_KEYS = ("file", "name", "path", "title", "subject", "url", "id", "summary")
 LISTED_LEAD = 0.012
@@ -50,6 +50,14 @@ def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[
     keys = (key, *NAME_KEYS) if key else NAME_KEYS
     entries = [make_entry(record, keys) for record in list_records(value, keys)]
     return [entry for entry in entries if entry.name]
+
+
+def find_files(result: str, names: Sequence[str]) -> list[ListedEntry]:
+    """Find the entries of a result, if some of them are called as files are: lines of a text that
+    was read are none that could be opened or played."""
+    listed = find_entries(result, names=names)
+    is_of_files = any(entry.name in names or ENDING.search(entry.name) for entry in listed)
+    return listed if is_of_files else []
 
 
 def list_lines(text: str, names: Sequence[str]) -> list[str]:

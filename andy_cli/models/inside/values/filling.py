@@ -13,6 +13,7 @@ from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     ListedEntry,
     find_entries,
+    find_files,
     find_meant,
     find_path,
     is_list,
@@ -89,7 +90,7 @@ class Filler:
 def list_meant(choice: Choice, known: Known) -> dict[str, str]:
     """List what may be meant, and its name: entries of the newest list, else files."""
     for result in reversed(known.results):
-        if listed := find_entries(result):
+        if listed := find_files(result, known.names):
             return {entry.words: entry.name for entry in listed}
     return {name: name for name in known.names if choice.harmless and is_readable(name)}
 
@@ -257,7 +258,7 @@ class _Filling:
     def _find_entry(self, parameter: Parameter) -> str | None:
         """Find a file or folder that is spoken of: in the newest list, or by its name."""
         is_folder = parameter.kind == "folder"
-        if not is_folder and (listed := self._find_listed()):
+        if not is_folder and (listed := self._find_listed(is_file=True)):
             return find_path(listed, self._known.names)
         if is_folder and find_ordinal(self._text) is not None:
             return self._find_folder_before()
@@ -290,10 +291,11 @@ class _Filling:
         span = self._picker.find_free(find_typed("folder", self._text))
         return self._picker.take(span) if span else None
 
-    def _find_listed(self, key: str = "") -> str | None:
-        """Find an entry of the newest list that is pointed at or named in it."""
+    def _find_listed(self, key: str = "", is_file: bool = False) -> str | None:
+        """Find an entry of the newest list, or list of files, that is pointed at or named in it."""
+        names = self._known.names
         for result in reversed(self._known.results):
-            if listed := find_entries(result, key, self._known.names):
+            if listed := find_files(result, names) if is_file else find_entries(result, key, names):
                 return self._choose_entry(listed, is_list(result))
         return None
 
