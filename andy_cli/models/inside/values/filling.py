@@ -88,10 +88,14 @@ class Filler:
 
 
 def list_meant(choice: Choice, known: Known) -> dict[str, str]:
-    """List what may be meant, and its name: entries of the newest list, else files."""
+    """List what may be meant, and its name: entries of the newest list, else files.
+
+    What only reads can do nothing with a list of songs.
+    """
     for result in reversed(known.results):
-        if listed := find_files(result, known.names):
-            return {entry.words: entry.name for entry in listed}
+        listed = find_files(result, known.names)
+        if fitting := [entry for entry in listed if not choice.harmless or is_readable(entry.name)]:
+            return {entry.words: entry.name for entry in fitting}
     return {name: name for name in known.names if choice.harmless and is_readable(name)}
 
 
