@@ -106,7 +106,7 @@ class ToolUsed:
     tool_name: str
     parameters: Arguments
     action: str
-    """What is about to happen, in human words."""
+    """The action that is about to happen, in human words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,9 @@ class ToolAnswered:
     error: str = ""
     seconds: float = 0.0
     did: str = ""
-    """What happened, in human words."""
+    """The action that happened, in human words."""
     problem: str = ""
-    """What went wrong, in words for the user."""
+    """The problem, in words for the user."""
     display: Display = field(default=NO_DISPLAY, metadata=NOT_SENT)
 
 
@@ -167,7 +167,7 @@ class Ended:
     permission_denials: tuple[str, ...] = ()
     grounding: dict[str, object] = field(default_factory=dict)
     not_done: tuple[Mapping[str, str], ...] = ()
-    """What was asked for and not done: `action` and `reason` of each."""
+    """The actions that were asked for and not done: `action` and `reason` of each."""
     error: Mapping[str, str] | None = None
     """On failure: `kind`, `message` and `hint`."""
 

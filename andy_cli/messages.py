@@ -56,7 +56,7 @@ class ToolRequest(NamedTuple):
     operation: str = ""
     priority: float = 0
     span: tuple[int, int] = (0, 0)
-    """Where it stood in the reply: first character and one past the last."""
+    """Its place in the reply: first character and one past the last."""
     quoted: bool = False
     """It stood in a quotation or a code fence."""
 
@@ -86,7 +86,7 @@ class Display(NamedTuple):
     diff: str = ""
     """The change to a file: hunks of a unified diff, without the names of files."""
     output: str = ""
-    """What a command wrote, as far as it is kept."""
+    """The output of a command, as far as it is kept."""
     exit_code: int = 0
     """Of that command."""
 
@@ -100,15 +100,15 @@ class ToolResult(NamedTuple):
     call_id: str
     name: str
     content: str
-    """What the model is told: raw JSON where the tool returned data, else its message (C10)."""
+    """The text for the model: raw JSON where the tool returned data, else its message (C10)."""
     status: Status = Status.SUCCESS
     seconds: float = 0.0
     did: str = ""
     """The action in human words, e.g. `listed 3 files in ~/Music`; this is all a user sees."""
     problem: str = ""
-    """What went wrong, in words for the user; empty where nothing did."""
+    """The problem, in words for the user; empty where there was none."""
     partial: str = ""
-    """What of it could not be looked at, in words for the user, e.g. `3 files could not be
+    """The part of it that could not be looked at, in words for the user, e.g. `3 files could not be
     opened`."""
     display: Display = NO_DISPLAY
 
@@ -172,7 +172,7 @@ class Choice(NamedTuple):
     text: str
     about: str = ""
     beyond: str = ""
-    """What it would do, as `change files`, where the model is too small to be trusted with it."""
+    """The kind of action, as `change files`, where the model is too small to be trusted with it."""
     parameters: Schema | None = None
     """Of a command: the JSON Schema of its arguments."""
     action: str = ""
@@ -201,11 +201,11 @@ class Constraint(NamedTuple):
     schema: Schema | None = None
     """JSON of this schema, for the same; it goes before the grammar."""
     results: tuple[str, ...] = ()
-    """What tools returned in this turn, oldest first, as JSON or text."""
+    """The results of tools in this turn, oldest first, as JSON or text."""
     done: tuple[str, ...] = ()
-    """What was done for each of them, in words and the past tense; empty where nobody knows."""
+    """The action behind each of them, in words and the past tense; empty where nobody knows."""
     earlier: tuple[str, ...] = ()
-    """What tools returned in the turns before."""
+    """The results of tools in the turns before."""
     names: tuple[str, ...] = ()
     """Files and folders that are there, folders with a slash at the end."""
 
@@ -246,20 +246,20 @@ class Learned(NamedTuple):
     """The dialect that was found for it then, from its template perhaps; `why` says so."""
     why: str = ""
     dialect: str = ""
-    """What did best in a probe; empty if there was none, or nothing worked."""
+    """The dialect that did best in a probe; empty if there was none, or nothing worked."""
     right: int = 0
     tasks: int = 0
-    """How many of how many tasks it carried out in that dialect."""
+    """The tasks it carried out in that dialect, and those it was given."""
     tokens: int = 0
     """Those it took for them, the prompts included."""
     on: str = ""
     """The day of the probe, as `2026-11-21`."""
     constrained: bool | None = None
-    """Whether it did better when its server held it to what it may write; of a probe."""
+    """True if it did better in a probe when its server held it to what it may write."""
     trusted: Mapping[str, int] | None = None
     """By effect how many free values of a call it got right in a probe; what is missing, none."""
     without: tuple[str, ...] = ()
-    """What its server refused of requests, in the words of models/http/features.py."""
+    """The features of requests that its server refused, in the words of models/http/features.py."""
     silent: int = 0
     """Replies in a row that called no tool, while nothing else told whether it sees them."""
 

@@ -161,7 +161,7 @@ class Settings:
     def __init__(self, values: Mapping[str, Value], notes: Sequence[str] = ()) -> None:
         self._values = values
         self.notes = notes
-        """What the user should know of how they came about."""
+        """Notes for the user on how they came about."""
 
     def __getitem__(self, key: str) -> Value:
         return self._values[key]

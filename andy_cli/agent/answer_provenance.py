@@ -9,7 +9,7 @@ class AnswerProvenance(NamedTuple):
     answer: str
     evidence: Evidence
     changes: tuple[str, ...] = ()
-    """What was corrected in requests: `file -> path`."""
+    """The corrections of requests: `file -> path`."""
     unsupported: tuple[str, ...] = ()
     attached: str = ""
-    """What came with the user's message."""
+    """The text that came with the user's message."""

@@ -39,7 +39,7 @@ MENTION = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]+)(?:\"|$)|(?P<plain>[
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 LINES = re.compile(r"(?P<path>.+?):(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?")
 BEHIND = ".,;:!?)]}'"
-"""What may follow a path in a sentence."""
+"""The signs that may follow a path in a sentence."""
 
 
 class PathMention(NamedTuple):

@@ -14,7 +14,7 @@ from andy_cli.messages import Status, ToolCall, ToolResult, Usage
 SAID_NOTHING = "The model said nothing."
 ONLY_THOUGHTS = "The model only thought and said nothing."
 RESENDS = 2
-"""How often a reply that breaks its protocol may be sent again (R13)."""
+"""The times a reply that breaks its protocol may be sent again (R13)."""
 INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
 
 
@@ -41,19 +41,19 @@ class TurnState:
     """The answer still is, after it was continued."""
     has_repeated: bool = False
     reply_text: str = ""
-    """What the last reply said to the user."""
+    """The words of the last reply to the user."""
     answer: str = ""
     misfit_round: int = -1
     """The last round in which a request could not be understood."""
     resends: int = 0
     refusal: str = ""
-    """What the model is told of its last reply, if that has to be sent again."""
+    """The note to the model on its last reply, if that has to be sent again."""
     is_done: bool = False
     """The model ended its turn by a call."""
     stop_reason: str = ""
     """Why the turn had to end early, in words."""
     question: str = ""
-    """What the user has to be asked before anything can go on."""
+    """The question to the user before anything can go on."""
     empty_reason: str = ""
     """Why the last reply says nothing, if it does."""
     asked_empty_again: bool = False
@@ -66,7 +66,7 @@ class TurnState:
     subtype: events.Subtype = "success"
     exit_code: int = 0
     error: events.Failed | None = None
-    """What ended it, if an error did."""
+    """The error that ended it, if one did."""
     denials: list[str] = field(default_factory=list)
     failed_calls: set[str] = field(default_factory=set)
     """Ids of the calls that ended badly."""

@@ -215,7 +215,7 @@ class RunPrinter:
         self._streamed = False
         self._written_answer = ""
         self._answer = ""
-        """What the model has said to the user so far."""
+        """The model's words to the user so far."""
         self._started = time.monotonic()
         self._is_interrupted = False
         """Something else was written behind the answer, or within."""

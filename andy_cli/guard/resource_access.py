@@ -9,7 +9,7 @@ from andy_cli.guard.workspace import Operation
 from andy_cli.messages import Effect
 
 Grants = Mapping[str, Path]
-"""Where the paths of a call led when they were judged, by how they are written."""
+"""The places that the paths of a call led to when they were judged, by how they are written."""
 NO_GRANTS: Grants = MappingProxyType({})
 
 
@@ -17,7 +17,7 @@ class ResourceAccess(NamedTuple):
     places: tuple[str, ...] = ()
     """The paths, as they were written."""
     operation: Operation = "read"
-    """What would be done with them."""
+    """The operation on them."""
     command: str = ""
     """The command line that would be given to the shell."""
     address: str = ""
@@ -26,17 +26,17 @@ class ResourceAccess(NamedTuple):
     trusted: bool = False
     """The address is one of the user's own settings."""
     shown: str = ""
-    """What the user sees before a yes beside the action: the whole mail, what goes where."""
+    """The text beside the action that is seen before a yes: the whole mail, what goes where."""
     summary: str = ""
-    """How much it changes, in a few words behind the action: `new file, 3 lines`."""
+    """The size of the change, in a few words behind the action: `new file, 3 lines`."""
     diff: str = ""
     """The change to a file, as in `Display`."""
     effect: Effect | None = None
-    """That of this very call, where it is another than the tool's."""
+    """The effect of this very call, where it is another than the tool's."""
     contained: bool = False
     """It can run where the kernel lets it read the workspace without its secrets, and no more."""
     operations: tuple[Operation, ...] = ()
-    """What would be done with each place, where it is not the same for all."""
+    """The operation on each place, where it is not the same for all."""
 
     @property
     def uses(self) -> tuple[tuple[str, Operation], ...]:

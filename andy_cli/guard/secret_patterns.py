@@ -37,7 +37,7 @@ NAMES = r"""(?:(?:api|access|private|secret|subscription|account|shared|signing|
     |service|license|auth|client)[_-]?key
     |token|secret|password|passwd|passphrase|passcode|credentials?|pwd
     |pass(?<![a-z0-9]pass)(?![a-z])|auth(?<![a-z0-9]auth)(?![a-z])|pat(?<=_pat))"""
-"""What a name ends in that stands beside a secret."""
+"""The ends of names that stand beside a secret."""
 
 PASSWORD_IN_URL = re.compile(r"(?<=://)([^\s/:@\"']*):([^\s/\"']+)@")
 SCHEME = re.compile(r"\b(?:Bearer|Basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE)
@@ -56,7 +56,7 @@ NAMED = (
     r"""(?x)\s*(?:</key>\s*<string)?>\s*([^\s<>$]{8,})</    # XML, a property list""",
     r"""(?x)["']\s+value\s*=\s*["']([^\s"'<>$]{8,})["']""",
 )
-"""What stands behind a name."""
+"""Forms of a value behind a name."""
 LISTED = r"""(?x)s\\?["']?\s*[:=]\s*\[([^\[\]{}]{8,4000})\]"""
 IN_LIST = re.compile(r"""["']([^\s"'\\]{8,})["'\\]""")
 QUERY = re.compile(

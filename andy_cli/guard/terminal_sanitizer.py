@@ -18,7 +18,7 @@ CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
-"""What may never be written to a terminal."""
+"""Sequences that may never be written to a terminal."""
 
 LONGEST = 4096
 """Characters of a sequence; what goes on longer is text."""

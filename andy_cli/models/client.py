@@ -77,10 +77,10 @@ class Provider:
     base_url: str = ""
     key_names: tuple[str, ...] = ()
     key_begins: tuple[str, ...] = ()
-    """How its keys begin, where those of nobody else do."""
+    """The beginnings of its keys that no other's have."""
     default_model: str = ""
     connect: Callable[[Endpoint, Settings], ModelClient] | None = None
-    """How to reach it; None means: as any server that speaks the OpenAI chat API."""
+    """The way to reach it; None means: as any server that speaks the OpenAI chat API."""
     rank: int = 100
     """Its place when several keys are there and nothing else was said; lower wins."""
     tools: bool = True

@@ -26,7 +26,7 @@ OWNERS = {
     "llamacpp": "llamacpp",
     "vllm": "vllm",
 }
-"""What a server writes into `owned_by` of its models, and who it therefore is."""
+"""The name that a server writes into `owned_by` of its models, and who it therefore is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ LONGEST = 200
 """Characters of a reason that are kept."""
 
 PATIENCE = timedelta(days=30)
-"""How long it is believed what a server takes and what not: servers are updated."""
+"""The time for which it is believed what a server takes and what not: servers are updated."""
 
 Entry = Mapping[str, object]
 Key = tuple[str, str]

@@ -66,7 +66,7 @@ class Log:
         self._descriptor = -1
         self._seq = 0
         self._waiting: list[Record] = []
-        """What is not known to be on disk; the first `_written` of it are in the file."""
+        """Records that are not known to be on disk; the first `_written` are in the file."""
         self._written = 0
         self._torn = False
         """The file does not end with the end of a line."""

@@ -39,7 +39,7 @@ class SessionCard:
     """Seconds since 1970."""
     size: int
     folder: str = ""
-    """Where it was begun, or gone on with last; unknown of old files."""
+    """The folder it was begun in, or gone on with last; unknown of old files."""
     name: str = ""
     title: str = ""
     """The first words that the user said in it."""

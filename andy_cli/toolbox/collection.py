@@ -40,7 +40,7 @@ class Collection:
         self._seen: dict[str, int] = {}
         self.registry = Registry(self._allowed_tools(shipped_tools()))
         self.problems: list[str] = []
-        """What could not be loaded and why, since this was last looked at."""
+        """The files that could not be loaded and why, since this was last looked at."""
         self._from_packages()
         self.refresh()
 

@@ -78,16 +78,16 @@ class Tool:
     description: str
     effect: Effect
     action: str
-    """What it does, with `{parameter}` slots: `play {file|a song}`; a user sees this, not the name.
+    """The action, with `{parameter}` slots: `play {file|a song}`; a user sees this, not the name.
     What stands behind the bar is said where there is no value."""
     title: str = ""
-    """What it is called in a sentence for the user: a short plain noun phrase in English without
+    """Its name in a sentence for the user: a short plain noun phrase in English without
     article, as in `I used the file search`. Where none is given, the words of its name."""
     examples: tuple[str, ...] = ()
-    """What people say when they want it, in English and in a few words; no model is told, they
+    """Sentences of people who want it, in English and in a few words; no model is told, they
     are compared in meaning with what is said to one that is too small to choose."""
     members: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)
-    """What a parameter can be, where people say it in words of their own: places, for example. No
+    """The values of a parameter, where people say it in words of their own: places, for example. No
     model is told; a model that is too small to choose takes no other value."""
     repeated_as: str = ""
     """The tool that is meant by a second of it in one request: `play this, then that` adds that."""
@@ -96,16 +96,16 @@ class Tool:
     run: Runner
     check: Check = lambda arguments: ()
     claim: Callable[[Arguments], ResourceAccess] = lambda arguments: NOTHING
-    """What a call would touch. It may look at files inside the workspace; it changes nothing."""
+    """Says what a call would touch. It may look at files of the workspace, and changes nothing."""
     unavailable_reason: Callable[[], str] = ready
-    """What it still needs before it can work, in one line that says what to do; empty if nothing.
+    """Says in one line what it still needs before it can work, and what to do; empty if nothing.
     Quick: it looks at settings and for files, never at the network."""
     returns_result: bool = True
-    """Whether its result is something the model has to know; opening a page has none."""
+    """True if its result is something the model has to know; opening a page has none."""
     background: bool = False
     """It goes on by itself: nothing waits for it."""
     source: str = ""
-    """Where it comes from, if not with andy: a file, an MCP server."""
+    """Its origin, if not with andy: a file, an MCP server."""
     function_itself: Callable[..., object] | None = None
     """The Python function, where it is one."""
     fingerprint: str = ""
@@ -135,7 +135,7 @@ class Tool:
 
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where an inner capital begins a word: `search|Memory`, `get|HTTP|Page`."""
+"""The places where an inner capital begins a word: `search|Memory`, `get|HTTP|Page`."""
 
 
 def words_of_name(name: str) -> str:

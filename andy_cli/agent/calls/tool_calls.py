@@ -37,7 +37,7 @@ class CallRun:
 
     effect: Effect
     action: str
-    """What the call does, in words."""
+    """The action of the call, in words."""
     result: ToolResult
 
 

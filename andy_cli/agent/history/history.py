@@ -22,12 +22,12 @@ class History:
         self.messages: list[Message] = []
         self.log = log
         self.turn_start = 0
-        """Where the user's last message stands."""
+        """The position of the user's last message."""
         self.user_request = ""
         """Of that message, without what came with it: what the user wants is read from it."""
         self.user_texts = deque[str](maxlen=REMEMBERED)
         self.attached_texts = deque[str](maxlen=REMEMBERED)
-        """What came with the user's words: piped, attached, printed."""
+        """Texts that came with the user's words: piped, attached, printed."""
         self.failed_calls: set[str] = set()
         """Ids of the calls whose results are errors."""
         self._windowed = WindowedHistory()

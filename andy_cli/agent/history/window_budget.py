@@ -37,7 +37,7 @@ class WindowBudget:
         self._tools = ToolFitting(model, history, registry)
         self._window = 0
         self._narrowed_at = 0
-        """How long the history was when it was last told with less."""
+        """The length of the history when it was last told with less."""
         self._warning = ""
 
     def reset(self) -> None:

@@ -36,7 +36,7 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
 EXCHANGES = 20
-"""How many are kept for whoever asks what was truly said."""
+"""The number that is kept for whoever asks what was truly said."""
 
 
 class ModelExchange(NamedTuple):

@@ -36,7 +36,7 @@ from andy_cli.toolbox.music import player
 from andy_cli.toolbox.music.songs import show_clock
 
 HINT = "/help says what there is, Ctrl-D leaves"
-"""What the status line says at first."""
+"""The status line at first."""
 
 
 class ChatController:

@@ -58,7 +58,7 @@ class ChatSession:
 
     def __init__(self, options: Options, tell: Callable[[str], None], ask: Asker) -> None:
         self.options = options
-        """How the next conversation is opened; /model changes it."""
+        """The way in which the next conversation is opened; /model changes it."""
         self.tell = tell
         self.greet: Callable[[OpenConversation], object] = lambda opened: None
         """Called when the first conversation is open, before anything is told of it."""
@@ -80,7 +80,7 @@ class ChatSession:
         self._ask_approval = ask
         self._opening = asyncio.Lock()
         self._held_back: list[str] | None = None
-        """What is told while a conversation is opened."""
+        """Notes that come while a conversation is opened."""
         self._fullness = 0.0
 
     def describe_status(self, music: str) -> str:

@@ -17,7 +17,7 @@ OFFERED = 200
 """Values of an argument that are offered at most."""
 NEAREST = 3
 SIMILAR = 0.65
-"""How much of a name has to be right for it to be recognised."""
+"""The part of a name that has to be right for it to be recognised."""
 
 
 class CompletionOffer(NamedTuple):

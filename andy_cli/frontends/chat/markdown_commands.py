@@ -59,7 +59,7 @@ class MarkdownCommand(NamedTuple):
 class FoundCommands(NamedTuple):
     commands: tuple[SlashCommand, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the user should know: which files are no commands, and why."""
+    """Notes for the user: which files are no commands, and why."""
 
 
 def find_markdown_commands(settings: Settings, taken: Collection[str]) -> FoundCommands:

@@ -25,7 +25,7 @@ SMALL = "smollm2"
 MEGABYTE = 1_000_000
 YES = ("y", "yes", "1")
 REFUSED = (401, 403)
-"""What a server answers to a wrong key, or to none."""
+"""The statuses of answers to a wrong key, or to none."""
 
 
 class AskUser(Protocol):

@@ -33,9 +33,9 @@ BEHIND_THE_PROMPT = (
     "truststore",
     "anyio._backends._asyncio",
 )
-"""What the first turn needs: all but the first, with what they import, is loaded late elsewhere."""
+"""Modules that the first turn needs; elsewhere all but the first are loaded late."""
 ENDING_SIGNALS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
-"""What ends andy and all it started: to be asked to, and a terminal that is closed."""
+"""Signals that end andy and all it started: to be asked to, and a terminal that is closed."""
 TICK = 0.5
 """Seconds between two looks at the music that plays."""
 RESUME_HINT = "resume with `andy -c`\n"

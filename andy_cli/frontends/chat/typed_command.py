@@ -143,7 +143,7 @@ class OutputScreen:
         self.head = ""
         """The first characters that came."""
         self._shown_length = 0
-        """How many of them are on the screen: whole lines, none that is blank at the end."""
+        """The number of them on the screen: whole lines, none that is blank at the end."""
         self._last_output = time.monotonic()
         self._silence_limit = QUIET
 

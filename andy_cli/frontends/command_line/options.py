@@ -187,7 +187,7 @@ SHARED_OPTIONS = (
         "DIR",
     ),
 )
-"""What both chat and run take."""
+"""The options that both chat and run take."""
 
 RUN_OPTIONS = (
     Option("prompt", ("--prompt", "-p"), "the task, instead of TASK"),
@@ -228,7 +228,7 @@ RUN_OPTIONS = (
     Option("no_wait", ("--no-wait",), "do not wait for music to end: stop it and return", bool),
     Option("no_stdin", ("--no-stdin",), "do not read stdin", bool),
 )
-"""What run alone takes."""
+"""The options that run alone takes."""
 
 ROOT_OPTIONS = (
     Option("print", ("--print", "-p"), "carry out one task, as `andy run` does", bool),
@@ -237,10 +237,10 @@ ROOT_OPTIONS = (
         for option in RUN_OPTIONS
     ),
 )
-"""What stands straight on `andy` makes it `andy run`. There -p needs no text right behind it."""
+"""Options that make it `andy run`. There -p needs no text right behind it."""
 
 Given = Mapping[str, object]
-"""What each field was given: a text, a list of texts, or whether it was written."""
+"""The value that each field was given: a text, a list of texts, or whether it was written."""
 
 
 def make_options(given: Given) -> Options:
@@ -258,7 +258,7 @@ class CommandLine:
 
     given: dict[str, object]
     words: list[str]
-    """What is neither an option nor its value."""
+    """The words that are neither an option nor its value."""
     written: list[str]
     """The options and their values, as they were written."""
     ended: bool = False

@@ -202,7 +202,7 @@ class WordPosition:
     option: TyperOption | None = None
     """The one whose value it is."""
     arguments: int = 0
-    """How many stand before it."""
+    """The number of words before it."""
     ended: bool = False
     """Behind `--` nothing is an option."""
 

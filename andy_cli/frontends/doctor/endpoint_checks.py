@@ -32,7 +32,7 @@ WINDOW_COMMANDS = {
     "lmstudio": "lms load {model} --context-length 16384",
     "vllm": "vllm serve {model} --max-model-len 16384",
 }
-"""How a server is given a larger window."""
+"""The way to give a server a larger window."""
 START_COMMANDS = {
     "ollama": "ollama serve",
     "llamacpp": "llama-server --jinja -m MODEL.gguf",

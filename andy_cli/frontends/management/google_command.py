@@ -27,7 +27,7 @@ from andy_cli.toolbox.google.login.withdrawal import withdraw_login
 from andy_cli.toolbox.login_redirect import LoginRedirect
 
 NOWHERE = "http://127.0.0.1:1/"
-"""Where a browser elsewhere is sent: no page opens, and the address in its bar holds the code."""
+"""A browser elsewhere is sent there: no page opens, and the address in its bar holds the code."""
 
 
 def log_in(settings: Settings, client_file: str, part_names: str, browser: bool) -> None:

@@ -93,12 +93,12 @@ class WantedCall(NamedTuple):
 class ProbeTask(NamedTuple):
     name: str
     said: str
-    """What the user says."""
+    """The user's words."""
     tools: tuple[str, ...]
     calls: tuple[WantedCall, ...] = ()
     """Each must be made, in whatever order, and no other."""
     answer: str = ""
-    """What the answer must hold; it stands in a result."""
+    """The text that the answer must hold; it stands in a result."""
 
 
 TASKS = (

@@ -25,7 +25,7 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
 GENERAL = (OBJECT, DIALOGUE, "hermes")
-"""What any model may be able to write, whoever made it."""
+"""Dialects that any model may be able to write, whoever made it."""
 
 BOUNDS = ("limits.rounds=6", "limits.calls=8")
 MOST_TOKENS = "max_tokens=2000"
@@ -46,9 +46,9 @@ class TaskOutcome(NamedTuple):
 
     task: ProbeTask
     why: str = ""
-    """What was wrong; empty if it was carried out."""
+    """The fault; empty if it was carried out."""
     error: ModelError | None = None
-    """What the server said, if it was the server that failed."""
+    """The error of the server, if it was the server that failed."""
 
 
 class ProbedWay(NamedTuple):

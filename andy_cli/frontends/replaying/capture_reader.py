@@ -30,7 +30,7 @@ class RecordedRequest:
     ended: bool = False
     error: str = ""
     outcome: Record | None = None
-    """What was made of the reply at the time."""
+    """The meaning that the reply was given at the time."""
 
     @property
     def model(self) -> str:
@@ -52,11 +52,11 @@ class RecordedRequest:
 class RecordedCapture(NamedTuple):
     requests: tuple[RecordedRequest, ...]
     damage: tuple[str, ...]
-    """What is wrong with the file, in words."""
+    """The fault of the file, in words."""
     turns: tuple[Record, ...] = ()
-    """What the user said, and how the model was spoken to then."""
+    """The user's words, and how the model was spoken to then."""
     results: tuple[Record, ...] = ()
-    """What tools returned, in order."""
+    """The results of tools, in order."""
 
 
 class DamagedLineError(Exception):

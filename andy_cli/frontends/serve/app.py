@@ -230,4 +230,4 @@ def find_last_words(chat_request: ChatRequest) -> str:
 
 
 MARK = re.compile("\ufdd0[0-9]+\ufdd1")
-"""What stands for a picture and the like."""
+"""The stand-in for a picture and the like."""

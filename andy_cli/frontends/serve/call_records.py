@@ -38,9 +38,9 @@ class CallRecord:
     asked: str = ""
     """The last thing the client said."""
     raw: str = ""
-    """What the model wrote."""
+    """The text that the model wrote."""
     compiled: str = ""
-    """What the client got, as JSON."""
+    """The answer that the client got, as JSON."""
     repairs: tuple[str, ...] = ()
     calls: int = 0
 

@@ -9,7 +9,7 @@ import struct
 SLOT_SIZE = 2**20
 """Bytes of a process."""
 HEAD = struct.Struct("=QQ")
-"""How often it was written, odd while it is; the length of what is on it."""
+"""The times it was written, odd while it is; the length of what is on it."""
 
 
 class SharedStats:

@@ -11,7 +11,7 @@ CORRECTION_MARK = "Put right:"
 
 MOST_CORRECTIONS = 2
 NOT_WORDS = re.compile(r"[{}\[\]<]|.{80}")
-"""What a correction of data has in it, and not one of a name or a simple value."""
+"""Signs of a correction of data, and not one of a name or a simple value."""
 
 STATUS_WORDS = {
     Status.SUCCESS: "",

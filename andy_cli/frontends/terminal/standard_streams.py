@@ -38,7 +38,7 @@ ASCII_GLYPHS = {
     "“": '"',
     "”": '"',
 }
-"""What stands for signs that andy or its models draw often and that decompose into nothing."""
+"""Replacements for signs that andy or its models draw often and that decompose into nothing."""
 
 REPLACING = "andy.ascii"
 """The name of the error handler that `replace_with_ascii` is registered under."""

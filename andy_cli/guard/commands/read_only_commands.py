@@ -42,7 +42,7 @@ def read_only_programs() -> dict[str, ReadOnlyProgram]:
 
 
 Inside = Callable[[str], bool]
-"""Whether a path, as written from the workspace, really lies inside."""
+"""Tells whether a path, as written from the workspace, really lies inside."""
 
 
 def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:

@@ -16,7 +16,7 @@ from andy_cli.guard.commands.tables import load_table
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 LONGEST = 8191
-"""What cmd itself takes."""
+"""Commands that cmd itself takes."""
 
 READS = {
     "cmd": "cd comp date dir echo fc find findstr hostname tasklist tree type ver vol where whoami",

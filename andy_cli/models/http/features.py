@@ -42,8 +42,8 @@ LIMIT: Final = "limit"
 """The number of tokens is the fault, not the name of the field."""
 
 PASSING = frozenset({TOOLS, EXTRAS, LIMIT, STREAM, UNHELPFUL})
-"""What is not remembered from one start to the next: it may be due to one request, or is
-remembered otherwise."""
+"""Features that are not remembered from one start to the next: they may be due to one request, or
+are remembered otherwise."""
 
 INVALID = frozenset({400, 415, 422})
 """Statuses that say that the request is at fault: what is named needs no further words."""
@@ -90,7 +90,7 @@ WHOLLY = re.compile(
 )
 """Tools are not taken at all, rather than these tools."""
 CONSTRAINT = re.compile(r"grammar|schema|structured|guided|\bformat\b|response.?format", re.I)
-"""What a reply is held to, in whatever words."""
+"""Words for what a reply is held to."""
 TEMPLATE = re.compile(r"\bjinja\b|\b(chat|prompt) ?template\b|render\w* (the )?prompt", re.I)
 QUOTED = re.compile(r"['\"`\u2018\u201c]([^'\"`\u2019\u201d\s]{1,80})['\"`\u2019\u201d]")
 ROLE = re.compile(

@@ -57,7 +57,7 @@ def read_refusal(body: object) -> ServerRefusal:
 
 
 WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
-"""How nginx, Apache and servers written in Go answer http:// at an https port."""
+"""The answers of nginx, Apache and servers written in Go to http:// at an https port."""
 
 
 def read_page(text: str) -> ServerRefusal:
@@ -68,7 +68,7 @@ def read_page(text: str) -> ServerRefusal:
 
 
 WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
-"""Where servers put their words; the first that holds some is taken."""
+"""The fields in which servers put their words; the first that holds some is taken."""
 NAMING = frozenset(
     "param parameter field property additionalProperty loc path pointer instancePath".split()
 )
@@ -245,7 +245,7 @@ TOO_LONG_WORDS = re.compile(
     rf"reduce the (length|size) of (the|your) (messages|prompt|input)",
     re.IGNORECASE,
 )
-"""What is too long, that it is, and by what measure: no two servers say it alike."""
+"""Words for what is too long, that it is, and by what measure: no two servers say it alike."""
 RATE = re.compile(r"per (min|hour|day|second)|\b[TR]P[MDS]\b|rate.?limit", re.IGNORECASE)
 
 

@@ -40,7 +40,7 @@ class Encoder(Protocol):
 
 class Classifier(NamedTuple):
     others: Sequence[Sequence[str]]
-    """What it was made from."""
+    """The text it was made from."""
     groups: Sequence[int]
     mean: Vectors
     usual: Vectors
@@ -48,7 +48,7 @@ class Classifier(NamedTuple):
 
 
 RIDGE = 1.0
-"""How much large weights cost: the more, the less it learns by heart."""
+"""The cost of large weights: the more, the less it learns by heart."""
 MANY = 64
 """Texts that are compared with as one matrix, which is kept."""
 SHIPPED = Path(__file__).with_name("phrases.npz")

@@ -42,7 +42,7 @@ PICKED = "Copy from each request what is asked for.\n\n" + "".join(
         ("wann f\u00e4hrt der Bus nach K\u00f6ln", "Destination", "K\u00f6ln"),
     )
 )
-"""What the model is shown of how a value is taken from a request."""
+"""The sample for the model of how a value is taken from a request."""
 
 
 class Native(Protocol):

@@ -27,7 +27,7 @@ LARGEST = 4 * 2**20
 """Bytes of an answer; more is no answer."""
 
 LENGTHS = ("loaded_context_length", "max_model_len", "context_length", "context_window")
-"""How servers call the context in a list of models, the one in force first."""
+"""The names of servers for the context in a list of models, the one in force first."""
 
 OWNERS = frozenset({"llamacpp", "vllm"})
 """Servers that say who they are in their list: `owned_by` of each model."""

@@ -13,7 +13,7 @@ SILENT = 3
 ENOUGH = 120
 """Tokens of messages from which one count is believed that comes near: it is no accident."""
 NEAR = 0.8, 1.3
-"""How near, as parts of our estimate."""
+"""The nearness, as parts of our estimate."""
 DIFFERENT = 30
 """Tokens by which two shorter requests must differ before their counts are believed."""
 OVERHEAD = 60

@@ -20,7 +20,7 @@ KNOWN = frozenset(
 """Not all that Python knows: `idna` or `unicode_escape` are no charsets of documents, and slow."""
 
 WINDOWS = {"ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254"}
-"""What is called Latin-1 is that of Windows, as browsers read it."""
+"""Charsets that are called Latin-1 are those of Windows, as browsers read them."""
 
 DECLARED = re.compile(
     rb"<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*[\"']?([\w:.-]{2,40})", re.I

@@ -51,7 +51,7 @@ class Hit(NamedTuple):
 class Looked(NamedTuple):
     hits: tuple[Hit, ...]
     all_words: bool
-    """Whether the hits have all the words, or some of them."""
+    """True if the hits have all the words, and not some of them."""
     gone: int
     """Files with a hit that are not there any more."""
 

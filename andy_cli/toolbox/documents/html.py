@@ -46,11 +46,11 @@ class TextStyle(NamedTuple):
     """The parts of a page's form that its text keeps."""
 
     cell: str = "\t"
-    """What stands in front of a cell of a table."""
+    """The sign in front of a cell of a table."""
     headings: bool = False
-    """Whether headings are marked as in Markdown."""
+    """True if headings are marked as in Markdown."""
     links: bool = False
-    """Whether addresses of links and descriptions of pictures are written out."""
+    """True if addresses of links and descriptions of pictures are written out."""
 
 
 def plain_text(page: str) -> tuple[str, str]:

@@ -83,7 +83,7 @@ class ReadFile(NamedTuple):
 
     path: str
     name: str
-    """What it may be found by: its path in the folder."""
+    """The name it may be found by: its path in the folder."""
     state: FileState
     pieces: Sequence[Piece] | None
 

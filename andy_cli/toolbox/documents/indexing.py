@@ -40,9 +40,9 @@ class IndexingCounts(NamedTuple):
     """The result of an update."""
 
     files: int
-    """That were found."""
+    """The number that was found."""
     read: int
-    """That were new or had changed."""
+    """The number that was new or had changed."""
     gone: int
     faults: tuple[tuple[str, str], ...]
     """The files that could not be read, each with why."""

@@ -32,7 +32,7 @@ FAULTS = (
     OSError,
     ValueError,
 )
-"""What reading a damaged archive, or the XML in it, raises."""
+"""The errors of reading a damaged archive, or the XML in it."""
 
 
 class XmlReader(Protocol):

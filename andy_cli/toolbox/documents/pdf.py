@@ -25,7 +25,7 @@ FAULTS = (
     TypeError,
     ValueError,
 )
-"""What pypdf raises over damaged files, beside what it means to raise."""
+"""The errors of pypdf over damaged files, beside what it means to raise."""
 
 
 def pdf_pages(file: BinaryIO) -> Iterator[str]:

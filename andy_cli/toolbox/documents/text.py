@@ -23,7 +23,7 @@ BINARY = frozenset(
     .ttf .war .wasm .wav .weba .webm .webp .whl .wma .wmv .woff .woff2 .xls .xz .zip
     .zst""".split()
 )
-"""What is not looked into: it holds no text that could be read."""
+"""Kinds that are not looked into: they hold no text that could be read."""
 
 SNIFFED = 8192
 CONTROLS = bytes({*range(9), *range(14, 32), 127} - {27})
@@ -36,7 +36,7 @@ OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 MISSING = frozenset([pdf.MISSING, xlsx.MISSING])
-"""What is said where a package is missing that could read a file."""
+"""The sentences for where a package is missing that could read a file."""
 
 
 class TextPart(NamedTuple):
@@ -44,7 +44,7 @@ class TextPart(NamedTuple):
     """`page 3`, `slide 2`, `sheet Sales`, `chapter 1`; nothing where there are no parts."""
     text: str
     unit: str = ""
-    """What a line of the text is one of: a `line` of the file, a `paragraph`, or nothing."""
+    """The unit of a line of the text: a `line` of the file, a `paragraph`, or nothing."""
 
 
 GoOn = Callable[[], None]
@@ -109,7 +109,7 @@ MEMBERS = {
     epub.CONTAINER: ".epub",
     opendocument.CONTENT: ".odt",
 }
-"""What is in an archive that is a document, whatever it is called."""
+"""Members of archives that are documents, whatever these are called."""
 
 
 def is_binary(name: str) -> bool:

@@ -12,7 +12,7 @@ PASSED_OVER = frozenset("node_modules __pycache__ venv site-packages bower_compo
 """Folders of what others wrote and programs put there, beside all hidden ones."""
 
 KEYS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks", ".gpg", ".asc", ".ppk")
-"""What holds keys is not copied into an index."""
+"""Files that hold keys are not copied into an index."""
 
 
 class FoundFile(NamedTuple):

@@ -33,7 +33,7 @@ FAULTS = (
     TypeError,
     ValueError,
 )
-"""What openpyxl raises over damaged files, beside what it means to raise."""
+"""The errors of openpyxl over damaged files, beside what it means to raise."""
 
 
 def read_sheets(file: BinaryIO, go_on: Callable[[], None]) -> Iterator[tuple[str, str]]:

@@ -33,7 +33,7 @@ class Before(NamedTuple):
 
     there: bool
     known: bool = True
-    """Whether `data` is all of it."""
+    """True if `data` is all of it."""
     data: bytes = b""
     size: int = 0
 

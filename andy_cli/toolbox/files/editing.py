@@ -24,7 +24,7 @@ WIDEST = 120
 class Edited(NamedTuple):
     text: str
     places: int
-    """How many were replaced."""
+    """The number that was replaced."""
 
 
 def replace_text(text: str, old: str, new: str, everywhere: bool, name: str) -> Edited:

@@ -59,7 +59,7 @@ OFFICE = (
     (b"mimetypeapplication/epub+zip", "EPUB book"),
     (b"mimetypeapplication/vnd.oasis.opendocument", "OpenDocument file"),
 )
-"""What tells a document from an archive: it stands in the names of its first members."""
+"""The marks of a document that is an archive: they stand in the names of its first members."""
 
 MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -78,7 +78,7 @@ TEXTUAL = (
     "archive",
     "database",
 )
-"""How the names of those end that hold text, if in a form of their own; pictures hold none."""
+"""Endings of the names of those that hold text, if in a form of their own; pictures do not."""
 
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""

@@ -30,7 +30,7 @@ def show_size(size: int) -> str:
 
 
 NOUNS = {"file": "file", "folder": "folder", "link": "link", "other": "special file"}
-"""What a person calls each kind of entry of a folder."""
+"""The word of a person for each kind of entry of a folder."""
 
 
 def count_kinds(kinds: Mapping[str, int]) -> str:

@@ -22,7 +22,7 @@ from andy_cli.toolbox.work import Work
 ANSWER = 4000
 """Bytes of a server's answer that are told."""
 METHOD = "PUT"
-"""How a file is given to a web address: its bytes as they are (RFC 9110, 9.3.4)."""
+"""The method by which a file is given to a web address: its bytes as they are (RFC 9110, 9.3.4)."""
 
 
 def is_address(destination: str) -> bool:

@@ -40,10 +40,10 @@ AS_TEXT = {
     f"{GOOGLE}presentation": "text/plain",
     f"{GOOGLE}script": f"{GOOGLE}script+json",
 }
-"""What Google turns into text, and which kind of text."""
+"""The types that Google turns into text, and which kind of text."""
 
 FROM_TEXT = {f"{GOOGLE}document": "text/plain", f"{GOOGLE}spreadsheet": "text/csv"}
-"""What Google makes of text, and of which kind of text."""
+"""The types that Google makes of text, and of which kind of text."""
 
 REST = TextRest("A larger maxResults gives them.", "Search for something more exact.")
 
@@ -58,7 +58,7 @@ TERM = re.compile(
     r"shortcutDetails\.targetId)\s*(?:contains|in|has|=|!=|<=?|>=?)\s*\S|'[^']*'\s+in\s+\w|"
     r"sharedWithMe\b"
 )
-"""How a term of Drive's own search language begins."""
+"""The beginning of a term of Drive's own search language."""
 
 
 class NewFile(NamedTuple):

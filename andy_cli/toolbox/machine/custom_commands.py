@@ -19,7 +19,7 @@ from andy_cli.toolbox.runtime_context import here
 
 SLOT = re.compile(r"\{\{|\}\}|(?<!\$)\{([A-Za-z_]\w*)\}")
 UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
-"""Where quotes mean something else, or nothing: here-documents, escapes, reckoning."""
+"""Places where quotes mean something else, or nothing: here-documents, escapes, reckoning."""
 
 
 def command_names() -> list[str]:

@@ -20,13 +20,13 @@ from andy_cli.toolbox.work import in_thread
 LONGEST = 5000
 """Characters of one text: six minutes."""
 SECONDS = 60
-"""How long making the sound may take."""
+"""Seconds that making the sound may take."""
 LOOK = 0.05
 SHOWN = 60
 """Characters of a text by which the user knows it."""
 
 _line: deque[object] = deque()
-"""Who wants to speak, in order. Nobody waits in a thread: there are few, and others need them."""
+"""The speakers in order. Nobody waits in a thread: there are few, and others need them."""
 
 
 async def speak_text(text: str, voice: str, style: str) -> Outcome:

@@ -21,7 +21,7 @@ from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.work import Work
 
 SECONDS = 10
-"""How long listing the voices may take."""
+"""Seconds that listing the voices may take."""
 SAMPLES_FROM = 44
 """Bytes of the header of a WAV file: what is no longer holds no sound."""
 

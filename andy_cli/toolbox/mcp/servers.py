@@ -40,11 +40,11 @@ class McpServer(NamedTuple):
     """The tools that are wanted; none: all."""
     exclude: tuple[str, ...] = ()
     effect: str = ""
-    """What the user's own file says that its tools do: `read` or `network` ask less often."""
+    """The effect that the user's own file gives its tools: `read` or `network` ask less often."""
     fault: str = ""
     """Why it cannot be used."""
     file: str = ""
-    """Where it is written."""
+    """The file it is written in."""
 
     @property
     def where(self) -> str:

@@ -24,9 +24,9 @@ class PlayerState:
     song: Song | None = None
     """None while nothing is loaded."""
     position: float = 0.0
-    """How much of it has been heard; it stands still in a pause."""
+    """The seconds of it that have been heard; it stands still in a pause."""
     queue: tuple[Song, ...] = ()
-    """What comes after it."""
+    """The songs after it."""
     paused: bool = False
     volume: int = 100
     device: str = ""
@@ -73,7 +73,7 @@ class Playlist:
         self.volume = 100
         """Per cent of the recorded loudness, 0 to 100."""
         self.fills = 0
-        """How often the device asked: where it stands still, the device is dead."""
+        """The times the device asked: where it stands still, the device is dead."""
         self.finished = threading.Event()
         """Set while nothing is left to play and the last sound has been heard."""
         self.finished.set()

@@ -24,7 +24,7 @@ BUFFER = RATE * PERIOD_MS * PERIODS // 1000
 holds the interpreter now and then, makes no gap; short enough that a pause feels immediate."""
 
 Sink = Literal["default", "null"]
-"""Where the sound goes: the machine's sound card, or nowhere but in real time."""
+"""The place the sound goes to: the machine's sound card, or nowhere but in real time."""
 
 
 class Decoder:

@@ -19,13 +19,13 @@ SYSTEM = tuple(
     """/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix /gnu /run/current-system
     /run/booted-system /run/opengl-driver /System /Library""".split()
 )
-"""Where systems keep their programs."""
+"""The folders in which systems keep their programs."""
 SETTINGS = tuple(
     f"/etc/{name}"
     for name in """alternatives ld.so.cache ld.so.conf ld.so.conf.d passwd group nsswitch.conf
     localtime os-release lsb-release debian_version magic mime.types terminfo""".split()
 )
-"""What programs read of /etc; all else there may hold secrets."""
+"""The files of /etc that programs read; all else there may hold secrets."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 MOST_ENTRIES = 20_000
 """Of the workspace, that are looked through for secrets."""

@@ -67,7 +67,7 @@ class WebRequest(NamedTuple):
 
 class WebAnswer(NamedTuple):
     url: str
-    """Where it came from in the end."""
+    """The address it came from in the end."""
     status: int
     headers: Mapping[str, str]
     """Names in lower case; several of a name are joined."""

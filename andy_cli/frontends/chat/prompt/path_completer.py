@@ -21,7 +21,7 @@ from prompt_toolkit.document import Document
 
 ATTACHMENT = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]*)|(?P<plain>[^\s\"]*))\Z")
 OUTSIDE = re.compile(r"/|~|\.\.(?:/|$)")
-"""How a path begins that leads out of the workspace."""
+"""The beginnings of paths that lead out of the workspace."""
 
 FRESH = 5.0
 """Seconds for which a walk is believed."""
@@ -47,7 +47,7 @@ class AttachmentCompleter(Completer):
         self._folder = folder
         self._current_walk: FolderWalk | None = None
         self._earlier_paths: list[str] = []
-        """What the walk before this one found."""
+        """The findings of the walk before this one."""
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
         match = ATTACHMENT.search(document.text_before_cursor)

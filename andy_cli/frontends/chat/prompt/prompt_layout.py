@@ -43,9 +43,9 @@ from andy_cli.frontends.chat.prompt.prompt_state import STEP, PromptState
 
 PROMPT, CONTINUED = "> ", "  "
 HINT, SHORT_HINT = "Enter queues, Esc stops", "Esc stops"
-"""What stands in the empty prompt while a turn runs, and where there is no room for that."""
+"""The hint in the empty prompt while a turn runs, and where there is no room for that."""
 QUEUED_EXIT = "exit"
-"""How Ctrl-D is shown while it waits for the end of a turn."""
+"""Ctrl-D as it is shown while it waits for the end of a turn."""
 QUEUE_SHOWN = 3
 """Queued lines that are shown."""
 ANSWER_COLUMNS = 8

@@ -94,7 +94,7 @@ class OpenQuestion:
 
     text: str
     is_secret: bool
-    """What is answered is shown as stars, and nowhere afterwards."""
+    """The answer is shown as stars, and nowhere afterwards."""
     answer: asyncio.Future[str]
 
     def accept(self, text: str) -> None:
@@ -119,9 +119,9 @@ class PromptState:
         self.typed = Buffer(
             history=history, completer=completer, tempfile_suffix=".md", multiline=False
         )
-        """What is typed, to be sent."""
+        """The line that is typed, to be sent."""
         self.answer = Buffer(history=DummyHistory(), multiline=False)
-        """What is typed as the answer to the question."""
+        """The line that is typed as the answer to the question."""
         self.sent = SentLines()
         self.live = LiveRows()
         self.ask_user: OpenQuestion | None = None

@@ -18,9 +18,9 @@ from prompt_toolkit.styles import DEFAULT_ATTRS, Attrs
 from andy_cli.errors import OutputError
 
 READ_SECONDS = 0.5
-"""How long the prompt waits for who reads the answers from a pipe."""
+"""Seconds that the prompt waits for who reads the answers from a pipe."""
 SHOWN_SECONDS = 0.05
-"""How long it takes from there to the screen."""
+"""Seconds that it takes from there to the screen."""
 
 
 class StepwiseOutput(Vt100_Output):

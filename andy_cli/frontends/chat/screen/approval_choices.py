@@ -31,7 +31,7 @@ class ApprovalChoices(NamedTuple):
     always: tuple[str, ...]
     """The rules that would be kept."""
     meaning: str = ""
-    """What they allow, in words."""
+    """The scope that they allow, in words."""
 
     @property
     def rule_line(self) -> str:

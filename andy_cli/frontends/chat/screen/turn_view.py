@@ -63,7 +63,7 @@ class TurnView:
         self._neutralizer = Neutralizer()
         self._open_text = ""
         self._kind_above: Literal["", "text", "line"] = ""
-        """What stands right above; text keeps an empty line's distance."""
+        """The kind of block right above; text keeps an empty line's distance."""
         self._is_midway = False
         """Without redrawing: text was begun and its line is not ended yet."""
         self._printed_pages: list[markdown.MarkdownPage] = []
@@ -71,11 +71,11 @@ class TurnView:
         self._kind_before_text: Literal["", "text", "line"] = ""
         self._activity = ""
         self._progress_lines: tuple[str, ...] = ()
-        """What the running tool is at: behind its action, or as lines below it."""
+        """The progress of the running tool: behind its action, or as lines below it."""
         self.busy = busy
-        """What goes on when nothing else is known."""
+        """The line for when nothing else is known."""
         self.meter = ""
-        """How far a download is; set from any thread, it stands in the place of what goes on."""
+        """The progress of a download, in the place of what goes on; set from any thread."""
         self._last_event = self._clock()
         self._next_drawing = 0.0
         self._drawn_tail: tuple[str, str] = ("", "")

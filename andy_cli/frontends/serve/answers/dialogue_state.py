@@ -39,14 +39,14 @@ class ToolDialogue:
     """Models whose replies begin inside reasoning that the prompt opened, as far as was seen."""
     usage: Usage = NOTHING_USED
     side: list[Wire] = field(default_factory=list)
-    """What was said to the model beside the client's history, and its replies to that."""
+    """Messages to the model beside the client's history, and its replies to that."""
     repairs: tuple[str, ...] = ()
     said: bool = False
     """The client has seen text of this answer."""
     opening: OpeningCall | None = None
     """The first call, which goes on while it is written; None where it may not."""
     unsaid: list[str] = field(default_factory=list)
-    """What the model said instead of calls to use; if `said`, the client saw the first."""
+    """Words of the model instead of calls to use; if `said`, the client saw the first."""
     again: str = ""
     """The tool that is asked for once more, as the arguments that it was called with do not fit."""
     catalogue: ToolCatalogue | None = None

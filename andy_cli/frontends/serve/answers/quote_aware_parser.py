@@ -8,7 +8,7 @@ from andy_cli.messages import Chunk, ToolRequest
 
 Span = tuple[int, int]
 REREAD = 8
-"""How often a reply is read once more at most, for each stretch of quotations in it."""
+"""The times a reply is read once more at most, for each stretch of quotations in it."""
 
 
 class QuoteAwareParser:

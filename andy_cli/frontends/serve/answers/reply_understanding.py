@@ -78,7 +78,7 @@ class UnderstoodReply(NamedTuple):
     """Texts of requests that are none: quotations, and what the protocol says aloud."""
     dialect: str = ""
     note: str = ""
-    """What the model is told if there is nothing to use."""
+    """The note for the model if there is nothing to use."""
     unfit: tuple[CompletedCall, ...] = ()
     """Calls with arguments that do not fit, as the client may see for itself."""
     foreign: tuple[str, ...] = ()

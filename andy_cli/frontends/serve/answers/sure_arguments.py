@@ -24,7 +24,7 @@ ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 """An escape that is not whole yet."""
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 LIMITED = frozenset({"enum", "const", "pattern", "format", "maxLength", "minLength"})
-"""What a text has to keep to that is known at its end alone."""
+"""Rules for a text that can be checked at its end alone."""
 
 
 NEXT: Mapping[tuple[Place, str], Place] = {
@@ -52,7 +52,7 @@ class SureArguments:
         self._at = 0
         self._key = ""
         self._began = 0
-        """Where the last text begins."""
+        """The start of the last text."""
         self._open: str | None = None
         """The name of the text whose end has not come."""
         self._done: dict[str, object] = {}

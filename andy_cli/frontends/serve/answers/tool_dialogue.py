@@ -100,7 +100,7 @@ class DialogueAsker:
         self._is_answered = False
         self._reader = make_reader(dialogue)
         self._behind: list[AnswerPart] = []
-        """What is said behind a call that is being written: its client gets one after the other."""
+        """Words behind a call that is being written: its client gets one after the other."""
 
     def begin_round(self) -> bool:
         self._tries_left -= 1

@@ -29,11 +29,11 @@ class HttpExchange:
         """Headers of every answer to it."""
         self.begun = False
         self.write_failure: Callable[[ApiError], bytes] | None = None
-        """Who is writing the answer ends it, should it fail."""
+        """Writes the end of an answer that fails; set by who writes it."""
         self.gone = False
         """Its client is; nobody is left to answer."""
         self.beat: KeptStream | None = None
-        """Where its stream is kept alive."""
+        """Its stream, while that is kept alive."""
         self._task: asyncio.Task[object] | None = None
         self.receive = receive
         self._send = send

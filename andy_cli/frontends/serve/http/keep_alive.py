@@ -13,7 +13,7 @@ from time import monotonic
 
 SECOND = 1.0
 COMMENT = b": still writing\n\n"
-"""What readers of event streams pass over."""
+"""A comment, which readers of event streams pass over."""
 
 
 @dataclass(eq=False, slots=True)

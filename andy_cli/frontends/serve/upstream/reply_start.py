@@ -21,7 +21,7 @@ PING = re.compile(rb"^:", re.MULTILINE)
 HELD = 2**16
 """Bytes that are held back at most."""
 STATUSES = {"bad_request": 400, "context": 400, "filtered": 400, "rate_limit": 429, "quota": 429}
-"""How an error inside a 200 is told, by its kind; others are failures of the server (502)."""
+"""The status of an error inside a 200, by its kind; others are failures of the server (502)."""
 
 
 def has_choice(data: bytes) -> bool:

@@ -77,7 +77,7 @@ class Scores(NamedTuple):
     nearness: float = 0.0
     """Of that kind."""
     wish: float = 0.0
-    """How much likelier the model thinks the words with the best command than with talk."""
+    """The model's preference for the words with the best command over those with talk."""
 
     @property
     def best(self) -> int:

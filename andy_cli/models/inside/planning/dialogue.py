@@ -18,7 +18,7 @@ FAILURE = re.compile(
 
 
 REFUSAL = re.compile(r"cannot (\S+) without (\w+)", re.I)
-"""What an interview that got no answer ends with."""
+"""The end of an interview that got no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Turn:
     """The letters written since, values included."""
     results: tuple[str, ...] = ()
     question: str = ""
-    """What is being asked, if the last message asks something."""
+    """The question, if the last message asks something."""
     earlier: tuple[str, ...] = ()
     """Results of the turns before."""
     before: str = ""
     """The request of the turn before."""
     said: str = ""
-    """What it was answered with."""
+    """The answer to it."""
 
     @property
     def refused(self) -> bool:
@@ -90,7 +90,7 @@ JOINT = re.compile(
     r"|\s*[;,.!?]\s+",
     re.I,
 )
-"""What may stand between two wishes, in the five languages that are tried."""
+"""Words that may stand between two wishes, in the five languages that are tried."""
 ADVERBS = frozenset("then afterwards danach dann luego puis ensuite poi".split())
 
 

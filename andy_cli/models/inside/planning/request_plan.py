@@ -31,7 +31,7 @@ from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things
 
 NAMED = 0.04
-"""What a file or an address in a request speaks for a command rather than for talk."""
+"""The weight of a file or an address in a request for a command rather than for talk."""
 NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
 CLOSE = 0.01

@@ -20,7 +20,7 @@ FAR = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 ABILITIES = 6
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
-"""What is answered to a wish for a tool that cannot be used now; its name is the kind."""
+"""The answer to a wish for a tool that cannot be used now; its name is the kind."""
 ANSWERS: Mapping[str, str] = {
     "greeting": "Hello! What can I do for you?",
     "thanks": "You're welcome.",

@@ -57,11 +57,11 @@ class Known(NamedTuple):
     """The knowledge beside the part of the request that is looked at."""
 
     results: Sequence[str] = ()
-    """What tools returned, the newest last, as JSON or text."""
+    """The results of tools, the newest last, as JSON or text."""
     names: Sequence[str] = ()
     """Files and folders that are there, folders with a slash at the end."""
     before: Sequence[str] = ()
-    """What the user said before, the newest last."""
+    """The user's words before, the newest last."""
 
 
 class Filler:

@@ -91,7 +91,7 @@ BEHIND = re.compile(
     r"(?!is\b)(.+)",
     re.I | re.S,
 )
-"""What leads to a text that is to be written or said."""
+"""Words that lead to a text that is to be written or said."""
 
 
 def find_texts(text: str) -> list[Span]:
@@ -148,9 +148,9 @@ class Match(NamedTuple):
     name: str
     """Of a file or folder, as it is there."""
     letters: int
-    """How many letters of its name were said."""
+    """The number of letters of its name that were said."""
     words: frozenset[str]
-    """What was said of it."""
+    """The words that were said of it."""
     share: float
     """The part of its letters that were said: of its title or of its artist."""
 

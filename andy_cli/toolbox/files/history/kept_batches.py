@@ -40,7 +40,7 @@ KINDS: dict[str, type[Change]] = {
 SESSIONS = 10
 """Conversations whose journals are kept."""
 DAYS = 30
-"""How long they are."""
+"""Days after which a journal is thrown away."""
 LATEST = 1e11
 """Seconds since 1970, far in the future: later times have no date."""
 CUT_OFF = "changed files in a call that was cut off"

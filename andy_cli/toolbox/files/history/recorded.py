@@ -19,7 +19,7 @@ class Written(NamedTuple):
     """Of what it holds since."""
     new: bool
     before: bytes | None = None
-    """What it held; None for a new file, and for one that was too large to be kept."""
+    """The bytes that it held; None for a new file, and for one that was too large to be kept."""
     modified: int = 0
     """When that was changed last, in nanoseconds."""
     folders: tuple[GrantedPath, ...] = ()
@@ -30,7 +30,7 @@ class Moved(NamedTuple):
     source: GrantedPath
     target: GrantedPath
     stamps: Stamps
-    """How it was just after."""
+    """Its state just after."""
     folders: tuple[GrantedPath, ...] = ()
 
 
@@ -47,7 +47,7 @@ class FoldersMade(NamedTuple):
 class Trashed(NamedTuple):
     source: GrantedPath
     kept: GrantedPath
-    """Where it lies in the trash."""
+    """Its place in the trash."""
     info: GrantedPath
     """The file that tells the trash where it came from."""
 
@@ -67,7 +67,7 @@ class RecordedBatch:
     did: str = ""
     """In words, in the past tense: `moved 3 files to photos`."""
     file: Path | None = None
-    """Where it is kept on the disk."""
+    """Its place on the disk."""
 
     @property
     def size(self) -> int:

@@ -54,9 +54,9 @@ class PlannedItem(NamedTuple):
     """Empty for what goes into the trash."""
     kind: Kind
     below: tuple[FolderEntry, ...] = ()
-    """What lies in a folder."""
+    """The entries of a folder."""
     replaced: "PlannedItem | None" = None
-    """What is there, and goes into the trash."""
+    """The entry that is there, and goes into the trash."""
 
     @property
     def display_path(self) -> str:

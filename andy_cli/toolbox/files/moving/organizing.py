@@ -82,7 +82,7 @@ class PlannedStep(NamedTuple):
     source: GrantedPath
     target: GrantedPath | None
     replaces: bool
-    """Whether what is at the target goes into the trash first."""
+    """True if what is at the target goes into the trash first."""
 
 
 CarryOut = Callable[[PlannedStep, Work], Path]

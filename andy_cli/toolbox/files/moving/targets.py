@@ -15,7 +15,7 @@ from andy_cli.toolbox.files.search.walking import Kind
 from andy_cli.toolbox.runtime_context import here
 
 ITSELF: Operation = "delete"
-"""How a link is judged that is taken as a link: where it stands, and where it leads to."""
+"""The judgement of a link that is taken as a link: where it stands, and where it leads to."""
 
 
 class TransferPath(NamedTuple):
@@ -26,7 +26,7 @@ class TransferPath(NamedTuple):
     origin: Path
     goal: Path
     moves: bool
-    """Whether nothing stays at the source."""
+    """True if nothing stays at the source."""
 
 
 def find_transfer_path(source: str, target: str, moves: bool) -> TransferPath:

@@ -30,7 +30,7 @@ PERMISSIONS = 0o777
 NO_REPLACE = 1
 """RENAME_NOREPLACE of Linux's renameat2(2)."""
 UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
-"""What a kernel or a file system says that does not know this flag."""
+"""The errors of a kernel or a file system that does not know this flag."""
 
 GoOn = Callable[[], None]
 Rename = Callable[[int, bytes, int, bytes, int], int]

@@ -16,13 +16,13 @@ LONGEST, MOST_FORMS = 500, 50
 """Characters of a pattern, and readings of its braces; what is more matches nothing."""
 WILDCARDS = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}|\[[^\]]+\]")
 ONLY_EXPRESSION = re.compile(r"[\\|()^$+\n]")
-"""What stands in regular expressions and hardly in names of files."""
+"""Signs that stand in regular expressions and hardly in names of files."""
 BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class Glob(NamedTuple):
     parts: tuple[str, ...]
-    """What each name has to be; `**` is any number of names."""
+    """The pattern for each name; `**` is any number of names."""
 
     def matches(self, path: tuple[str, ...]) -> bool:
         """Tell whether the pattern fits all of the path."""

@@ -38,7 +38,7 @@ class Ignored:
         self._top = workspace if below else place.path
         self._rules: dict[Path, list[IgnoreRule]] = {}
         self.any = False
-        """Whether something was ignored because a file says so."""
+        """True once something was ignored because a file says so."""
 
     def __call__(self, entry: FolderEntry) -> bool:
         if entry.path[-1] in PASSED_OVER:

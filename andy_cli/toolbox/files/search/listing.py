@@ -25,7 +25,7 @@ SHOWN = 1000
 class FoundEntries(NamedTuple):
     entries: list[FolderEntry]
     kinds: Counter[str]
-    """How many of each kind there are, those that are left out too."""
+    """The number of each kind, those that are left out too."""
     closed: int
     """Folders below that may not be read."""
 

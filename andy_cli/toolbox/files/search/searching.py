@@ -83,7 +83,7 @@ class Unopened(NamedTuple):
     name: str
     group: Group
     why: str
-    """What follows its name: `is a PNG picture`."""
+    """The words behind its name: `is a PNG picture`."""
 
 
 class Search:

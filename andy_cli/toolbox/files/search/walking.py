@@ -123,7 +123,7 @@ class Walk:
         self.closed = 0
         """Folders that may not be read."""
         self.cut = False
-        """Whether there was too much to look at."""
+        """True if there was too much to look at."""
 
     def __iter__(self) -> Iterator[FolderEntry]:
         waiting = list_entries(self._place)[::-1]

@@ -69,9 +69,9 @@ class TextRest(NamedTuple):
     """The ways to get what is not told."""
 
     of_more: str
-    """Where there is more than was asked for."""
+    """The note for more than was asked for."""
     of_long: str
-    """Where it is too much to be told at once."""
+    """The note for too much to be told at once."""
 
 
 def describe_cut(

@@ -54,7 +54,7 @@ PAGES = 60
 class ResultPage(NamedTuple):
     items: list[Record]
     more: bool
-    """Whether there are more than were asked for."""
+    """True if there are more than were asked for."""
 
 
 class Service:
@@ -66,7 +66,7 @@ class Service:
         self._token = ""
         self._taken = 0
         self.unanswered = False
-        """Whether a change was sent and its answer is not there yet."""
+        """True while a change was sent and its answer is not there yet."""
 
     async def read(self, path: str, missing: Missing, query: Query | None = None) -> Record:
         """The object at a path below the API's. `missing` is what is told of a 404.

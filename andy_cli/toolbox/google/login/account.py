@@ -17,9 +17,9 @@ class GoogleAccount:
     """Empty if Google did not say."""
     client_id: str
     scopes: tuple[str, ...]
-    """What was granted, with full addresses."""
+    """The scopes that were granted, with full addresses."""
     kept: Keeper
-    """Where the secrets are: in the system's keyring, or in the file itself."""
+    """The place of the secrets: in the system's keyring, or in the file itself."""
 
 
 def record() -> dict[str, Any]:

@@ -43,7 +43,7 @@ ALSO = {
     "spreadsheets": ("drive",),
     "tasks.readonly": ("tasks",),
 }
-"""What else allows the same."""
+"""Scopes that allow the same."""
 
 
 def requested_scopes(written: str) -> list[str]:
