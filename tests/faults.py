@@ -19,8 +19,6 @@ import io
 import json
 import re
 import socket
-import ssl
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +44,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, tool
 from tests.certificates import secured
+from tests.http_server import HttpServer
 from tests.model_server import Answer, ModelServer, Operation, Received, streamed
 
 CORPUS = Path(__file__).parent / "corpora" / "faults.jsonl"
@@ -525,36 +524,17 @@ def opened_elsewhere(row: Row, folder: Path, server: FaultServer) -> Iterator[st
             port = closed.getsockname()[1]
         yield f"http://127.0.0.1:{port}/v1"
     else:
-        with TlsServer(folder) as port:
-            yield f"{row.opens['scheme']}://127.0.0.1:{port}/v1"
+        with TlsServer(folder) as tls:
+            yield f"{row.opens['scheme']}://127.0.0.1:{tls.port}/v1"
 
 
-class TlsServer:
+class TlsServer(HttpServer):
     """Speaks TLS with a certificate that nobody knows, and hangs up."""
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._context, _ = secured(folder, ["127.0.0.1"])
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self._thread = threading.Thread(target=self._serve, daemon=True)
 
-    def __enter__(self) -> int:
-        self._thread.start()
-        port: int = self._listener.getsockname()[1]
-        return port
-
-    def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(5)
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with contextlib.suppress(OSError, ssl.SSLError):
-                connection.settimeout(2)
-                self._context.wrap_socket(connection, server_side=True).close()
-            connection.close()
+    def serve_connection(self, connection: socket.socket) -> None:
+        connection.settimeout(2)
+        self._context.wrap_socket(connection, server_side=True).close()

@@ -25,10 +25,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from tests import history_rules
+from tests.http_server import HttpRequest, HttpServer, begins_tls
 
 Operation = Mapping[str, Any]
 Answer = Sequence[Operation]
@@ -109,7 +109,7 @@ MISSING = [
 ]
 
 
-class ModelServer:
+class ModelServer(HttpServer):
     def __init__(
         self,
         script: Sequence[Answer] | Callable[[Received], Answer],
@@ -121,10 +121,10 @@ class ModelServer:
     ) -> None:
         """`facts`: what is answered to other paths than those of the chat API and of the models.
         `ollama`: its chat API is Ollama's own, and there is no other. `port`: 0 is any free one."""
+        super().__init__(port)
         self.requests: list[Received] = []
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
-        self.connections = 0
         self.left = threading.Event()
         """A client has gone while an answer was at `left`."""
         self._script = script
@@ -132,113 +132,39 @@ class ModelServer:
         self._checked = checked and not ollama  # the rules are those of the other API
         self._facts = facts or {}
         self._chat = "/api/chat" if ollama else "/chat/completions"
-        self._closing = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", port))
-        self.port: int = self._listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/v1"
-        self._threads: list[threading.Thread] = []
-        self._open: list[socket.socket] = []
+        self.url = f"{self.address}/v1"
 
-    def __enter__(self) -> "ModelServer":
-        self._start(self._accept)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._closing.set()
-        _shut(self._listener)
-        for connection in self._open:
-            _shut(connection)
-        for thread in self._threads:
-            thread.join(5)
-
-    def _start(self, work: Any, *arguments: Any) -> None:  # noqa: ANN401
-        thread = threading.Thread(target=work, args=arguments, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _accept(self) -> None:
-        while not self._closing.is_set():
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            self._open.append(connection)
-            self._start(self._serve, connection)
-
-    def _serve(self, connection: socket.socket) -> None:
-        if _begins_tls(connection):
+    def serve_connection(self, connection: socket.socket) -> None:
+        if begins_tls(connection):
             connection.sendall(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n")
-            _shut(connection)
             return
-        stream = connection.makefile("rb")
-        with contextlib.suppress(OSError):  # clients go away in the middle
-            while (received := _read(stream)) and self._answer(connection, received):
-                pass
-        stream.close()
-        _shut(connection)
+        super().serve_connection(connection)
 
-    def _answer(self, connection: socket.socket, received: Received) -> bool:
-        """Whether the connection stays open."""
+    def answer_request(self, connection: socket.socket, request: HttpRequest) -> bool:
+        body = json.loads(request.body) if request.body else None
+        received = Received(request.method, request.target, request.headers, body)
+        answering = Answering(connection, self.closing, self.left)
+        return answering.run(self._choose_answer(received))
+
+    def _choose_answer(self, received: Received) -> Answer:
         if not received.path.endswith(self._chat):
             self.others.append(received)
             if received.path.endswith(("/api/chat", "/chat/completions")):
-                return self._answering(connection).run(MISSING)
+                return MISSING
             listed = {"data": [{"id": name, "object": "model"} for name in self._models]}
-            told = self._facts.get(received.path, listed)
-            return self._answering(connection).run(answered(told))
+            return answered(self._facts.get(received.path, listed))
         if self._checked:
             self._check(received)
         self.requests.append(received)
         if callable(self._script):
-            answer = self._script(received)
-        else:
-            answer = self._script[min(len(self.requests), len(self._script)) - 1]
-        return self._answering(connection).run(answer)
+            return self._script(received)
+        return self._script[min(len(self.requests), len(self._script)) - 1]
 
     def _check(self, received: Received) -> None:
         body = received.body if isinstance(received.body, dict) else {}
         messages = body.get("messages")
         if isinstance(messages, list) and all(isinstance(each, dict) for each in messages):
             history_rules.watch(messages, str(body.get("model")), len(self.requests))
-
-    def _answering(self, connection: socket.socket) -> "Answering":
-        return Answering(connection, self._closing, self.left)
-
-
-def _begins_tls(connection: socket.socket) -> bool:
-    try:
-        return connection.recv(1, socket.MSG_PEEK) == b"\x16"
-    except OSError:
-        return False
-
-
-def _shut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it may be closed already
-        connection.shutdown(socket.SHUT_RDWR)
-    connection.close()
-
-
-def _read(stream: Any) -> Received | None:  # noqa: ANN401
-    first = stream.readline()
-    if not first:
-        return None
-    method, path, _ = first.decode().split(" ", 2)
-    headers: dict[str, str] = {}
-    while (whole_line := stream.readline()).strip():
-        line = whole_line.strip()
-        name, _, value = line.decode().partition(":")
-        headers[name.lower()] = value.strip()
-    length = int(headers.get("content-length", 0))
-    body = stream.read(length)
-    if not whole_line or len(body) < length:
-        return None  # the client was killed in the middle
-    return Received(method, path, headers, json.loads(body) if body else None)
 
 
 class Answering:

@@ -1,10 +1,7 @@
 """Which model is found, in what order, and what is said about it."""
 
 import asyncio
-import socket
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,6 +19,7 @@ from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen, choose_model, models_at, parse_name, preferred_model
 from andy_cli.settings import Settings, load
 from tests.model_server import ModelServer
+from tests.web_server import WebServer, stalled
 
 NOBODY: Mapping[str, int] = {}
 
@@ -46,36 +44,9 @@ def answer(body: str, code: int = 200) -> bytes:
     return f"HTTP/1.0 {code} OK\r\ncontent-type: application/json\r\n\r\n{body}".encode()
 
 
-@contextmanager
-def listening(reply: bytes = b"", accept: bool = True) -> Iterator[int]:
+def listening(reply: bytes = b"") -> WebServer:
     """A port on which something says `reply` to everybody, or nothing at all."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    opened: list[socket.socket] = []
-
-    def serve() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            opened.append(connection)
-            if reply:
-                connection.recv(4096)
-                connection.sendall(reply)
-                connection.close()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    if accept:
-        thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        if accept:
-            listener.shutdown(socket.SHUT_RDWR)
-            thread.join(5)
-        listener.close()
-        for connection in opened:
-            connection.close()
+    return WebServer(lambda received: [reply] if reply else stalled(received))
 
 
 TAGS = answer('{"models": [{"name": "nomic-embed-text:latest"}, {"name": "qwen2.5:7b"}]}')
@@ -84,11 +55,13 @@ VLLM = answer('{"data": [{"id": "Qwen/Qwen3-8B", "owned_by": "vllm"}]}')
 
 def test_servers_on_this_machine_are_found_with_their_models() -> None:
     with listening(TAGS) as ollama, listening(VLLM) as other:
-        found = asyncio.run(scan_servers(settings(), {"ollama": ollama, "llamacpp": other}))
+        found = asyncio.run(
+            scan_servers(settings(), {"ollama": ollama.port, "llamacpp": other.port})
+        )
     models = ("nomic-embed-text:latest", "qwen2.5:7b")
     assert found == [
-        FoundServer("ollama", f"http://127.0.0.1:{ollama}/v1", models),
-        FoundServer("vllm", f"http://127.0.0.1:{other}/v1", ("Qwen/Qwen3-8B",)),
+        FoundServer("ollama", f"http://127.0.0.1:{ollama.port}/v1", models),
+        FoundServer("vllm", f"http://127.0.0.1:{other.port}/v1", ("Qwen/Qwen3-8B",)),
     ]
 
 
@@ -105,19 +78,21 @@ def test_servers_on_this_machine_are_found_with_their_models() -> None:
     ],
 )
 def test_what_is_no_model_server_is_not_found(reply: bytes) -> None:
-    with listening(reply) as port:
-        assert asyncio.run(scan_servers(settings(), {"vllm": port})) == []
+    with listening(reply) as server:
+        assert asyncio.run(scan_servers(settings(), {"vllm": server.port})) == []
 
 
 def test_a_silent_server_is_given_up_and_hides_no_other() -> None:
     with listening() as silent, listening(VLLM) as other:
-        found = asyncio.run(scan_servers(settings(), {"lmstudio": silent, "vllm": other}))
+        found = asyncio.run(scan_servers(settings(), {"lmstudio": silent.port, "vllm": other.port}))
     assert [each.provider for each in found] == ["vllm"]
 
 
 def test_nothing_is_looked_for_when_it_is_not_wanted() -> None:
-    with listening(VLLM) as port:
-        assert asyncio.run(scan_servers(settings("network.scan=false"), {"vllm": port})) == []
+    with listening(VLLM) as server:
+        assert (
+            asyncio.run(scan_servers(settings("network.scan=false"), {"vllm": server.port})) == []
+        )
 
 
 def test_the_usual_ports_are_those_of_the_presets() -> None:
@@ -191,15 +166,15 @@ def test_a_model_goes_to_whoever_makes_it() -> None:
 
 
 def test_a_key_comes_before_a_server_on_this_machine() -> None:
-    with listening(TAGS) as port:
-        assert chosen(ports={"ollama": port}, GROQ_API_KEY="k")[1] == "GROQ_API_KEY is set"
-        found, why = chosen(ports={"ollama": port})
+    with listening(TAGS) as server:
+        assert chosen(ports={"ollama": server.port}, GROQ_API_KEY="k")[1] == "GROQ_API_KEY is set"
+        found, why = chosen(ports={"ollama": server.port})
     assert (found, why) == ("ollama:qwen2.5:7b", "it runs here")
 
 
 def test_a_model_that_a_server_here_has_is_taken_from_it() -> None:
-    with listening(TAGS) as port:
-        found = chosen("model=qwen2.5:7b", ports={"ollama": port}, OPENAI_API_KEY="k")
+    with listening(TAGS) as server:
+        found = chosen("model=qwen2.5:7b", ports={"ollama": server.port}, OPENAI_API_KEY="k")
     assert found[0] == "ollama:qwen2.5:7b"
 
 

@@ -4,13 +4,13 @@ import json
 import os
 import socket
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from tests.model_server import ModelServer, refused, streamed
 from tests.shell import ROOT, Done, andy
+from tests.web_server import WebServer, page
 
 SECRET = "sk-proj-4Fh2kQ9xT7bLmZ0wYcRv8uNa"
 QUIET = ("--set", "network.scan=false")
@@ -176,19 +176,10 @@ def test_a_provider_that_cannot_be_reached_fails_only_where_it_is_used(tmp_path:
 
 
 def test_a_key_that_is_refused_names_its_variable(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=refuse_key, args=(listening,), daemon=True)
-        thread.start()
-        to = ("--base-url", f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "--model", "m")
+    with WebServer(lambda _: page("", status=401)) as server:
+        to = ("--base-url", f"{server.url}/v1", "--model", "m")
         (found,) = examine(tmp_path, *to, "--api-key-env", "MY_KEY", MY_KEY=SECRET)["model openai"]
     assert (found["grade"], found["fix"]) == ("fail", "export MY_KEY=...")
-
-
-def refuse_key(listening: socket.socket) -> None:
-    connection, _ = listening.accept()
-    with connection:
-        connection.recv(65536)
-        connection.sendall(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n")
 
 
 def test_what_a_project_says_and_may_not_say_yet_is_told(tmp_path: Path) -> None:

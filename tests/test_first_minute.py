@@ -3,10 +3,7 @@
 import contextlib
 import hashlib
 import sys
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +11,7 @@ import pytest
 from andy_cli import __version__
 from tests.model_server import ModelServer, streamed
 from tests.terminal import Terminal, without_escapes
+from tests.web_server import Received, WebServer, head, page, stalled
 
 pytestmark = pytest.mark.slow
 
@@ -207,79 +205,54 @@ def test_a_server_is_given_by_its_address_and_answers_at_once(
 
 def test_enter_looks_again_for_a_server_that_was_started_meanwhile(home: Path) -> None:
     with ModelServer([], models=["a"]) as gone:
-        port = gone.url.rpartition(":")[2].removesuffix("/v1")
+        port = gone.port
     with choosing(folder=home, OLLAMA_HOST=f"127.0.0.1:{port}") as terminal:
         terminal.type("4\r")
         terminal.sees("No model is served on this machine.")
         asks_again(terminal, 2)
-        with serving(TagsHandler, int(port)):
+        with WebServer(list_one_model, port=port):
             terminal.type("\r")
             terminal.sees("qwen3:4b of ollama (you chose it)")
 
 
-class TagsHandler(BaseHTTPRequestHandler):
-    """An Ollama that has one model."""
-
-    def do_GET(self) -> None:
-        body = b'{"models": [{"name": "qwen3:4b"}]}'
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Quiet."""
+def list_one_model(received: Received) -> list[bytes]:
+    """Answer as an Ollama that has one model."""
+    return page('{"models": [{"name": "qwen3:4b"}]}')
 
 
 WEIGHTS = b"GGUF" + bytes(8_000_000)
 
 
-class WeightsHandler(TagsHandler):
-    """A hub that takes its time over weights, and goes on where it stopped."""
-
-    ranges: list[str]
-
-    def do_GET(self) -> None:
-        asked = self.headers.get("Range", "")
-        self.ranges.append(asked)
-        start = int(asked[6:-1]) if asked else 0
-        self.send_response(206 if start else 200)
-        self.send_header("Content-Length", str(len(WEIGHTS) - start))
-        self.send_header("x-linked-etag", hashlib.sha256(WEIGHTS).hexdigest())
-        self.end_headers()
-        with contextlib.suppress(OSError):
-            for at in range(start, len(WEIGHTS), 200_000):
-                self.wfile.write(WEIGHTS[at : at + 200_000])
-                time.sleep(0.05)
-
-
-@contextlib.contextmanager
-def serving(handler: type[BaseHTTPRequestHandler], port: int = 0) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
+def send_slowly(received: Received) -> Iterator[bytes]:
+    """Answer as a hub that takes its time over weights, and goes on where it stopped."""
+    asked = received.headers.get("range", "")
+    start = int(asked[6:-1]) if asked else 0
+    yield head(
+        206 if start else 200,
+        content_length=len(WEIGHTS) - start,
+        x_linked_etag=hashlib.sha256(WEIGHTS).hexdigest(),
+    )
+    for at in range(start, len(WEIGHTS), 200_000):
+        yield WEIGHTS[at : at + 200_000]
+        received.closing.wait(0.05)
 
 
 @pytest.mark.parametrize(("columns", "plain"), [(80, ()), (40, ()), (80, ("--plain",))])
 def test_a_download_is_one_bar_above_the_prompt_and_goes_on_where_ctrl_c_stopped_it(
     home: Path, columns: int, plain: tuple[str, ...]
 ) -> None:
-    WeightsHandler.ranges = []
     with (
-        serving(WeightsHandler) as hub,
+        WebServer(send_slowly) as hub,
         Terminal(
             *("chat", "--model", "local:hf:o/r/slow.gguf", *plain),
             columns=columns,
             folder=home,
-            HF_ENDPOINT=hub,
+            HF_ENDPOINT=hub.url,
         ) as terminal,
     ):
         terminal.prompts()
         terminal.settle(0.5)
-        assert not WeightsHandler.ranges  # nothing is fetched before something is said
+        assert not hub.requests  # nothing is fetched before something is said
         for _ in range(2):
             terminal.type("hi\r")
             if plain:
@@ -298,16 +271,17 @@ def test_a_download_is_one_bar_above_the_prompt_and_goes_on_where_ctrl_c_stopped
         terminal.type("again\r")
         text = terminal.sees("fetched hf:o/r/slow.gguf, 8 MB")
         assert "of 8 MB" not in text
-    assert WeightsHandler.ranges[0] == ""
-    assert all(each.startswith("bytes=") for each in WeightsHandler.ranges[1:])
+    first, *others = [received.headers.get("range", "") for received in hub.requests]
+    assert first == ""
+    assert all(asked.startswith("bytes=") for asked in others)
 
 
 def test_who_stops_the_download_of_the_small_model_may_choose_another_way(home: Path) -> None:
     pytest.importorskip("xllamacpp", reason="needs the extra [local]")
     with (
-        serving(SilentHandler) as index,
+        WebServer(stalled) as index,
         choosing(
-            folder=home, PIP_INDEX_URL=f"{index}/simple", PIP_CONFIG_FILE="/dev/null"
+            folder=home, PIP_INDEX_URL=f"{index.url}/simple", PIP_CONFIG_FILE="/dev/null"
         ) as terminal,
     ):
         terminal.type("1\r")
@@ -317,10 +291,3 @@ def test_who_stops_the_download_of_the_small_model_may_choose_another_way(home: 
         assert " of 93 MB" not in terminal.prompts(seconds=2)
         terminal.type("hello\r")
         asks_again(terminal, 2)
-
-
-class SilentHandler(TagsHandler):
-    """An index of packages that never answers."""
-
-    def do_GET(self) -> None:
-        time.sleep(20)

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from andy_cli.settings import load
 from tests.model_server import ModelServer, called, refused, streamed
 from tests.shell import Done, andy
 from tests.terminal import Terminal
+from tests.web_server import Received, WebServer, page, stalled
 
 HERMES = '{{ .System }}<tool_call>{"name": "{{ .Name }}"}</tool_call>'
 SHOW = {
@@ -35,35 +34,15 @@ PROPS = {
 def serving(answers: Mapping[str, object]) -> Iterator[str]:
     """A server that answers a path with JSON, or with bytes as they are, or late; its address."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            answer = answers.get(self.path)
-            if answer == "late":
-                closing.wait()
-            body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(404 if answer is None else 200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer_path(received: Received) -> Iterable[bytes]:
+        answer = answers.get(received.url)
+        if answer == "late":
+            return stalled(received)
+        body = answer if isinstance(answer, bytes) else json.dumps(answer)
+        return page(body, status=404 if answer is None else 200)
 
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
-            self.do_GET()
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            pass
-
-    closing = threading.Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1"
-    finally:
-        closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with WebServer(answer_path) as server:
+        yield f"{server.url}/v1"
 
 
 def told(answers: Mapping[str, object], provider: str = "openai", model: str = "m") -> ServerFacts:

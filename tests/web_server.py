@@ -13,8 +13,8 @@ import ssl
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any
+
+from tests.http_server import HttpServer, begins_tls, read_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,67 +63,34 @@ def endless(piece: bytes, **headers: object) -> Iterator[bytes]:
         yield piece
 
 
-class WebServer:
-    def __init__(self, script: Script, context: ssl.SSLContext | None = None) -> None:
+class WebServer(HttpServer):
+    def __init__(
+        self, script: Script, context: ssl.SSLContext | None = None, port: int = 0
+    ) -> None:
         """`context`: what it speaks TLS with, at once or behind CONNECT."""
+        super().__init__(port)
         self.requests: list[Received] = []
-        self.connections = 0
         self._script = script
         self._context = context
         self._names: dict[int, str] = {}
         if context is not None:
             context.sni_callback = self._told
-        self._closing = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
         self.host = f"127.0.0.1:{self.port}"
-        self.url = f"http://{self.host}"
-        self._threads: list[threading.Thread] = []
-        self._open: list[socket.socket] = []
-
-    def __enter__(self) -> "WebServer":
-        self._start(self._accept)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._closing.set()
-        for each in [self._listener, *self._open]:
-            _shut(each)
-        for thread in self._threads:
-            thread.join(5)
-
-    def _start(self, work: Callable[..., None], *arguments: object) -> None:
-        thread = threading.Thread(target=work, args=arguments, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+        self.url = self.address
 
     def _told(self, secured: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> None:
         self._names[threading.get_ident()] = name or ""
 
-    def _accept(self) -> None:
-        while not self._closing.is_set():
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            self._open.append(connection)
-            self._start(self._serve, connection)
+    def serve_connection(self, connection: socket.socket) -> None:
+        with contextlib.suppress(ValueError):  # TLS that ends in the middle
+            self._serve_plain_or_secured(connection)
 
-    def _serve(self, connection: socket.socket) -> None:
-        with contextlib.suppress(OSError, ValueError):  # clients go away in the middle
-            self._answer(connection)
-        _shut(connection)
-
-    def _answer(self, connection: socket.socket) -> None:
+    def _serve_plain_or_secured(self, connection: socket.socket) -> None:
         before = ""
-        if connection.recv(1, socket.MSG_PEEK) != b"\x16":
+        if not begins_tls(connection):
             received = self._read(connection)
+            if received is None:
+                return
             if received.method != "CONNECT":
                 self._say(connection, received)
                 return
@@ -132,35 +99,22 @@ class WebServer:
         if self._context is None:
             return
         with self._context.wrap_socket(connection, server_side=True) as secured:
-            self._open.append(secured)
-            self._say(secured, self._read(secured, before))
+            self.keep_open(secured)
+            if received := self._read(secured, before):
+                self._say(secured, received)
 
     def _say(self, connection: socket.socket, received: Received) -> None:
         self.requests.append(received)
         for piece in self._script(received):
-            if self._closing.is_set():
+            if self.closing.is_set():
                 return
             connection.sendall(piece)
 
-    def _read(self, connection: socket.socket, before: str = "") -> Received:
+    def _read(self, connection: socket.socket, before: str = "") -> Received | None:
         with connection.makefile("rb") as stream:
-            method, target, _ = stream.readline().decode().split(" ", 2)
-            headers: dict[str, str] = {}
-            while (line := stream.readline().strip()) != b"":
-                name, _, value = line.decode("latin-1").partition(":")
-                headers[name.lower()] = value.strip()
-            body = _body(stream, headers)
+            request = read_request(stream)
+        if request is None:
+            return None
         name = self._names.get(threading.get_ident(), "")
-        return Received(method, before + target, headers, body, name, self._closing)
-
-
-def _body(stream: Any, headers: Mapping[str, str]) -> bytes:  # noqa: ANN401
-    data: bytes = stream.read(int(headers.get("content-length", 0)))
-    return data
-
-
-def _shut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it may be closed already
-        connection.shutdown(socket.SHUT_RDWR)
-    with contextlib.suppress(OSError):
-        connection.close()
+        url = before + request.target
+        return Received(request.method, url, request.headers, request.body, name, self.closing)

@@ -8,11 +8,13 @@ events a second.
 """
 
 import json
+import socket
 import sys
+import threading
 import time
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import ClassVar
+
+from tests.http_server import HttpRequest, HttpServer
 
 PART = (
     "## Part\n\nThis paragraph carries **bold** and `code`, and it runs long enough to wrap on a "
@@ -46,57 +48,53 @@ def call(name: str, arguments: str) -> bytes:
     return b"".join([event(delta), event({}, "tool_calls"), b"data: [DONE]\n\n"])
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one packet, as servers for models do
-    disable_nagle_algorithm = True
-    reply: ClassVar[bytes] = b""
-    call: ClassVar[bytes] = b""
-    pace: ClassVar[float] = 0.0
-    """Events a second; 0 is all at once."""
+class FloorServer(HttpServer):
+    def __init__(self, port: int, reply: bytes, call: bytes, pace: float) -> None:
+        """`call`: what is answered before the result of a tool is there, if anything is.
+        `pace`: events a second; 0 is all at once."""
+        super().__init__(port)
+        self._reply = reply
+        self._call = call or reply
+        self._pace = pace
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def answer_request(self, connection: socket.socket, request: HttpRequest) -> bool:
+        if request.method == "GET":
+            models = json.dumps({"data": [{"id": "m"}]}).encode()
+            connection.sendall(head(200, "application/json", len(models)) + models)
+            return True
+        body = json.loads(request.body)
         if "messages" not in body:  # some other server's question about the model
-            self.send_error(404)
-            return
-        asked = any(each["role"] == "tool" for each in body["messages"])
-        self.send(self.reply if asked or not self.call else self.call, "text/event-stream")
+            connection.sendall(head(404, "text/plain", 0))
+            return True
+        asked = any(message["role"] == "tool" for message in body["messages"])
+        self._stream(connection, self._reply if asked else self._call)
+        return True
 
-    def do_GET(self) -> None:
-        self.send(json.dumps({"data": [{"id": "m"}]}).encode(), "application/json")
-
-    def send(self, body: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if not self.pace or kind == "application/json":
-            self.wfile.write(body)
+    def _stream(self, connection: socket.socket, reply: bytes) -> None:
+        begun = head(200, "text/event-stream", len(reply))
+        if not self._pace:
+            connection.sendall(begun + reply)  # in one packet, as servers for models do
             return
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(begun)
         started = time.monotonic()
-        for number, piece in enumerate(body.split(b"\n\n")[:-1]):
-            time.sleep(max(0.0, started + number / self.pace - time.monotonic()))
-            self.wfile.write(piece + b"\n\n")
-            self.wfile.flush()
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        for number, piece in enumerate(reply.split(b"\n\n")[:-1]):
+            time.sleep(max(0.0, started + number / self._pace - time.monotonic()))
+            connection.sendall(piece + b"\n\n")
 
 
-class Server(ThreadingHTTPServer):
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Whoever stops a turn closes the connection."""
+def head(status: int, kind: str, length: int) -> bytes:
+    lines = (f"HTTP/1.1 {status} Floor", f"content-type: {kind}", f"content-length: {length}")
+    return "\r\n".join((*lines, "", "")).encode()
 
 
 def main() -> None:
     port, tokens = int(sys.argv[1]), int(sys.argv[2])
-    Handler.reply = answer(tokens)
-    Handler.call = call("list_mp3s", '{"path": "tests/music"}') if "tool" in sys.argv else b""
-    Handler.pace = float(next((each[5:] for each in sys.argv if each.startswith("pace=")), 0))
-    server = Server(("127.0.0.1", port), Handler)
-    print("ready", server.server_address[1], flush=True)
-    server.serve_forever()
+    called = call("list_mp3s", '{"path": "tests/music"}') if "tool" in sys.argv else b""
+    pace = float(next((word[5:] for word in sys.argv if word.startswith("pace=")), 0))
+    with FloorServer(port, answer(tokens), called, pace) as server:
+        print("ready", server.port, flush=True)
+        threading.Event().wait()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.http_server import HttpRequest
 from tests.node import installed
 
 PACKAGES = (
@@ -38,6 +39,12 @@ class Asked(NamedTuple):
     query: str
     kind: str
     body: bytes
+
+    @classmethod
+    def from_request(cls, request: HttpRequest) -> "Asked":
+        path, _, query = request.target.partition("?")
+        kind = request.headers.get("content-type", "")
+        return cls(request.method, path, query, kind, request.body)
 
 
 class Emulator(NamedTuple):

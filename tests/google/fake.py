@@ -6,11 +6,10 @@ Google's own documents (`discovery.py`); what does not fit is in `faults` and an
 """
 
 import json
-import threading
+import socket
 import traceback
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -20,7 +19,9 @@ from tests.google.documents import Documents
 from tests.google.emulator import Asked
 from tests.google.spreadsheets import Spreadsheets
 from tests.google.todo import Todo
+from tests.http_server import HttpRequest, HttpServer
 
+JSON = "application/json; charset=UTF-8"
 STATUS = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 404: "NOT_FOUND", 500: "INTERNAL"}
 
 
@@ -40,29 +41,24 @@ class State:
         self.tasks = Todo()
 
 
-class Fake:
+class Fake(HttpServer):
     def __init__(self) -> None:
+        super().__init__()
         self.state = State()
         self.asked: list[Asked] = []
         self.faults: list[str] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self.url = self.address
 
-    def __enter__(self) -> "Fake":
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+    def answer_request(self, connection: socket.socket, request: HttpRequest) -> bool:
+        token = request.headers.get("authorization", "")
+        code, answer = self.answer(Asked.from_request(request), token)
+        body = b"" if answer is None else json.dumps(answer).encode()
+        status = HTTPStatus.NO_CONTENT if answer is None else HTTPStatus(code)
+        lines = [f"HTTP/1.1 {status} {status.phrase}", f"content-type: {JSON}"]
+        if answer is not None:
+            lines.append(f"content-length: {len(body)}")
+        connection.sendall("\r\n".join((*lines, "", "")).encode() + body)
+        return True
 
     def answer(self, asked: Asked, token: str) -> tuple[int, Answer]:
         self.asked.append(asked)
@@ -93,39 +89,6 @@ class Fake:
         query = {each: values[0] for each, values in parse_qs(asked.query).items()}
         body = json.loads(asked.body) if asked.body else {}
         return carry(discovery.parts(asked.path), query, body)
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        fake = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def handle_one_request(self) -> None:
-                try:
-                    super().handle_one_request()
-                except OSError:
-                    self.close_connection = True
-
-            def respond(self) -> None:
-                size = int(self.headers.get("content-length") or 0)
-                path, _, query = self.path.partition("?")
-                kind = self.headers.get("content-type") or ""
-                asked = Asked(self.command, path, query, kind, self.rfile.read(size))
-                code, answer = fake.answer(asked, self.headers.get("authorization") or "")
-                body = b"" if answer is None else json.dumps(answer).encode()
-                self.send_response(204 if answer is None else code)
-                self.send_header("content-type", "application/json; charset=UTF-8")
-                if answer is not None:
-                    self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond
-
-            def log_message(self, format: str, *arguments: object) -> None:
-                pass
-
-        return Handler
 
 
 def _error(code: int, message: str) -> dict[str, Any]:

@@ -6,15 +6,13 @@
 The operations of an answer are those of `tests/model_server.py`.
 """
 
-import contextlib
 import json
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import BinaryIO
 
 from tests.google.emulator import Asked
+from tests.http_server import HttpRequest, HttpServer
 from tests.model_server import Answer, Answering, status
 
 JSON = {"content-type": "application/json; charset=UTF-8"}
@@ -33,35 +31,16 @@ def refused(code: int, reason: str = "", message: str = "No.", **headers: str) -
     return [status(code, {**JSON, **named}), {"op": "json", "body": body}]
 
 
-class Faults:
+class Faults(HttpServer):
     def __init__(self, script: Script) -> None:
+        super().__init__()
         self.asked: list[Asked] = []
         self.stalled = threading.Event()
         """A request is here that gets no answer."""
         self.left = threading.Event()
         """Whoever asked has gone, before the answer was whole."""
         self._script = script
-        self._closing = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self._open: list[socket.socket] = []
-        self._threads: list[threading.Thread] = []
-
-    def __enter__(self) -> "Faults":
-        self._start(self._accept)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._closing.set()
-        for each in (self._listener, *self._open):
-            _shut(each)
-        for thread in self._threads:
-            thread.join(5)
+        self.url = self.address
 
     @property
     def changes(self) -> list[Asked]:
@@ -70,59 +49,22 @@ class Faults:
             each for each in self.asked if each.method != "GET" and each.path != "/oauth2/token"
         ]
 
-    def _start(self, work: Callable[..., None], *arguments: socket.socket) -> None:
-        thread = threading.Thread(target=work, args=arguments, daemon=True)
-        self._threads.append(thread)
-        thread.start()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while not self._closing.is_set():
-                connection, _ = self._listener.accept()
-                self._open.append(connection)
-                self._start(self._serve, connection)
-
-    def _serve(self, connection: socket.socket) -> None:
-        with contextlib.suppress(OSError), connection.makefile("rb") as stream:
-            asked = _read(stream)
-            if asked is not None:
-                self.asked.append(asked)
-                self._answer(connection, asked)
-        _shut(connection)
-
-    def _answer(self, connection: socket.socket, asked: Asked) -> None:
+    def answer_request(self, connection: socket.socket, request: HttpRequest) -> bool:
+        asked = Asked.from_request(request)
+        self.asked.append(asked)
         answer = self._script(asked)
         if {"op": "stall"} in answer:
             self.stalled.set()
             # Until whoever asked goes away.
-            while not self._closing.is_set() and connection.recv(1):
+            while not self.closing.is_set() and connection.recv(1):
                 pass
             self.left.set()
-            return
+            return False
         try:
-            Answering(connection, self._closing).run(answer)
+            Answering(connection, self.closing).run(answer)
         except OSError:
             self.left.set()
-
-
-def _read(stream: BinaryIO) -> Asked | None:
-    first = stream.readline().decode()
-    if not first:
-        return None
-    method, target, _ = first.split(" ", 2)
-    headers: dict[str, str] = {}
-    while line := stream.readline().strip().decode():
-        name, _, value = line.partition(":")
-        headers[name.lower()] = value.strip()
-    path, _, query = target.partition("?")
-    body = stream.read(int(headers.get("content-length", 0)))
-    return Asked(method, path, query, headers.get("content-type", ""), body)
-
-
-def _shut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
-    connection.close()
+        return False
 
 
 def given(asked: Asked) -> Mapping[str, object]:
