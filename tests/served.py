@@ -4,8 +4,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +19,7 @@ from tests.model_server import (
     refused,
     status,
 )
+from tests.warm_start import serve_in_fork
 
 TASK = "look at files in ~/mp3 and play the first one"
 FILES = '["song1.mp3", "song2.mp3"]'
@@ -50,20 +49,13 @@ def result_of(name: str, arguments: dict[str, object]) -> str:
 @contextlib.contextmanager
 def serving(home: Path, *arguments: str) -> Iterator[str]:
     """Its address, `http://127.0.0.1:PORT`, once it answers."""
-    command = [sys.executable, "-m", "andy_cli", "serve", "--port", "0", *arguments]
-    known = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(Path.cwd())}
-    process = subprocess.Popen(command, env=known, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    try:
-        said = process.stderr.readline()
+    known = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    with serve_in_fork("--port", "0", *arguments, cwd=Path.cwd(), environment=known) as (_, stderr):
+        said = stderr.readline()
         address = re.search(r"http://[\d.]+:\d+", said)
-        assert address, said + process.stderr.read()
+        assert address, said + stderr.read()
         await_health(address[0])
         yield address[0]
-    finally:
-        process.terminate()
-        process.wait(20)
-        process.stderr.close()
 
 
 def await_health(address: str) -> None:

@@ -1,7 +1,6 @@
 """A real `andy serve` for tests, and raw HTTP with it."""
 
 import json
-import os
 import socket
 import subprocess
 import time
@@ -11,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.shell import ANDY, ROOT, environment
+from tests.shell import ROOT, environment
+from tests.warm_start import ForkedProcess, fork_serve
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 PATH = "/v1/chat/completions"
@@ -31,7 +31,7 @@ class Answer:
 @dataclass
 class Served:
     port: int
-    process: subprocess.Popen[str]
+    process: ForkedProcess
     err: list[str] = field(default_factory=list)
 
     @property
@@ -128,15 +128,13 @@ def served(
     What it wrote to stderr holds no traceback.
     """
     log = home / f"serve-{time.monotonic_ns()}.err"
-    command = [str(ANDY), "serve", "--upstream", upstream, "--port", "0", *more]
+    known = environment(home, **(env or {}))
     with log.open("w") as err:
-        process = subprocess.Popen(
-            command,
+        process = fork_serve(
+            *("--upstream", upstream, "--port", "0", *more),
             cwd=ROOT,
-            env={**environment(home, **(env or {})), "PYTHONPATH": os.fspath(ROOT)},
-            stdin=subprocess.DEVNULL,
-            stderr=err,
-            text=True,
+            environment=known,
+            stderr=err.fileno(),
         )
     try:
         server = Served(announced(process, log), process)
@@ -156,7 +154,7 @@ def served(
     server.err += said.splitlines()
 
 
-def announced(process: subprocess.Popen[str], log: Path) -> int:
+def announced(process: ForkedProcess, log: Path) -> int:
     for _ in range(3000):
         said = log.read_text()
         if "/v1 (" in said:

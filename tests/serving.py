@@ -2,9 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +11,8 @@ from typing import Any
 
 import httpx2
 
-ROOT = Path(__file__).parents[1]
+from tests.warm_start import ForkedProcess, serve_in_fork
+
 MP3S: list[dict[str, Any]] = [
     {
         "type": "function",
@@ -53,7 +51,7 @@ USER = {"role": "user", "content": "look at files in ~/mp3 and play the first on
 @dataclass(frozen=True, slots=True)
 class Served:
     url: str
-    process: subprocess.Popen[str]
+    process: ForkedProcess
 
     def post(self, body: Mapping[str, Any], **headers: str) -> httpx2.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -90,18 +88,13 @@ class Served:
 @contextmanager
 def serving(upstream: str, *words: str, home: Path, **environment: str) -> Iterator[Served]:
     """A process of its own on a free port."""
-    command = [sys.executable, "-m", "andy_cli", "serve", "--upstream", upstream, "--port", "0"]
-    process = subprocess.Popen(
-        [*command, *words],
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-    )
-    try:
-        assert process.stderr
-        line = process.stderr.readline()
-        assert "andy serves at" in line, line + (process.stderr.read() if process.poll() else "")
+    arguments = ("--upstream", upstream, "--port", "0", *words)
+    with serve_in_fork(*arguments, cwd=home, environment={**os.environ, **environment}) as (
+        process,
+        stderr,
+    ):
+        line = stderr.readline()
+        assert "andy serves at" in line, line + (stderr.read() if process.poll() else "")
         url = line.split()[3].removesuffix("/v1")
         for _ in range(200):
             try:
@@ -110,11 +103,6 @@ def serving(upstream: str, *words: str, home: Path, **environment: str) -> Itera
             except httpx2.HTTPError:
                 time.sleep(0.02)
         yield Served(url, process)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
-        if process.stderr:
-            process.stderr.close()
 
 
 def calls_of(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
