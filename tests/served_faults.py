@@ -31,7 +31,7 @@ MESSAGES: list[dict[str, Any]] = [
     {"role": "tool", "tool_call_id": CALL["id"], "content": '["a.mp3"]'},
 ]
 TOOLS = [dict(tool) for tool in faults.TOOLS.known_functions(False).values()]
-QUICK = [word for each in faults.QUICK[:2] for word in ("--set", each)]
+QUICK = ("--set", "network.connect_timeout=1", "--set", "network.idle_timeout=0.3")
 
 
 def behind_serve(

@@ -6,6 +6,7 @@ notation of each family that there is.
 
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -331,11 +332,8 @@ def test_a_stream_of_calls_that_is_cut_off_goes_on_as_it_came(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", PATHS[:3])
 @pytest.mark.parametrize("taught", [False, True], ids=["native", "taught"])
-def test_a_call_that_takes_long_is_a_stream_that_lives(
-    path: str, taught: bool, tmp_path: Path
-) -> None:
+def test_a_call_that_takes_long_is_a_stream_that_lives(taught: bool, tmp_path: Path) -> None:
     """Half a call, a pause, the other half: nothing of it can be shown before it is whole."""
     call = NOTATIONS["hermes"]
     pause = {"op": "sleep", "s": 2.5}
@@ -345,8 +343,14 @@ def test_a_call_that_takes_long_is_a_stream_that_lives(
     with (
         ModelServer([answer], checked=False) as server,
         serving(server.url, "--model", "gpt-9", *dialect, home=tmp_path) as served,
+        ThreadPoolExecutor(3) as pool,  # the pauses pass at the same time
     ):
-        body = {**request_on(path, "play"), "stream": True}
-        response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30)
-    assert response.text.count(": still writing") == 2
-    assert calls_in(path, response.text, stream=True) == [("play_mp3", PLAY.arguments)]
+
+        def ask(path: str) -> str:
+            body = {**request_on(path, "play"), "stream": True}
+            return httpx2.post(f"{served.url}/{path}", json=body, timeout=30).text
+
+        answers = list(pool.map(ask, PATHS[:3]))
+    for path, answer_text in zip(PATHS[:3], answers, strict=True):
+        assert answer_text.count(": still writing") == 2, path
+        assert calls_in(path, answer_text, stream=True) == [("play_mp3", PLAY.arguments)], path

@@ -1,6 +1,7 @@
 """Who may ask `andy serve`, and what becomes of odd requests: real processes and sockets (P10)."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import gzip
 import json
@@ -223,19 +224,27 @@ def test_every_way_to_write_a_request_is_read_in_one_way(
     assert opened.chat().status == 200
 
 
+STARTS = {
+    "head": "POST /v1/chat/completions HTTP/1.1\r\nx: ",
+    "body": "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n",
+    "the next head": "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nx: ",
+    "nothing": "",
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "start",
-    [
-        "POST /v1/chat/completions HTTP/1.1\r\nx: ",
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n",
-        "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nx: ",
-        "",
-    ],
-    ids=["head", "body", "the next head", "nothing"],
-)
-def test_x032_a_client_that_is_slow_holds_no_place_for_ever(start: str, opened: Served) -> None:
-    with opened.connect() as connection:
+def test_x032_a_client_that_is_slow_holds_no_place_for_ever(opened: Served) -> None:
+    """All at once: the server's patience is half a minute."""
+    with concurrent.futures.ThreadPoolExecutor(len(STARTS)) as pool:
+        answers = pool.map(lambda start: trickle(start, opened), STARTS.values())
+        for name, answer in zip(STARTS, answers, strict=True):
+            assert b" 408 " in answer, name
+    assert opened.get("/health").status == 200
+
+
+def trickle(start: str, server: Served) -> bytes:
+    """Send a letter a second behind the start, or nothing at all, until the server hangs up."""
+    with server.connect() as connection:
         connection.sendall(start.encode())
         received, began = b"", time.monotonic()
         connection.settimeout(1)
@@ -247,8 +256,7 @@ def test_x032_a_client_that_is_slow_holds_no_place_for_ever(start: str, opened: 
                     received += data
                 if start:
                     connection.sendall(b"a")
-        assert b" 408 " in received
-    assert opened.get("/health").status == 200
+    return received
 
 
 @pytest.mark.slow
