@@ -204,6 +204,35 @@ def test_an_answer_in_the_interview_is_held_to_its_parameter() -> None:
     assert not andybot.constraint(SWITCHES, demanded=True).free_text
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"required": true}',
+        '{"required": "x"}',
+        '{"required": [["x"]]}',
+        '{"properties": {"x": true}}',
+        '{"properties": {"x": {"type": "array", "items": true}}}',
+        '{"properties": {"x": {"type": ["string"]}}}',
+        '{"properties": {"x": {"enum": {}}}}',
+        '{"properties": {"x": {"enum": 5}}}',
+    ],
+)
+def test_an_interview_goes_by_what_is_right_in_a_malformed_schema(written: str) -> None:
+    schema = {"properties": {"x": {"type": "string"}}, **json.loads(written)}
+    interview = andybot.interview("look", schema, {})
+    assert not next(interview).required
+    with pytest.raises(StopIteration) as ended:
+        interview.send("skip")
+    assert ended.value.value == {}
+
+
+@pytest.mark.parametrize("properties", [[], True, "x", None])
+def test_an_interview_without_properties_asks_nothing(properties: object) -> None:
+    with pytest.raises(StopIteration) as ended:
+        next(andybot.interview("look", {"properties": properties, "required": True}, {}))
+    assert ended.value.value == {}
+
+
 # On the wire.
 
 

@@ -1,7 +1,7 @@
 """Calls inside JSON values, whatever the keys are called."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from andy_cli.compiler.bodies import json_text
@@ -322,8 +322,30 @@ def declared_properties(tool: Schema) -> Mapping[str, Schema]:
 
 
 def parameters_schema(tool: Schema | None) -> Schema:
-    schema = tool.get("function", tool).get("parameters") if tool else None
-    return schema if isinstance(schema, Mapping) else {}
+    return clean_schema(tool.get("function", tool).get("parameters") if tool else None)
+
+
+def clean_schema(schema: object) -> Schema:
+    """The schema without what is malformed in it: what is no schema at all says nothing.
+
+    Clients send such as `"required": true`, and readers count on lists of names and of values.
+    """
+    if not isinstance(schema, Mapping):
+        return {}
+    malformed = [word for word, fits in SHAPES.items() if word in schema and not fits(schema[word])]
+    return {word: value for word, value in schema.items() if word not in malformed}
+
+
+def _is_list_of_names(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+
+
+SHAPES: Mapping[str, Callable[[object], bool]] = {
+    "required": _is_list_of_names,
+    "enum": lambda value: isinstance(value, list | tuple),
+    "properties": lambda value: isinstance(value, Mapping),
+}
+"""Word of a schema -> whether its value has the form that it must have."""
 
 
 def clean_tool_name(written: str, tools: Tools) -> str:

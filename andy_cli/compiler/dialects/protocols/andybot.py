@@ -17,6 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import constraint_schemas
+from andy_cli.compiler.bodies.calls import clean_schema
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import (
@@ -128,9 +129,11 @@ def interview(
     name: str, schema: Schema, given: Arguments
 ) -> Generator[InterviewQuestion, str, Arguments | InterviewRefusal]:
     """Ask for each parameter that is not known yet; refused without one that is required."""
-    required = set(schema.get("required") or ())
+    parameters = clean_schema(schema)
+    required = parameters.get("required", ())
     arguments: dict[str, object] = {}
-    for parameter, declared in (schema.get("properties") or {}).items():
+    for parameter, written in parameters.get("properties", {}).items():
+        declared = clean_schema(written)
         if parameter in given:
             arguments[parameter] = convert_answer(str(given[parameter]), declared)
             continue
