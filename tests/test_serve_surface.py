@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import pytest
 
 from andy_cli import __version__
@@ -719,6 +718,8 @@ def test_one_model_is_told_of_and_an_unknown_one_is_not_there(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_clients_of_anthropic_get_its_list_of_models(tmp_path: Path) -> None:
+    import anthropic  # takes seconds
+
     with (
         ModelServer([streamed("x")], models=("one", "two")) as models,
         served(tmp_path, models.url) as server,

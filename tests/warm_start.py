@@ -25,7 +25,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, TextIO
 
-ROOT = Path(__file__).parents[1]
+from tests.shell import ANDY, ROOT
+
 LARGEST = 1 << 20
 """Bytes of a request: the environment is nearly all of it."""
 
@@ -65,10 +66,16 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
+ServeProcess = ForkedProcess | subprocess.Popen[bytes]
+
+
 def fork_serve(
     *arguments: str, cwd: Path, environment: Mapping[str, str], stderr: int
-) -> ForkedProcess:
+) -> ServeProcess:
     """`stderr`: an open file, which stays the caller's."""
+    if sys.platform != "linux":  # others have no sockets that keep messages apart
+        command, nothing = [ANDY, "serve", *arguments], subprocess.DEVNULL
+        return subprocess.Popen(command, cwd=cwd, env=environment, stdin=nothing, stderr=stderr)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     request = json.dumps([["serve", *arguments], str(cwd), dict(environment)])
     with theirs:
@@ -79,7 +86,7 @@ def fork_serve(
 @contextlib.contextmanager
 def serve_in_fork(
     *arguments: str, cwd: Path, environment: Mapping[str, str]
-) -> Iterator[tuple[ForkedProcess, TextIO]]:
+) -> Iterator[tuple[ServeProcess, TextIO]]:
     """A server and what it writes to stderr."""
     reading, writing = os.pipe()
     with open(reading) as stderr:  # noqa: PTH123
