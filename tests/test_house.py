@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from radon.complexity import cc_visit
@@ -32,9 +33,14 @@ __init__
 LAYER = {name: row for row, names in enumerate(LAYERS.split("\n")) for name in names.split()}
 
 
+@cache
+def read_tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[str]:
     """The rooms, or root modules, of ours that a file imports."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(read_tree(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -78,7 +84,7 @@ def test_only_the_turns_collaborators_are_named_by_the_turn() -> None:
 def test_no_two_classes_share_a_name() -> None:
     homes: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in read_tree(path).body:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
@@ -88,7 +94,7 @@ def test_no_module_names_two_things_alike() -> None:
     twice: list[str] = []
     for path in ROOT.glob("andy_cli/**/*.py"):
         names: Counter[str] = Counter()
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in read_tree(path).body:
             if isinstance(node, ast.Assign):
                 names.update(target.id for target in node.targets if isinstance(target, ast.Name))
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -101,7 +107,7 @@ def test_a_loop_says_what_it_goes_through() -> None:
     loops = [
         f"{path.relative_to(ROOT)}:{node.target.lineno}"
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(read_tree(path))
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)
         and any(isinstance(name, ast.Name) and name.id == "each" for name in ast.walk(node.target))
     ]
@@ -112,7 +118,7 @@ def test_functions_are_named_for_what_they_do() -> None:
     participles = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(read_tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and is_participle(node.name.strip("_"))
         and node.name.strip("_") != "run"

@@ -208,6 +208,7 @@ def test_what_was_learned_is_said_and_used_from_then_on(
     assert told["dialect"] == "react"
 
 
+@pytest.mark.slow
 def test_a_later_probe_says_otherwise(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model("native", takes_tools=True)) as server:
         endpoint = Endpoint("openai", MODEL, server.url)
@@ -217,6 +218,7 @@ def test_a_later_probe_says_otherwise(capsys: pytest.CaptureFixture[str]) -> Non
     assert (found.learned.native, found.learned.dialect) == (True, "native")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheapest", ["native", "hermes"])
 def test_of_those_that_do_as_well_the_cheapest_is_kept(
     cheapest: str, capsys: pytest.CaptureFixture[str]
@@ -230,6 +232,7 @@ def test_of_those_that_do_as_well_the_cheapest_is_kept(
     assert found.rows[cheapest]["output_tokens"] == 15
 
 
+@pytest.mark.slow
 def test_more_tasks_right_outweigh_any_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     tokens = {"native": 1, "action": 1, "andybot": 1, "hermes": 10**5}
     speaking = model("action", "hermes", tokens=tokens)
@@ -240,6 +243,7 @@ def test_more_tasks_right_outweigh_any_tokens(capsys: pytest.CaptureFixture[str]
     assert found.record["kept"] == "hermes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("better", [True, False])
 def test_a_notation_is_tried_with_and_without_what_its_server_can_do(
     better: bool, home: Path, capsys: pytest.CaptureFixture[str]
@@ -308,6 +312,7 @@ def test_every_effect_is_tried_with_none_to_three_values() -> None:
             assert offer_trial_tools(trial.values).check(trial.tool, values) == ()
 
 
+@pytest.mark.slow
 def test_what_cannot_become_the_best_is_not_tried_to_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -318,6 +323,7 @@ def test_what_cannot_become_the_best_is_not_tried_to_the_end(
         assert found.rows[name]["note"]
 
 
+@pytest.mark.slow
 def test_each_task_may_be_tried_more_than_once(capsys: pytest.CaptureFixture[str]) -> None:
     with ModelServer(model("hermes")) as server:
         found = probed(server, capsys, tries=2)
@@ -333,6 +339,7 @@ def test_where_nothing_works_only_the_refusal_is_kept(capsys: pytest.CaptureFixt
     assert found.learned._replace(native_on="") == Learned(False, instead="action", why=why)
 
 
+@pytest.mark.slow
 def test_a_server_that_fails_over_one_notation_is_used_with_another(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -364,6 +371,7 @@ def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -
     assert "--set says action, which comes first" in out
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_kept_the_table_is_printed_all_the_same(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
