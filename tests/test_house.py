@@ -114,6 +114,19 @@ def test_a_loop_says_what_it_goes_through() -> None:
     assert loops == []
 
 
+def test_a_docstring_says_what_something_does_or_is() -> None:
+    riddles = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {text.splitlines()[0]}"
+        for path in FILES
+        for node in ast.walk(read_tree(path))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(text := node.value.value, str)
+        and re.match(r"(What|Whether|Who|Where|How|That)\b", text)
+    ]
+    assert riddles == []
+
+
 def test_functions_are_named_for_what_they_do() -> None:
     participles = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"

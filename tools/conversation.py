@@ -1,4 +1,4 @@
-"""What a model says and when it has done, where everything is a call; carried out by the turn."""
+"""Tools to say something and to end a turn, where everything is a call; carried out by the turn."""
 
 from typing import Annotated
 

@@ -14,7 +14,7 @@ from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, to
 from andy_cli.toolbox.work import in_thread
 
 SECONDS = 30
-"""How long looking and reading may take."""
+"""Seconds that looking and reading may take."""
 COPYING = 300
 ENDING = 2.0
 """Seconds in which a file that is being written is finished or taken away."""

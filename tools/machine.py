@@ -17,7 +17,7 @@ from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, to
 from andy_cli.toolbox.work import in_thread
 
 SECONDS = 300
-"""How long a command of the user's own may take."""
+"""Seconds that a command of the user's own may take."""
 
 NO_VOICE = (
     "This machine has no voice: it needs espeak-ng (apt install espeak-ng, or brew install "
@@ -96,7 +96,7 @@ def open_url(
 
 
 def _mute() -> str:
-    """What is missing before anything can be said."""
+    """Say what is missing before anything can be said."""
     if not voice_program():
         return NO_VOICE
     return "" if importlib.util.find_spec("miniaudio") else NO_PLAYER

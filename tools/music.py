@@ -78,7 +78,7 @@ def _describe_song(song: Song) -> dict[str, object]:
 
 
 def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
-    """What a call would open, for the gate to judge."""
+    """Say what a call would open, for the gate to judge."""
     file, path = str(arguments.get("file") or ""), str(arguments.get("path") or "")
     try:
         return ResourceAccess((str(claimed_place(file, Path(path))),))
@@ -196,5 +196,5 @@ def now_playing() -> Outcome:
 
 
 def _both(text: str) -> Outcome:
-    """What happened is all there is to tell, to the model and to the user."""
+    """Tell what happened and nothing else, to the model and to the user."""
     return Outcome(text, text)

@@ -51,7 +51,7 @@ class Finish(NamedTuple):
     dialect: str = ""
     """In which notation its calls were written; empty if there were none."""
     repairs: tuple[str, ...] = ()
-    """What was corrected, in words."""
+    """The corrections, in words."""
     stopped_at: str = ""
     """The stop sequence of the client that ended it, where the model's server tells."""
 
@@ -60,9 +60,9 @@ class ApiError(Exception):
     """An error as the client gets it: the status, and a message in the protocol's own words."""
 
     refusal = ServerRefusal()
-    """What the model's server said, if it is the one that refuses."""
+    """The words of the model's server, if it is the one that refuses."""
     details: Mapping[str, object] = MappingProxyType({})
-    """What a program can act on, where the API has it beside the message."""
+    """Details that a program can act on, where the API has it beside the message."""
 
     def __init__(
         self,

@@ -49,9 +49,9 @@ class ChatRequest(NamedTuple):
     parallel: bool = True
     stream: bool = False
     usage: bool = False
-    """Whether a stream ends with the usage."""
+    """True if a stream ends with the usage."""
     fields: Mapping[str, object] = NOTHING
-    """What is passed on: seed, top_p, stop, response_format, ..."""
+    """The fields that are passed on: seed, top_p, stop, response_format, ..."""
     body: Mapping[str, object] = NOTHING
     """As it came."""
     parts: Mapping[str, object] = NOTHING

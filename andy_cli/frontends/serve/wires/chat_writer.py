@@ -28,7 +28,7 @@ class AnswerPosition(NamedTuple):
     number: int = 0
     last: bool = True
     before: Usage = Usage()
-    """What the answers before it used."""
+    """The tokens that the answers before it used."""
     id: str = ""
     """Of all of them; empty: one of its own."""
 

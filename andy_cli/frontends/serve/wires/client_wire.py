@@ -68,13 +68,13 @@ class ClientWire(NamedTuple):
     error: Callable[[ApiError], Mapping[str, object]]
     """The body of an error."""
     write_failure: Callable[[ApiError], bytes] = ChatWriter.write_failure
-    """What ends a stream that was passed on and failed in the middle."""
+    """Writes the end of a stream that was passed on and failed in the middle."""
     comment: bytes = COMMENT
-    """What keeps a stream alive; empty where the wire has nothing for that but an empty text."""
+    """Keeps a stream alive; empty where the wire has nothing for that but an empty text."""
     passes: bool = False
-    """Whether it is the wire of the models' servers: then bytes can be passed on."""
+    """True if it is the wire of the models' servers: then bytes can be passed on."""
     placed: Callable[[ChatRequest, str, AnswerPosition], ChatWriter] | None = None
-    """Who writes one of several answers, where a client may ask for several."""
+    """The writer of one of several answers, where a client may ask for several."""
     answer_alone: Callable[[object], tuple[str, bytes] | None] | None = None
     """The parsed body -> the model that has to be there (empty: any) and the answer, or None where
     a model has to be asked. Raises ApiError."""

@@ -19,7 +19,7 @@ from andy_cli.frontends.serve.wires.transcript import ContentPart, Transcript, i
 
 ROLES = ("system", "user", "assistant", "tool")
 IMAGE_KINDS = {"iVBOR": "png", "/9j/": "jpeg", "R0lGOD": "gif", "UklGR": "webp", "Qk": "bmp"}
-"""How the base64 of a picture begins -> its kind."""
+"""The beginning of a picture's base64 -> its kind."""
 
 
 def read_messages(value: object) -> list[Mapping[str, object]]:

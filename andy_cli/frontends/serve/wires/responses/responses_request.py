@@ -53,7 +53,7 @@ FIELDS = {
     "parallel_tool_calls": ("parallel_tool_calls", check_flag),
 }
 KEPT = ("previous_response_id", "conversation", "prompt")
-"""What only a server that keeps something can know."""
+"""Fields that only a server that keeps something can know."""
 ROLES = ("user", "assistant", "system", "developer")
 LEFT_OUT = frozenset(
     """reasoning additional_tools web_search_call file_search_call code_interpreter_call

@@ -84,7 +84,7 @@ KNOWN: Mapping[str, Mapping[str, object]] = {
         },
     ),
 }
-"""What models of OpenAI know of tools without being told."""
+"""Descriptions of tools that models of OpenAI know without being told."""
 HOSTED = ("container_auto", "container_reference")
 """Environments in which OpenAI's servers run a shell."""
 
