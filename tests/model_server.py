@@ -126,7 +126,7 @@ class ModelServer(HttpServer):
         """Those to the chat API; `others` are the rest."""
         self.others: list[Received] = []
         self.left = threading.Event()
-        """A client has gone while an answer was at `left`."""
+        """A client has gone while an answer was at `left`, or before."""
         self._script = script
         self._models = models
         self._checked = checked and not ollama  # the rules are those of the other API
@@ -190,8 +190,13 @@ class Answering:
                 self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 self._connection.close()
                 return False
-            for data in self._bytes(operation):
-                self._connection.sendall(data)
+            try:
+                for data in self._bytes(operation):
+                    self._connection.sendall(data)
+            except OSError:
+                if any(later["op"] == "left" for later in answer):
+                    self._left.set()  # it went before the answer got there
+                raise
         if self._chunked:
             self._connection.sendall(b"0\r\n\r\n")
         return self._chunked
