@@ -15,17 +15,17 @@ def alternate_roles(messages: Iterable[Wire]) -> list[Wire]:
     Neighbours of one role are joined by a blank line, empty assistant messages are dropped, and
     assistant messages before the first user message are dropped.
     """
-    system: list[str] = []
+    system_texts: list[str] = []
     turns: list[tuple[str, str]] = []
     for message in messages:
         role, content = str(message["role"]), str(message["content"])
         if role == "system":
-            system.append(content)
+            system_texts.append(content)
         elif role == "assistant" and (not content.strip() or not turns):
             continue
         elif turns and turns[-1][0] == role:
             turns[-1] = (role, f"{turns[-1][1]}\n\n{content}")
         else:
             turns.append((role, content))
-    head = [("system", "\n\n".join(system))] if system else []
-    return [{"role": role, "content": content} for role, content in [*head, *turns]]
+    system_turn = [("system", "\n\n".join(system_texts))] if system_texts else []
+    return [{"role": role, "content": content} for role, content in [*system_turn, *turns]]

@@ -18,9 +18,11 @@ Read = Callable[[str, Tools], list[ToolRequest] | None]
 Write = Callable[[ToolRequest], str]
 
 
-def write_json_call(request: ToolRequest, name: str = "name", arguments: str = "arguments") -> str:
+def write_json_call(
+    request: ToolRequest, name_key: str = "name", arguments_key: str = "arguments"
+) -> str:
     return json.dumps(
-        {name: request.name, arguments: dict(request.arguments or {})}, ensure_ascii=False
+        {name_key: request.name, arguments_key: dict(request.arguments or {})}, ensure_ascii=False
     )
 
 
@@ -30,49 +32,53 @@ def dump_arguments(request: ToolRequest) -> str:
 
 def text_between(text: str, start_markers: Sequence[str], end_markers: Sequence[str]) -> str:
     """The text between the markers; an end marker may be missing."""
-    stripped = text.strip()
-    for opener in start_markers:
-        if stripped.lower().startswith(opener.lower()):
-            stripped = stripped[len(opener) :]
+    remaining = text.strip()
+    for start_marker in start_markers:
+        if remaining.lower().startswith(start_marker.lower()):
+            remaining = remaining[len(start_marker) :]
             break
-    for closer in end_markers:
-        if stripped.rstrip().lower().endswith(closer.lower()):
-            stripped = stripped.rstrip()[: -len(closer)]
+    for end_marker in end_markers:
+        if remaining.rstrip().lower().endswith(end_marker.lower()):
+            remaining = remaining.rstrip()[: -len(end_marker)]
             break
-    return stripped.strip()
+    return remaining.strip()
 
 
-def read_json_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
+def read_json_calls(body_text: str, tools: Tools) -> list[ToolRequest] | None:
     """All calls in JSON values that follow one another."""
-    found, rest = (
-        json_text.values_and_rest(text) if not json_text.WINDOWS.search(text) else ([], "")
+    json_values, unread_text = (
+        json_text.values_and_rest(body_text)
+        if not json_text.WINDOWS.search(body_text)
+        else ([], "")
     )
-    if found and rest.lstrip()[:1] in ("{", "["):
+    if json_values and unread_text.lstrip()[:1] in ("{", "["):
         return None  # one that cannot be read stands behind them
-    if found:
-        requests = calls.read_requests(found[0] if len(found) == 1 else found, tools)
+    if json_values:
+        requests = calls.read_requests(
+            json_values[0] if len(json_values) == 1 else json_values, tools
+        )
     else:
-        requests = mend_calls(text, tools)
+        requests = mend_calls(body_text, tools)
     # Models that were taught a tag at times put what they know into it.
-    return requests or python_calls.read_python_calls(text, tools)
+    return requests or python_calls.read_python_calls(body_text, tools)
 
 
-def mend_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
+def mend_calls(body_text: str, tools: Tools) -> list[ToolRequest] | None:
     """Of the ways to mend it the first whose calls fit the tools; if none fits, the first."""
-    first: list[ToolRequest] | None = None
-    for value in json_text.possible_values(text):
-        requests = calls.read_requests(value, tools)
+    first_reading: list[ToolRequest] | None = None
+    for mended_value in json_text.possible_values(body_text):
+        requests = calls.read_requests(mended_value, tools)
         if keep_if_fitting(requests, tools):
             return requests
-        first = first or requests
-    return rebuild_calls(text, tools) or first
+        first_reading = first_reading or requests
+    return rebuild_calls(body_text, tools) or first_reading
 
 
-def rebuild_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
+def rebuild_calls(body_text: str, tools: Tools) -> list[ToolRequest] | None:
     """The boldest reading of what is whole but broken: only if it fits the tools to the letter."""
-    if json_text.is_too_deep(text) or not text.rstrip().endswith(("}", "]")):
+    if json_text.is_too_deep(body_text) or not body_text.rstrip().endswith(("}", "]")):
         return None
-    requests = calls.read_requests(json_text.repair_json(text), tools)
+    requests = calls.read_requests(json_text.repair_json(body_text), tools)
     return requests if keep_if_fitting(requests, tools) else None
 
 
@@ -81,71 +87,87 @@ def keep_if_fitting(requests: list[ToolRequest] | None, tools: Tools) -> bool:
 
 
 def make_json_parser(
-    start_markers: Sequence[str], end_markers: Sequence[str] = (), read: Read = read_json_calls
+    start_markers: Sequence[str],
+    end_markers: Sequence[str] = (),
+    read_calls: Read = read_json_calls,
 ) -> Callable[[str, Tools], Parsed | None]:
     """A `parse` for JSON in markers: what cannot be read is text, what breaks off incomplete."""
 
-    def parse(text: str, tools: Tools) -> Parsed | None:
-        body = text_between(text, start_markers, end_markers)
-        is_cut = body[:1] in ("{", "[") and not json_text.is_balanced(body)
-        if not is_cut or json_text.escape_inner_quotes(body) is not None:
-            requests = read(body, tools)
+    def parse(frame_text: str, tools: Tools) -> Parsed | None:
+        body_text = text_between(frame_text, start_markers, end_markers)
+        is_cut = body_text[:1] in ("{", "[") and not json_text.is_balanced(body_text)
+        if not is_cut or json_text.escape_inner_quotes(body_text) is not None:
+            requests = read_calls(body_text, tools)
             return Parsed(tuple(requests)) if requests else None
-        mended = mend_cut(body, text.rstrip().endswith(tuple(end_markers)), tools, read)
-        if mended:
-            return Parsed(tuple(mended), ("closed what was left open before the closing tag",))
-        return Parsed(incomplete=True) if begins_call(body) else None
+        mended_requests = mend_cut(
+            body_text, frame_text.rstrip().endswith(tuple(end_markers)), tools, read_calls
+        )
+        if mended_requests:
+            return Parsed(
+                tuple(mended_requests), ("closed what was left open before the closing tag",)
+            )
+        return Parsed(incomplete=True) if begins_call(body_text) else None
 
     return parse
 
 
-def mend_cut(body: str, ended: bool, tools: Tools, read: Read) -> list[ToolRequest] | None:
+def mend_cut(
+    body_text: str, has_closer: bool, tools: Tools, read_calls: Read
+) -> list[ToolRequest] | None:
     """The calls of a value that breaks off: before its closing tag, or one bracket short."""
-    if ended:
-        return close_brackets(body, tools, read) or rebuild_calls(body, tools)
-    whole = json_text.close_last(body)
-    return read(whole, tools) if whole != body else None
+    if has_closer:
+        return close_brackets(body_text, tools, read_calls) or rebuild_calls(body_text, tools)
+    closed_text = json_text.close_last(body_text)
+    return read_calls(closed_text, tools) if closed_text != body_text else None
 
 
-def close_brackets(body: str, tools: Tools, read: Read) -> list[ToolRequest] | None:
+def close_brackets(body_text: str, tools: Tools, read_calls: Read) -> list[ToolRequest] | None:
     """The calls of a value whose last brackets are missing though its closing tag is there."""
-    for missing in ("}", "]", "}}", "}]"):
-        if json_text.parse_strict(body + missing) is not None:
-            return read(body + missing, tools)
+    for missing_brackets in ("}", "]", "}}", "}]"):
+        if json_text.parse_strict(body_text + missing_brackets) is not None:
+            return read_calls(body_text + missing_brackets, tools)
     return None
 
 
 KEYED = Expression(r"[\[{]\s*(?:{\s*)?[\"']\w")
 
 
-def begins_call(body: str) -> bool:
+def begins_call(body_text: str) -> bool:
     """An object with a key has begun; braces in prose have none."""
-    return KEYED.match(body) is not None
+    return KEYED.match(body_text) is not None
 
 
 def make_element_parser(
-    read: Read = elements.read_element_requests, closer: str = ""
+    read_calls: Read = elements.read_element_requests, end_marker: str = ""
 ) -> Callable[[str, Tools], Parsed | None]:
     """A `parse` for elements: without its closer, a call whose value is open is incomplete."""
 
-    def parse(text: str, tools: Tools) -> Parsed | None:
-        requests = read(text, tools)
+    def parse(frame_text: str, tools: Tools) -> Parsed | None:
+        requests = read_calls(frame_text, tools)
         if not requests:
             return None
-        if closer and closer not in text and text.count("<parameter") > text.count("</parameter"):
+        if (
+            end_marker
+            and end_marker not in frame_text
+            and frame_text.count("<parameter") > frame_text.count("</parameter")
+        ):
             return Parsed(tuple(requests[:-1]), incomplete=True)
         return Parsed(tuple(requests))
 
     return parse
 
 
-def write_elements(request: ToolRequest, opened: str, closed: str, parameter: str) -> str:
-    """`parameter` has slots for KEY and VALUE."""
-    written = [
-        parameter.replace("KEY", key).replace("VALUE", write_raw(value))
-        for key, value in (request.arguments or {}).items()
+def write_elements(
+    request: ToolRequest, call_opener: str, call_closer: str, parameter_template: str
+) -> str:
+    """`parameter_template` has slots for KEY and VALUE."""
+    parameters = [
+        parameter_template.replace("KEY", parameter_name).replace(
+            "VALUE", write_raw(argument_value)
+        )
+        for parameter_name, argument_value in (request.arguments or {}).items()
     ]
-    return "".join([opened.replace("NAME", request.name), *written, closed])
+    return "".join([call_opener.replace("NAME", request.name), *parameters, call_closer])
 
 
 def write_raw(value: object) -> str:
@@ -153,7 +175,7 @@ def write_raw(value: object) -> str:
 
 
 def make_renderer(
-    write: Write, tell: Callable[[Message], str]
+    write_call: Write, render_result: Callable[[Message], str]
 ) -> Callable[[Sequence[Message]], list[Wire]]:
     """A `render` for dialects whose calls are text: results come back as user messages."""
 
@@ -167,16 +189,16 @@ def make_renderer(
 
     def content(message: Message) -> str:
         if message.role == "tool":
-            return tell(message)
+            return render_result(message)
         requests = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
-        return "\n".join(filter(None, [message.content, *map(write, requests)]))
+        return "\n".join(filter(None, [message.content, *map(write_call, requests)]))
 
     return render
 
 
-def result_between(opener: str, closer: str) -> Callable[[Message], str]:
+def result_between(start_marker: str, end_marker: str) -> Callable[[Message], str]:
     """A result between two markers."""
-    return lambda message: f"{opener}\n{message.content}\n{closer}"
+    return lambda message: f"{start_marker}\n{message.content}\n{end_marker}"
 
 
 def render_schemas(tools: Tools) -> str:
@@ -185,22 +207,22 @@ def render_schemas(tools: Tools) -> str:
 
 
 def make_taught_dialect(
-    name: str,
+    dialect_name: str,
     start_markers: tuple[str, ...],
-    body: Callable[[str, Tools], EndDetector],
-    parse: Callable[[str, Tools], Parsed | None],
-    write: Write,
+    make_end_detector: Callable[[str, Tools], EndDetector],
+    parse_frame: Callable[[str, Tools], Parsed | None],
+    write_call: Write,
     end_markers: tuple[str, ...] = (),
-    result: tuple[str, str] = ("<tool_response>", "</tool_response>"),
+    result_markers: tuple[str, str] = ("<tool_response>", "</tool_response>"),
 ) -> Dialect:
     """A dialect that is taught by its schemas and an example, with results between two markers."""
     return Dialect(
-        name=name,
+        name=dialect_name,
         start_markers=start_markers,
-        body=body,
-        parse=parse,
-        write=write,
-        render=make_renderer(write, result_between(*result)),
+        body=make_end_detector,
+        parse=parse_frame,
+        write=write_call,
+        render=make_renderer(write_call, result_between(*result_markers)),
         render_tools=render_schemas,
         prompt_template="calls",
         end_markers=end_markers,
@@ -208,43 +230,43 @@ def make_taught_dialect(
 
 
 def make_json_dialect(
-    name: str,
+    dialect_name: str,
     start_markers: tuple[str, ...],
     end_markers: tuple[str, ...],
-    write: Write,
-    read: Read = read_json_calls,
-    lead: Callable[[str], bool] = is_blank,
+    write_call: Write,
+    read_calls: Read = read_json_calls,
+    is_allowed_lead: Callable[[str], bool] = is_blank,
 ) -> Dialect:
     """JSON between markers: an object, a list, or several in a row."""
 
-    def body(opener: str, tools: Tools) -> EndDetector:
-        return JsonValueEnd(lead)
+    def body(start_marker: str, tools: Tools) -> EndDetector:
+        return JsonValueEnd(is_allowed_lead)
 
     return make_taught_dialect(
-        name,
+        dialect_name,
         start_markers,
         body,
-        make_json_parser(start_markers, end_markers, read),
-        write,
+        make_json_parser(start_markers, end_markers, read_calls),
+        write_call,
         end_markers,
     )
 
 
 def make_section_dialect(
-    name: str,
+    dialect_name: str,
     start_markers: tuple[str, ...],
     end_markers: tuple[str, ...],
-    write: Write,
-    read: Read,
-    strings: bool = True,
+    write_call: Write,
+    read_calls: Read,
+    skips_strings: bool = True,
 ) -> Dialect:
-    """A section with a closer of its own, with calls in it that `read` knows."""
+    """A section with a closer of its own, with calls in it that `read_calls` knows."""
 
-    def body(opener: str, tools: Tools) -> EndDetector:
-        return MarkerEnd(*end_markers, strings=strings)
+    def body(start_marker: str, tools: Tools) -> EndDetector:
+        return MarkerEnd(*end_markers, skips_strings=skips_strings)
 
-    def parse(text: str, tools: Tools) -> Parsed | None:
-        requests = read(text_between(text, start_markers, end_markers), tools)
+    def parse(frame_text: str, tools: Tools) -> Parsed | None:
+        requests = read_calls(text_between(frame_text, start_markers, end_markers), tools)
         return Parsed(tuple(requests)) if requests else None
 
-    return make_taught_dialect(name, start_markers, body, parse, write, end_markers)
+    return make_taught_dialect(dialect_name, start_markers, body, parse, write_call, end_markers)

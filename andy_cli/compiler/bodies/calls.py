@@ -47,60 +47,70 @@ ESCAPABLE = Expression(r"[_.]")
 SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
 
 
-def read_requests(value: object, tools: Tools, known: bool = False) -> list[ToolRequest] | None:
+def read_requests(
+    json_value: object, tools: Tools, only_known: bool = False
+) -> list[ToolRequest] | None:
     """The calls a JSON value holds, in order; None if it is none, or not wholly calls.
 
-    With `known` every name must be that of a tool: nothing else says that this is a request.
+    With `only_known` every name must be that of a tool: nothing else says that this is a request.
     """
-    if isinstance(value, list):
-        return _requests_in_list(value, tools, known)
-    if not isinstance(value, dict):
+    if isinstance(json_value, list):
+        return _requests_in_list(json_value, tools, only_known)
+    if not isinstance(json_value, dict):
         return None
-    if wrapped := _wrapped_requests(value, tools, known):
-        return wrapped
-    if len(value) > 1 and value.keys() <= tools.keys():
-        return _requests_by_name(value, tools)
-    request = read_request(value, tools)
-    if request is None or (known and request.name not in tools):
+    if wrapped_requests := _wrapped_requests(json_value, tools, only_known):
+        return wrapped_requests
+    if len(json_value) > 1 and json_value.keys() <= tools.keys():
+        return _requests_by_name(json_value, tools)
+    request = read_request(json_value, tools)
+    if request is None or (only_known and request.name not in tools):
         return None
     return [request]
 
 
-def _requests_by_name(value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
+def _requests_by_name(json_value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
     """Read `{"play": {...}, "seek": {...}}`."""
-    named = [read_single_key({key: item}, tools) for key, item in value.items()]
-    found = [request for request in named if request]
-    return found if len(found) == len(named) else None
+    named_requests = [
+        read_single_key({key: key_arguments}, tools) for key, key_arguments in json_value.items()
+    ]
+    requests = [request for request in named_requests if request]
+    return requests if len(requests) == len(named_requests) else None
 
 
 def _wrapped_requests(
-    value: Mapping[str, object], tools: Tools, known: bool
+    json_value: Mapping[str, object], tools: Tools, only_known: bool
 ) -> list[ToolRequest] | None:
     """Read calls that stand under a key such as `tool_calls`; the first takes the id beside it."""
-    for wrapper in WRAPPERS:
-        inner = value.get(wrapper)
-        requests = read_requests(inner, tools, known) if isinstance(inner, dict | list) else None
+    for wrapper_key in WRAPPERS:
+        wrapped_value = json_value.get(wrapper_key)
+        requests = (
+            read_requests(wrapped_value, tools, only_known)
+            if isinstance(wrapped_value, dict | list)
+            else None
+        )
         if requests:
-            return [add_call_id(requests[0], value), *requests[1:]]
+            return [add_call_id(requests[0], json_value), *requests[1:]]
     return None
 
 
-def _requests_in_list(values: list[object], tools: Tools, known: bool) -> list[ToolRequest] | None:
-    if pair := read_named_pair(values, tools):
-        return [pair]
-    found = [read_requests(part, tools, known) for part in values]
-    if not found or any(requests is None for requests in found):
+def _requests_in_list(
+    values: list[object], tools: Tools, only_known: bool
+) -> list[ToolRequest] | None:
+    if named_pair := read_named_pair(values, tools):
+        return [named_pair]
+    request_lists = [read_requests(element, tools, only_known) for element in values]
+    if not request_lists or any(requests is None for requests in request_lists):
         return None
-    return [request for requests in found if requests for request in requests]
+    return [request for requests in request_lists if requests for request in requests]
 
 
-def read_named_pair(value: list[object], tools: Tools) -> ToolRequest | None:
+def read_named_pair(json_value: list[object], tools: Tools) -> ToolRequest | None:
     """Read `["play", {"track": "Blue"}]`, where the tool takes such arguments."""
-    match value:
+    match json_value:
         case [str(name), dict(arguments)] if clean_tool_name(name, tools) in tools:
-            known = clean_tool_name(name, tools)
-            if set(arguments) <= set(declared_properties(tools[known])):
-                return ToolRequest(known, arguments)
+            tool_name = clean_tool_name(name, tools)
+            if set(arguments) <= set(declared_properties(tools[tool_name])):
+                return ToolRequest(tool_name, arguments)
     return None
 
 
@@ -110,8 +120,8 @@ NO_CALL = frozenset(
 """Names by which models say that nothing is to be called."""
 
 
-def says_no_call(name: str, tools: Tools) -> bool:
-    return name not in tools and name.lower() in NO_CALL
+def says_no_call(tool_name: str, tools: Tools) -> bool:
+    return tool_name not in tools and tool_name.lower() in NO_CALL
 
 
 def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
@@ -119,66 +129,77 @@ def split_known(requests: Sequence[ToolRequest], tools: Tools) -> Parsed | None:
 
     None if there is no tool among them: then it is text.
     """
-    called = [request for request in requests if not says_no_call(request.name, tools)]
-    known = tuple(request for request in called if request.name in tools)
-    if not known:
-        return Parsed() if requests and not called else None
-    return Parsed(known, fault=report_unknown(called, tools))
+    asked_requests = [request for request in requests if not says_no_call(request.name, tools)]
+    known_requests = tuple(request for request in asked_requests if request.name in tools)
+    if not known_requests:
+        return Parsed() if requests and not asked_requests else None
+    return Parsed(known_requests, fault=report_unknown(asked_requests, tools))
 
 
 def report_unknown(requests: Sequence[ToolRequest], tools: Tools) -> str:
     """Name the tools that do not exist, in words the model can act on; empty without any."""
-    unknown = ", ".join(request.name for request in requests if request.name not in tools)
-    return unknown and f"There is no tool {unknown}. Use one that exists."
+    unknown_names = ", ".join(request.name for request in requests if request.name not in tools)
+    return unknown_names and f"There is no tool {unknown_names}. Use one that exists."
 
 
 def only_fitting(arguments: Mapping[str, object], tools: Tools) -> str:
     """The name of the one tool that these arguments fit; empty if there are more, or none."""
-    found = [name for name in tools if fits_tool(ToolRequest(name, arguments), tools)]
-    return found[0] if len(found) == 1 and arguments else ""
+    fitting_names = [
+        tool_name for tool_name in tools if fits_tool(ToolRequest(tool_name, arguments), tools)
+    ]
+    return fitting_names[0] if len(fitting_names) == 1 and arguments else ""
 
 
-def names_arguments(value: object) -> bool:
+def names_arguments(json_value: object) -> bool:
     """Tell whether a JSON value that holds calls names their arguments as such."""
-    if isinstance(value, list):
-        return bool(value) and all(map(names_arguments, value))
-    if not isinstance(value, Mapping):
+    if isinstance(json_value, list):
+        return bool(json_value) and all(map(names_arguments, json_value))
+    if not isinstance(json_value, Mapping):
         return False
-    inner = [value[key] for key in WRAPPERS if isinstance(value.get(key), dict | list)]
-    return any(key in value for key in ARGUMENTS) or any(map(names_arguments, inner))
+    wrapped_values = [
+        json_value[key] for key in WRAPPERS if isinstance(json_value.get(key), dict | list)
+    ]
+    return any(key in json_value for key in ARGUMENTS) or any(map(names_arguments, wrapped_values))
 
 
-def read_request(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
+def read_request(json_value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     """Read an object that is one call, by a key for the name and perhaps one for the arguments."""
-    name_key = next((key for key in NAMES if isinstance(value.get(key), str)), None)
+    name_key = next((key for key in NAMES if isinstance(json_value.get(key), str)), None)
     if name_key is None:
-        return read_single_key(value, tools)
-    name = clean_tool_name(str(value[name_key]), tools) or name_by_arguments(value, tools)
-    if not name:
+        return read_single_key(json_value, tools)
+    tool_name = clean_tool_name(str(json_value[name_key]), tools) or name_by_arguments(
+        json_value, tools
+    )
+    if not tool_name:
         return None
-    arguments = find_arguments(value, name_key, tools.get(name))
-    if arguments is None or is_schema(arguments, tools.get(name)):
+    arguments = find_arguments(json_value, name_key, tools.get(tool_name))
+    if arguments is None or is_schema(arguments, tools.get(tool_name)):
         return None
-    return add_call_id(ToolRequest(name=name, arguments=arguments), value)
+    return add_call_id(ToolRequest(name=tool_name, arguments=arguments), json_value)
 
 
 def find_arguments(
-    value: Mapping[str, object], name_key: str, tool: Schema | None
+    json_value: Mapping[str, object], name_key: str, tool: Schema | None
 ) -> dict[str, object] | None:
     """Arguments under a key of their own, and those of the tool's that stand beside it."""
-    given = next((key for key in ARGUMENTS if key in value and key != name_key), None)
-    if given is None:
-        return arguments_beside_name(value, name_key, tool)
-    arguments = read_argument_object(value[given] or "", tool)
+    arguments_key = next((key for key in ARGUMENTS if key in json_value and key != name_key), None)
+    if arguments_key is None:
+        return arguments_beside_name(json_value, name_key, tool)
+    arguments = read_argument_object(json_value[arguments_key] or "", tool)
     if arguments is None or tool is None:
         return arguments
-    beside = declared_properties(tool).keys() - {name_key, given, *IDS}
-    return {**{key: item for key, item in value.items() if key in beside}, **arguments}
+    parameter_names = declared_properties(tool).keys() - {name_key, arguments_key, *IDS}
+    return {
+        **{key: key_value for key, key_value in json_value.items() if key in parameter_names},
+        **arguments,
+    }
 
 
-def name_by_arguments(value: Mapping[str, object], tools: Tools) -> str:
-    given = next((value[key] for key in ARGUMENTS if isinstance(value.get(key), dict)), None)
-    return only_fitting(given, tools) if isinstance(given, dict) else ""
+def name_by_arguments(json_value: Mapping[str, object], tools: Tools) -> str:
+    given_arguments = next(
+        (json_value[key] for key in ARGUMENTS if isinstance(json_value.get(key), dict)), None
+    )
+    return only_fitting(given_arguments, tools) if isinstance(given_arguments, dict) else ""
 
 
 def is_schema(arguments: Mapping[str, object], tool: Schema | None) -> bool:
@@ -188,78 +209,92 @@ def is_schema(arguments: Mapping[str, object], tool: Schema | None) -> bool:
     return tool is None or "properties" not in declared_properties(tool)
 
 
-def read_single_key(value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
+def read_single_key(json_value: Mapping[str, object], tools: Tools) -> ToolRequest | None:
     """`{"tool": {arguments}}`: only for a tool that exists."""
-    if len(value) != 1:
+    if len(json_value) != 1:
         return None
-    ((key, inner),) = value.items()
-    name = clean_tool_name(key, tools)
-    if name not in tools or not isinstance(inner, dict | None):
+    ((key, single_value),) = json_value.items()
+    tool_name = clean_tool_name(key, tools)
+    if tool_name not in tools or not isinstance(single_value, dict | None):
         return None
-    return ToolRequest(name=name, arguments=inner or {})
+    return ToolRequest(name=tool_name, arguments=single_value or {})
 
 
 def arguments_beside_name(
-    value: Mapping[str, object], key: str, tool: Schema | None
+    json_value: Mapping[str, object], name_key: str, tool: Schema | None
 ) -> dict[str, object] | None:
     """Arguments that stand beside the name instead of under a key of their own."""
-    rest = {other: item for other, item in value.items() if other not in (key, "type", *IDS)}
-    if not rest:
+    other_items = {
+        other_key: other_value
+        for other_key, other_value in json_value.items()
+        if other_key not in (name_key, "type", *IDS)
+    }
+    if not other_items:
         return {}
     if tool is None:
         return None
-    return rest if set(rest) <= set(declared_properties(tool)) else None
+    return other_items if set(other_items) <= set(declared_properties(tool)) else None
 
 
-def add_call_id(request: ToolRequest, value: Mapping[str, object]) -> ToolRequest:
-    written = next((value[key] for key in IDS if isinstance(value.get(key), str)), "")
-    if request.id or not written:
+def add_call_id(request: ToolRequest, json_value: Mapping[str, object]) -> ToolRequest:
+    written_id = next((json_value[key] for key in IDS if isinstance(json_value.get(key), str)), "")
+    if request.id or not written_id:
         return request
-    return ToolRequest(name=request.name, arguments=request.arguments, id=str(written))
+    return ToolRequest(name=request.name, arguments=request.arguments, id=str(written_id))
 
 
-def read_argument_object(value: object, tool: Schema | None) -> dict[str, object] | None:
+def read_argument_object(json_value: object, tool: Schema | None) -> dict[str, object] | None:
     """The arguments as an object: decoded when they were written as text, at most twice.
 
     None for what cannot be read, so None is none either.
     """
     for _ in range(2):
-        if not isinstance(value, str):
+        if not isinstance(json_value, str):
             break
-        if value.strip() in ("", "null"):
+        if json_value.strip() in ("", "null"):
             return {}
-        value = json_text.read_value(value)
-    if isinstance(value, list):
-        return name_positional(value, tool)
-    if not isinstance(value, dict):
+        json_value = json_text.read_value(json_value)
+    if isinstance(json_value, list):
+        return name_positional(json_value, tool)
+    if not isinstance(json_value, dict):
         return None
     return unwrap_arguments(
-        {ESCAPED.sub(r"\1", str(key)): item for key, item in value.items()}, tool
+        {ESCAPED.sub(r"\1", str(key)): item_value for key, item_value in json_value.items()}, tool
     )
 
 
-def name_positional(value: list[object], tool: Schema | None) -> dict[str, object] | None:
+def name_positional(
+    positional_values: list[object], tool: Schema | None
+) -> dict[str, object] | None:
     """A list of values in the schema's order; a list of one object is that object."""
-    if not value:
+    if not positional_values:
         return {}
-    if len(value) == 1 and isinstance(value[0], dict) and not pairs_in(value):
-        return value[0]
-    if pairs := pairs_in(value):
-        return pairs
-    names = list(declared_properties(tool)) if tool else []
-    return dict(zip(names, value, strict=False)) if len(names) >= len(value) else None
+    if (
+        len(positional_values) == 1
+        and isinstance(positional_values[0], dict)
+        and not pairs_in(positional_values)
+    ):
+        return positional_values[0]
+    if named_pairs := pairs_in(positional_values):
+        return named_pairs
+    parameter_names = list(declared_properties(tool)) if tool else []
+    return (
+        dict(zip(parameter_names, positional_values, strict=False))
+        if len(parameter_names) >= len(positional_values)
+        else None
+    )
 
 
 def pairs_in(values: list[object]) -> dict[str, object]:
     """Read `[{"name": "track", "value": "Blue"}]`; empty where it is something else."""
-    found: dict[str, object] = {}
-    for entry in values:
-        match entry:
+    named_values: dict[str, object] = {}
+    for pair_entry in values:
+        match pair_entry:
             case {"name": str(key), "value": value, **rest} if not rest:
-                found[key] = value
+                named_values[key] = value
             case _:
                 return {}
-    return found
+    return named_values
 
 
 def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str, object]:
@@ -267,22 +302,28 @@ def unwrap_arguments(value: dict[str, object], tool: Schema | None) -> dict[str,
     if tool is not None and (arguments := whole_call(value, tool)) is not None:
         return arguments
     if len(value) == 1 and tool is not None:
-        ((key, inner),) = value.items()
-        names = declared_properties(tool)
-        if key in ARGUMENTS and key not in names and isinstance(inner, dict):
-            return inner
+        ((key, inner_value),) = value.items()
+        parameter_names = declared_properties(tool)
+        if key in ARGUMENTS and key not in parameter_names and isinstance(inner_value, dict):
+            return inner_value
     return value
 
 
-def whole_call(value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
+def whole_call(json_value: Mapping[str, object], tool: Schema) -> dict[str, object] | None:
     """The arguments, where the whole call was written once more inside its own frame."""
-    own = tool.get("function", tool).get("name")
-    given = {key: item for key in ARGUMENTS if isinstance(item := value.get(key), dict)}
-    named = [key for key in NAMES if isinstance(value.get(key), str)]
-    if len(given) != 1 or not named or set(value) - {*given, *named, "type", *IDS}:
+    own_name = tool.get("function", tool).get("name")
+    argument_objects = {
+        key: key_value for key in ARGUMENTS if isinstance(key_value := json_value.get(key), dict)
+    }
+    name_keys = [key for key in NAMES if isinstance(json_value.get(key), str)]
+    if (
+        len(argument_objects) != 1
+        or not name_keys
+        or set(json_value) - {*argument_objects, *name_keys, "type", *IDS}
+    ):
         return None
-    ((key, arguments),) = given.items()
-    is_own = clean_tool_name(str(value[named[0]]), {str(own): tool}) == own
+    ((key, arguments),) = argument_objects.items()
+    is_own = clean_tool_name(str(json_value[name_keys[0]]), {str(own_name): tool}) == own_name
     return dict(arguments) if is_own and key not in declared_properties(tool) else None
 
 
@@ -291,34 +332,41 @@ def fits_tool(request: ToolRequest, tools: Tools) -> bool:
     tool = tools.get(request.name)
     if tool is None:
         return False
-    schema, known = parameters_schema(tool), declared_properties(tool)
-    given = request.arguments or {}
+    schema, parameter_schemas = parameters_schema(tool), declared_properties(tool)
+    arguments = request.arguments or {}
     required = schema.get("required")
-    needed = set(required) if isinstance(required, list) else set()
-    if not (needed <= set(given) <= set(known)):
+    required_names = set(required) if isinstance(required, list) else set()
+    if not (required_names <= set(arguments) <= set(parameter_schemas)):
         return False
-    return all(has_declared_type(value, known[name], schema) for name, value in given.items())
+    return all(
+        has_declared_type(argument_value, parameter_schemas[parameter_name], schema)
+        for parameter_name, argument_value in arguments.items()
+    )
 
 
-def has_declared_type(value: object, schema: object, root: Schema) -> bool:
+def has_declared_type(argument_value: object, schema: object, root_schema: Schema) -> bool:
     """Tell whether a value has a type that its schema lets through; of lists the items too."""
     if not isinstance(schema, Mapping):
         return True
-    kinds, kind = allowed_kinds(schema, root), kind_of(value)
-    fits = not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+    schema_kinds, value_kind = allowed_kinds(schema, root_schema), kind_of(argument_value)
+    fits = (
+        not schema_kinds
+        or value_kind in schema_kinds
+        or (value_kind == "integer" and "number" in schema_kinds)
+    )
     if not fits:
-        return "" in kinds
-    items = schema.get("items")
-    return not isinstance(value, list) or all(
-        has_declared_type(item, items, root) for item in value
+        return "" in schema_kinds
+    item_schema = schema.get("items")
+    return not isinstance(argument_value, list) or all(
+        has_declared_type(item, item_schema, root_schema) for item in argument_value
     )
 
 
 def declared_properties(tool: Schema) -> Mapping[str, Schema]:
     function = tool.get("function", tool)
     parameters = function.get("parameters") or {}
-    found = parameters.get("properties") if isinstance(parameters, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
+    return properties if isinstance(properties, Mapping) else {}
 
 
 def parameters_schema(tool: Schema | None) -> Schema:
@@ -348,36 +396,38 @@ SHAPES: Mapping[str, Callable[[object], bool]] = {
 """Word of a schema -> whether its value has the form that it must have."""
 
 
-def clean_tool_name(written: str, tools: Tools) -> str:
+def clean_tool_name(written_name: str, tools: Tools) -> str:
     """The name without quotes, prefixes (`functions.`) and suffixes (`:0`) that drift onto it."""
-    name = ESCAPED.sub(r"\1", written.strip().strip("\"'`")).strip()
-    if name in tools:
-        return name
-    short = SUFFIX.sub("", name).strip()
-    while short not in tools and PREFIX.match(short):
-        short = PREFIX.sub("", short, count=1)
-    if short in tools:
-        return short
+    cleaned_name = ESCAPED.sub(r"\1", written_name.strip().strip("\"'`")).strip()
+    if cleaned_name in tools:
+        return cleaned_name
+    short_name = SUFFIX.sub("", cleaned_name).strip()
+    while short_name not in tools and PREFIX.match(short_name):
+        short_name = PREFIX.sub("", short_name, count=1)
+    if short_name in tools:
+        return short_name
     # Providers take no dots in names, so models have learned to write them otherwise.
-    same = _by_underscored(tuple(tools)).get(underscore_name(short), ())
-    return same[0] if len(same) == 1 else short
+    similar_names = _by_underscored(tuple(tools)).get(underscore_name(short_name), ())
+    return similar_names[0] if len(similar_names) == 1 else short_name
 
 
 @lru_cache(maxsize=8)
-def _by_underscored(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+def _by_underscored(tool_names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """The names that are one without dots and dashes; kept, for every `{` of a reply asks."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(underscore_name(name), []).append(name)
-    return found
+    grouped_names: dict[str, list[str]] = {}
+    for tool_name in tool_names:
+        grouped_names.setdefault(underscore_name(tool_name), []).append(tool_name)
+    return grouped_names
 
 
-def underscore_name(name: str) -> str:
-    return name.replace(".", "_").replace("-", "_")
+def underscore_name(tool_name: str) -> str:
+    return tool_name.replace(".", "_").replace("-", "_")
 
 
-def name_spellings(name: str) -> list[str]:
+def name_spellings(tool_name: str) -> list[str]:
     """A tool's name as models write it in text: Markdown escapes, and no dots."""
-    plain = underscore_name(name)
-    escaped = ESCAPABLE.sub(r"\\\g<0>", name)
-    return list(dict.fromkeys((name, plain, escaped, ESCAPABLE.sub(r"\\\g<0>", plain))))
+    plain_name = underscore_name(tool_name)
+    escaped_name = ESCAPABLE.sub(r"\\\g<0>", tool_name)
+    return list(
+        dict.fromkeys((tool_name, plain_name, escaped_name, ESCAPABLE.sub(r"\\\g<0>", plain_name)))
+    )

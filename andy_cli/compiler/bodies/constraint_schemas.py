@@ -28,7 +28,9 @@ def make_object(properties: Mapping[str, Schema], optional: Iterable[str] = ()) 
     return {
         "type": "object",
         "properties": dict(properties),
-        "required": [name for name in properties if name not in left_out],
+        "required": [
+            property_name for property_name in properties if property_name not in left_out
+        ],
         "additionalProperties": False,
     }
 
@@ -42,32 +44,37 @@ def one_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 def arguments_schemas(tools: Tools) -> dict[str, dict[str, Any]]:
     """Of each tool what its arguments may be."""
     if len(tools) > MANY:
-        return {name: {"type": "object"} for name in tools}
-    return {name: _arguments_schema(tool) for name, tool in tools.items()}
+        return {tool_name: {"type": "object"} for tool_name in tools}
+    return {tool_name: _arguments_schema(tool) for tool_name, tool in tools.items()}
 
 
 def _arguments_schema(tool: Schema) -> dict[str, Any]:
-    shown = render_provider_schema(tool, references=False)["function"]["parameters"]
-    return {**simplify_schema(shown), "type": "object"}
+    parameters_schema = render_provider_schema(tool, references=False)["function"]["parameters"]
+    return {**simplify_schema(parameters_schema), "type": "object"}
 
 
 def simplify_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema in words that every server reads; what is left out is allowed."""
-    kept: dict[str, Any] = {}
-    words = {*WORDS, *BOUNDS} if schema.get("type") == "integer" else WORDS
-    for word, value in schema.items():
-        match word, value:
+    simplified: dict[str, Any] = {}
+    allowed_keywords = {*WORDS, *BOUNDS} if schema.get("type") == "integer" else WORDS
+    for schema_keyword, keyword_value in schema.items():
+        match schema_keyword, keyword_value:
             case "properties", Mapping():
-                kept[word] = {name: _simplify_part(part) for name, part in value.items()}
+                simplified[schema_keyword] = {
+                    property_name: _simplify_part(property_schema)
+                    for property_name, property_schema in keyword_value.items()
+                }
             case "items", _:
-                kept[word] = _simplify_part(value)
+                simplified[schema_keyword] = _simplify_part(keyword_value)
             case "anyOf", list():
-                kept[word] = [_simplify_part(item) for item in value]
-            case _ if word in words:
-                kept[word] = value
-    if kept.get("properties"):
-        kept["additionalProperties"] = False
-    return kept
+                simplified[schema_keyword] = [
+                    _simplify_part(element_schema) for element_schema in keyword_value
+                ]
+            case _ if schema_keyword in allowed_keywords:
+                simplified[schema_keyword] = keyword_value
+    if simplified.get("properties"):
+        simplified["additionalProperties"] = False
+    return simplified
 
 
 def _simplify_part(schema: object) -> dict[str, Any]:
@@ -76,8 +83,8 @@ def _simplify_part(schema: object) -> dict[str, Any]:
 
 def call_constraint(tools: Tools) -> Constraint:
     """One call as plain JSON, which is read whatever notation the model was taught."""
-    calls = [
-        make_object({"name": {"const": name}, "arguments": schema})
-        for name, schema in arguments_schemas(tools).items()
+    call_schemas = [
+        make_object({"name": {"const": tool_name}, "arguments": schema})
+        for tool_name, schema in arguments_schemas(tools).items()
     ]
-    return Constraint(schema=one_of(calls))
+    return Constraint(schema=one_of(call_schemas))

@@ -83,134 +83,169 @@ class FrameContents(NamedTuple):
     """Words behind the last call, where nothing closed the frame."""
 
 
-def read_contents(text: str, tools: Tools, closed: bool = False) -> FrameContents:
+def read_contents(frame_text: str, tools: Tools, is_closed: bool = False) -> FrameContents:
     """Read all calls of a frame, its own markers included.
 
-    `closed`: its end is where it was meant to end, though no marker may say so.
+    `is_closed`: its end is where it was meant to end, though no marker may say so.
     """
-    if len(text) > LARGEST:
-        return FrameContents(unread=(text,))
+    if len(frame_text) > LARGEST:
+        return FrameContents(unread=(frame_text,))
     requests: list[ToolRequest] = []
-    unread: list[str] = []
-    at = _skip_blanks(text, 0)
-    while at < len(text):
-        read = _read_next(text, at, tools, closed)
-        if read is None:
-            return _end_in_words(text, at, FrameContents(tuple(requests), tuple(unread)))
-        if not (read.closed or all(map(partial(_is_full, tools), read.requests))):
-            return FrameContents(tuple(requests), (*unread, text[at : read.end]))
-        requests += read.requests
-        if not (read.requests or read.empty):
-            unread.append(text[at : read.end])
-        at = _skip_blanks(text, read.end)
-    if unread:  # what could not be read may be what one of the others lacks
+    unread_parts: list[str] = []
+    position = _skip_blanks(frame_text, 0)
+    while position < len(frame_text):
+        read_call = _read_next(frame_text, position, tools, is_closed)
+        if read_call is None:
+            return _end_in_words(
+                frame_text, position, FrameContents(tuple(requests), tuple(unread_parts))
+            )
+        if not (read_call.is_closed or all(map(partial(_is_full, tools), read_call.requests))):
+            return FrameContents(
+                tuple(requests), (*unread_parts, frame_text[position : read_call.end_position])
+            )
+        requests += read_call.requests
+        if not (read_call.requests or read_call.is_empty):
+            unread_parts.append(frame_text[position : read_call.end_position])
+        position = _skip_blanks(frame_text, read_call.end_position)
+    if unread_parts:  # what could not be read may be what one of the others lacks
         requests = [*filter(partial(_is_full, tools), requests)]
-    return FrameContents(tuple(requests), tuple(unread))
+    return FrameContents(tuple(requests), tuple(unread_parts))
 
 
-def _end_in_words(text: str, at: int, before: FrameContents) -> FrameContents:
+def _end_in_words(frame_text: str, position: int, contents_before: FrameContents) -> FrameContents:
     """End a frame where no call begins: words of an answer behind its calls, or a part unread."""
-    rest = text[at:]
-    if before.requests and rest[0].isalnum() and not END.search(text, at):
-        return before._replace(text=rest)
-    return before._replace(unread=(*before.unread, rest))
+    remaining_text = frame_text[position:]
+    if (
+        contents_before.requests
+        and remaining_text[0].isalnum()
+        and not END.search(frame_text, position)
+    ):
+        return contents_before._replace(text=remaining_text)
+    return contents_before._replace(unread=(*contents_before.unread, remaining_text))
 
 
 class _ReadCall(NamedTuple):
     """One call; without requests, and not empty, it could not be read."""
 
-    end: int
+    end_position: int
     requests: tuple[ToolRequest, ...] = ()
-    empty: bool = False
-    closed: bool = True
+    is_empty: bool = False
+    is_closed: bool = True
 
 
-def _skip_blanks(text: str, at: int) -> int:
-    frame = FRAME.compiled.match(text, at)
-    return frame.end() if frame else at
+def _skip_blanks(frame_text: str, position: int) -> int:
+    frame_match = FRAME.compiled.match(frame_text, position)
+    return frame_match.end() if frame_match else position
 
 
-def _read_next(text: str, at: int, tools: Tools, closed: bool) -> _ReadCall | None:
+def _read_next(frame_text: str, position: int, tools: Tools, is_closed: bool) -> _ReadCall | None:
     """Read the call that begins here; one without requests could not be read."""
-    if text[at] in "{[":
-        return _read_json(text, at, tools)
-    if tag := TAG.compiled.match(text, at) or SECTION.compiled.match(text, at):
-        return _read_element(text, tag, tag["name"], tools, closed)
-    if keyed := KEYED_NAME.compiled.match(text, at):
-        return _read_named(text, keyed, _end_of_body(text, keyed.end()), tools, closed)
-    child = CHILD.compiled.match(text, at)
-    if child and clean_tool_name(child["tag"], tools) in tools:
-        return _read_element(text, child, child["tag"], tools, closed)
-    plain = PLAIN_NAME.compiled.match(text, at)
-    if plain and _begins_plain_call(text, plain, tools):
-        return _read_named(text, plain, _end_of_named(text, plain.end()), tools, closed)
+    if frame_text[position] in "{[":
+        return _read_json(frame_text, position, tools)
+    if tag := TAG.compiled.match(frame_text, position) or SECTION.compiled.match(
+        frame_text, position
+    ):
+        return _read_element(frame_text, tag, tag["name"], tools, is_closed)
+    if keyed_name := KEYED_NAME.compiled.match(frame_text, position):
+        return _read_named(
+            frame_text, keyed_name, _end_of_body(frame_text, keyed_name.end()), tools, is_closed
+        )
+    child_tag = CHILD.compiled.match(frame_text, position)
+    if child_tag and clean_tool_name(child_tag["tag"], tools) in tools:
+        return _read_element(frame_text, child_tag, child_tag["tag"], tools, is_closed)
+    plain_name = PLAIN_NAME.compiled.match(frame_text, position)
+    if plain_name and _begins_plain_call(frame_text, plain_name, tools):
+        return _read_named(
+            frame_text, plain_name, _end_of_named(frame_text, plain_name.end()), tools, is_closed
+        )
     return None
 
 
-def _begins_plain_call(text: str, name: re.Match[str], tools: Tools) -> bool:
-    return clean_tool_name(name["name"], tools) in tools or text.startswith("{", name.end())
+def _begins_plain_call(frame_text: str, name_match: re.Match[str], tools: Tools) -> bool:
+    return clean_tool_name(name_match["name"], tools) in tools or frame_text.startswith(
+        "{", name_match.end()
+    )
 
 
-def _read_named(text: str, name: re.Match[str], end: int, tools: Tools, closed: bool) -> _ReadCall:
-    """Read a call whose arguments stand from behind its name to `end`."""
-    body = text[name.end() : end]
-    return _make_call(name["name"], body, end, tools, closed=closed or end < len(text))
+def _read_named(
+    frame_text: str, name_match: re.Match[str], end_position: int, tools: Tools, is_closed: bool
+) -> _ReadCall:
+    """Read a call whose arguments stand from behind its name to `end_position`."""
+    body_text = frame_text[name_match.end() : end_position]
+    return _make_call(
+        name_match["name"],
+        body_text,
+        end_position,
+        tools,
+        is_closed=is_closed or end_position < len(frame_text),
+    )
 
 
-def _read_json(text: str, at: int, tools: Tools) -> _ReadCall:
+def _read_json(frame_text: str, position: int, tools: Tools) -> _ReadCall:
     """Read a JSON value, or the list of Python calls that stands in its place."""
-    end = JsonScan().feed(text, at) or len(text)
-    written = text[at:end]
-    if written[1:-1].strip() == "":
-        return _ReadCall(end, empty=True)
-    for value in _json_readings(written):
-        requests = calls.read_requests(value, tools) or python_calls.read_texts(value, tools)
+    end_position = JsonScan().feed(frame_text, position) or len(frame_text)
+    value_text = frame_text[position:end_position]
+    if value_text[1:-1].strip() == "":
+        return _ReadCall(end_position, is_empty=True)
+    for json_value in _json_readings(value_text):
+        requests = calls.read_requests(json_value, tools) or python_calls.read_texts(
+            json_value, tools
+        )
         if requests:
-            return _ReadCall(end, tuple(requests))
-    found = python_calls.read_python_calls(written, tools, known=False)
-    if not found and (line := NEXT_OBJECT.search(written, 1)):
-        return _ReadCall(at + line.start())  # one a line: the others may be whole
-    return _ReadCall(end, tuple(found or ()))
+            return _ReadCall(end_position, tuple(requests))
+    python_requests = python_calls.read_python_calls(value_text, tools, known=False)
+    if not python_requests and (line := NEXT_OBJECT.search(value_text, 1)):
+        return _ReadCall(position + line.start())  # one a line: the others may be whole
+    return _ReadCall(end_position, tuple(python_requests or ()))
 
 
 NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
 
 
-def _json_readings(written: str) -> Iterator[object]:
-    yield from json_text.possible_values(written)
-    if '\\"' in written:
-        yield from json_text.possible_values(json_text.unescape_once(written))
+def _json_readings(value_text: str) -> Iterator[object]:
+    yield from json_text.possible_values(value_text)
+    if '\\"' in value_text:
+        yield from json_text.possible_values(json_text.unescape_once(value_text))
 
 
 def _read_element(
-    text: str, tag: re.Match[str], name: str, tools: Tools, closed: bool
+    frame_text: str, tag: re.Match[str], written_name: str, tools: Tools, is_closed: bool
 ) -> _ReadCall:
     """Read a call that is an element: attributes beside its name are arguments too."""
     attributes = tag["rest"] or ""
-    beside = {
-        key: html.unescape(double or single or bare)
-        for key, double, single, bare in ATTRIBUTE.compiled.findall(attributes)
+    tag_arguments = {
+        attribute_name: html.unescape(double_quoted or single_quoted or unquoted)
+        for attribute_name, double_quoted, single_quoted, unquoted in ATTRIBUTE.compiled.findall(
+            attributes
+        )
     }
     if ATTRIBUTE.sub("", attributes).strip():
         return _ReadCall(tag.end())
     if tag["empty"]:
-        return _make_call(name, "", tag.end(), tools, beside)
-    close, end = _find_closer(text, tag)
+        return _make_call(written_name, "", tag.end(), tools, tag_arguments)
+    closer_start, closer_end = _find_closer(frame_text, tag)
     return _make_call(
-        name, text[tag.end() : close], end, tools, beside, closed or close < len(text)
+        written_name,
+        frame_text[tag.end() : closer_start],
+        closer_end,
+        tools,
+        tag_arguments,
+        is_closed or closer_start < len(frame_text),
     )
 
 
-def _find_closer(text: str, tag: re.Match[str]) -> tuple[int, int]:
+def _find_closer(frame_text: str, tag: re.Match[str]) -> tuple[int, int]:
     """Find where an element's closer begins and ends; without one both are the end of its body."""
     in_tokens = tag.re is SECTION.compiled
-    start, last = ("<|close|>call", "<|sep|>") if in_tokens else (f"</{tag['tag']}", ">")
-    close = text.find(start, tag.end())
-    if close < 0:
-        end = _end_of_body(text, tag.end())
-        return end, end
-    found = text.find(last, close)
-    return close, found + len(last) if found >= 0 else len(text)
+    closer_opening, closer_ending = (
+        ("<|close|>call", "<|sep|>") if in_tokens else (f"</{tag['tag']}", ">")
+    )
+    closer_start = frame_text.find(closer_opening, tag.end())
+    if closer_start < 0:
+        body_end = _end_of_body(frame_text, tag.end())
+        return body_end, body_end
+    closer_end = frame_text.find(closer_ending, closer_start)
+    return closer_start, closer_end + len(closer_ending) if closer_end >= 0 else len(frame_text)
 
 
 END = Expression(
@@ -220,62 +255,64 @@ END = Expression(
 )
 
 
-def _end_of_body(text: str, at: int) -> int:
-    end = END.compiled.search(text, at)
-    return end.start() if end else len(text)
+def _end_of_body(frame_text: str, position: int) -> int:
+    end_match = END.compiled.search(frame_text, position)
+    return end_match.start() if end_match else len(frame_text)
 
 
-def _end_of_named(text: str, at: int) -> int:
+def _end_of_named(frame_text: str, position: int) -> int:
     """The end of what follows a plain name: a value ends itself, else the frame ends it."""
-    start = at + len(text[at:]) - len(text[at:].lstrip())
-    if text[start : start + 1] in ("{", "[", "("):
-        end = (
-            python_calls.call_end(text, start + 1) + 1
-            if text[start] == "("
-            else JsonScan().feed(text, start)
+    value_start = position + len(frame_text[position:]) - len(frame_text[position:].lstrip())
+    if frame_text[value_start : value_start + 1] in ("{", "[", "("):
+        end_position = (
+            python_calls.call_end(frame_text, value_start + 1) + 1
+            if frame_text[value_start] == "("
+            else JsonScan().feed(frame_text, value_start)
         )
-        return end or len(text)
-    return _end_of_body(text, at)
+        return end_position or len(frame_text)
+    return _end_of_body(frame_text, position)
 
 
 def _make_call(
-    name: str,
-    body: str,
-    end: int,
+    written_name: str,
+    body_text: str,
+    end_position: int,
     tools: Tools,
-    beside: Mapping[str, str] | None = None,
-    closed: bool = True,
+    tag_arguments: Mapping[str, str] | None = None,
+    is_closed: bool = True,
 ) -> _ReadCall:
-    known = clean_tool_name(html.unescape(name), tools)
-    arguments = read_arguments(body, known, tools, closed)
+    tool_name = clean_tool_name(html.unescape(written_name), tools)
+    arguments = read_arguments(body_text, tool_name, tools, is_closed)
     if arguments is None:
-        return _ReadCall(end)
-    schemas = declared_properties(tools[known]) if known in tools else {}
-    for key, value in (beside or {}).items():
-        if key in schemas and key not in arguments:
-            arguments[key] = parse_typed(value, schemas[key])
-    return _ReadCall(end, (ToolRequest(known, arguments),), closed=closed)
+        return _ReadCall(end_position)
+    parameter_schemas = declared_properties(tools[tool_name]) if tool_name in tools else {}
+    for parameter_name, argument_text in (tag_arguments or {}).items():
+        if parameter_name in parameter_schemas and parameter_name not in arguments:
+            arguments[parameter_name] = parse_typed(
+                argument_text, parameter_schemas[parameter_name]
+            )
+    return _ReadCall(end_position, (ToolRequest(tool_name, arguments),), is_closed=is_closed)
 
 
 def _is_full(tools: Tools, request: ToolRequest) -> bool:
     """Tell whether a call that nothing closes may be taken: nothing that it needs is missing."""
-    needed = parameters_schema(tools.get(request.name)).get("required") or ()
-    return set(needed) <= set(request.arguments or {})
+    required_names = parameters_schema(tools.get(request.name)).get("required") or ()
+    return set(required_names) <= set(request.arguments or {})
 
 
 def read_arguments(
-    text: str, name: str, tools: Tools, closed: bool = True
+    body_text: str, tool_name: str, tools: Tools, is_closed: bool = True
 ) -> dict[str, object] | None:
     """Read the arguments of one call in any of the notations; None if something is left over.
 
-    What does not end by itself is only read where the frame is `closed`: else it was cut off.
+    What does not end by itself is only read where the frame is `is_closed`: else it was cut off.
     """
-    text = _without_frames(text)
-    tool = tools.get(name)
-    if not text:
+    body_text = _without_frames(body_text)
+    tool = tools.get(tool_name)
+    if not body_text:
         return {}
-    for read in READERS if closed else ENDING:
-        arguments = read(text, name, tool)
+    for read_notation in READERS if is_closed else ENDING:
+        arguments = read_notation(body_text, tool_name, tool)
         if arguments is not None:
             return arguments
     return None
@@ -284,187 +321,243 @@ def read_arguments(
 TOKENS = Expression(r"(?:\s|<\|[\w:./\-]{1,60}\|>|<\uff5c[\w\u2581]{1,40}\uff5c>|\[ARGS\])+")
 
 
-def _without_frames(text: str) -> str:
-    text = TOKENS.sub("", text, count=1) if TOKENS.match(text) else text
-    text = text.strip()
-    while text.startswith("\\n"):
-        text = text[2:].lstrip()
-    while text.endswith("\\n"):
-        text = text[:-2].rstrip()
-    return text.removeprefix("```json").strip("`").strip() if text.startswith("```") else text
+def _without_frames(body_text: str) -> str:
+    body_text = TOKENS.sub("", body_text, count=1) if TOKENS.match(body_text) else body_text
+    body_text = body_text.strip()
+    while body_text.startswith("\\n"):
+        body_text = body_text[2:].lstrip()
+    while body_text.endswith("\\n"):
+        body_text = body_text[:-2].rstrip()
+    return (
+        body_text.removeprefix("```json").strip("`").strip()
+        if body_text.startswith("```")
+        else body_text
+    )
 
 
-def _as_json(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
-    if text[:1] not in '{["':
+def _as_json(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+    if body_text[:1] not in '{["':
         return None
-    if text[:1] == "{" and JsonScan().feed(text) not in (None, len(text)):
+    if body_text[:1] == "{" and JsonScan().feed(body_text) not in (None, len(body_text)):
         return None
-    for value in _json_readings(text):
-        arguments = calls.read_argument_object(value, tool)
-        if arguments is not None and not (tool is None and isinstance(value, list)):
+    for json_value in _json_readings(body_text):
+        arguments = calls.read_argument_object(json_value, tool)
+        if arguments is not None and not (tool is None and isinstance(json_value, list)):
             return arguments
     return None
 
 
-def _as_python(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
-    if text[:1] == "(" and text[-1:] == ")":
-        text = text[1:-1]
-    elif not (KEYWORD.match(text) or BARE_WORDS.fullmatch(text)):
+def _as_python(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+    if body_text[:1] == "(" and body_text[-1:] == ")":
+        body_text = body_text[1:-1]
+    elif not (KEYWORD.match(body_text) or BARE_WORDS.fullmatch(body_text)):
         return None
-    found = python_calls.parse_calls(f"f({text})", {"f": tool} if tool else {})
-    return dict(found[0].arguments or {}) if found and len(found) == 1 else None
+    python_requests = python_calls.parse_calls(f"f({body_text})", {"f": tool} if tool else {})
+    return (
+        dict(python_requests[0].arguments or {})
+        if python_requests and len(python_requests) == 1
+        else None
+    )
 
 
 KEYWORD = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)\s*[\"'\[{(\d\-TFN]")
 BARE_WORDS = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+(?:,[ \t]*[A-Za-z_]\w*\s*=(?!=)[^\n,]+)+")
 
 
-def _as_elements(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_elements(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
     """Read elements, one for each argument; one that is repeated makes a list."""
-    if not text.startswith("<"):
+    if not body_text.startswith("<"):
         return None
-    known = declared_properties(tool) if tool else {}
-    root = parameters_schema(tool)
-    wrapped = WRAPPER.compiled.match(text)
-    if wrapped and wrapped[1] not in known:
-        return read_arguments(wrapped[2], name, {name: tool} if tool else {})
-    found: dict[str, object] = {}
-    at = 0
-    while text[at:].strip():
-        at = len(text) - len(text[at:].lstrip())
-        opened = _match_argument_tag(text, at, tool)
-        if opened is None:
+    parameter_schemas = declared_properties(tool) if tool else {}
+    root_schema = parameters_schema(tool)
+    wrapper_match = WRAPPER.compiled.match(body_text)
+    if wrapper_match and wrapper_match[1] not in parameter_schemas:
+        return read_arguments(wrapper_match[2], tool_name, {tool_name: tool} if tool else {})
+    arguments: dict[str, object] = {}
+    position = 0
+    while body_text[position:].strip():
+        position = len(body_text) - len(body_text[position:].lstrip())
+        argument_tag = _match_argument_tag(body_text, position, tool)
+        if argument_tag is None:
             return None
-        key, value, at = _read_argument_element(text, opened)
-        if _holds_another(value, {key, *found}, tool):
+        parameter_name, value_text, position = _read_argument_element(body_text, argument_tag)
+        if _holds_another(value_text, {parameter_name, *arguments}, tool):
             return None
-        schema = known.get(key)
-        if not add_value(found, key, parse_typed(value, schema, root), schema, root):
+        parameter_schema = parameter_schemas.get(parameter_name)
+        if not add_value(
+            arguments,
+            parameter_name,
+            parse_typed(value_text, parameter_schema, root_schema),
+            parameter_schema,
+            root_schema,
+        ):
             return None
-    return found
+    return arguments
 
 
-def _match_argument_tag(text: str, at: int, tool: Schema | None) -> re.Match[str] | None:
-    named = PARAMETER.compiled.match(text, at) or PAIR.compiled.match(text, at)
-    if named is not None:
-        return named
-    child = CHILD.compiled.match(text, at)
-    return child if child is not None and _may_be_key(child["tag"], tool) else None
+def _match_argument_tag(body_text: str, position: int, tool: Schema | None) -> re.Match[str] | None:
+    named_tag = PARAMETER.compiled.match(body_text, position) or PAIR.compiled.match(
+        body_text, position
+    )
+    if named_tag is not None:
+        return named_tag
+    child_tag = CHILD.compiled.match(body_text, position)
+    return child_tag if child_tag is not None and _may_be_key(child_tag["tag"], tool) else None
 
 
-def _read_argument_element(text: str, opened: re.Match[str]) -> tuple[str, str, int]:
+def _read_argument_element(body_text: str, argument_tag: re.Match[str]) -> tuple[str, str, int]:
     """(the argument's name, its value as written, where the element ends)."""
-    groups = opened.groupdict()
-    key = html.unescape((groups.get("key") or groups["tag"]).replace("\\_", "_").strip())
-    if groups.get("empty"):
-        attribute = VALUE.search(groups.get("rest") or "")
-        value = html.unescape(attribute[1] or attribute[2] or "") if attribute else ""
-        return key, value, opened.end()
-    value, end = _element_value(text, opened.end(), groups["tag"], key)
-    return key, value, end
+    tag_groups = argument_tag.groupdict()
+    parameter_name = html.unescape(
+        (tag_groups.get("key") or tag_groups["tag"]).replace("\\_", "_").strip()
+    )
+    if tag_groups.get("empty"):
+        attribute = VALUE.search(tag_groups.get("rest") or "")
+        value_text = html.unescape(attribute[1] or attribute[2] or "") if attribute else ""
+        return parameter_name, value_text, argument_tag.end()
+    value_text, end_position = _element_value(
+        body_text, argument_tag.end(), tag_groups["tag"], parameter_name
+    )
+    return parameter_name, value_text, end_position
 
 
-def _holds_another(value: str, given: set[str], tool: Schema | None) -> bool:
+def _holds_another(value_text: str, given_names: set[str], tool: Schema | None) -> bool:
     """Tell whether a value goes on beyond its closer to another argument of the tool."""
-    _, closer, rest = value.partition("</")
-    names = set(declared_properties(tool)) - given if tool and closer else set()
-    return any(tag["key"] in names for form in (PARAMETER, PAIR) for tag in form.finditer(rest))
+    _, closer, text_behind = value_text.partition("</")
+    missing_names = set(declared_properties(tool)) - given_names if tool and closer else set()
+    return any(
+        argument_tag["key"] in missing_names
+        for tag_pattern in (PARAMETER, PAIR)
+        for argument_tag in tag_pattern.finditer(text_behind)
+    )
 
 
-def _as_closed_elements(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
-    return _as_elements(text, name, tool) if LAST_CLOSED.search(text) else None
+def _as_closed_elements(
+    body_text: str, tool_name: str, tool: Schema | None
+) -> dict[str, object] | None:
+    return _as_elements(body_text, tool_name, tool) if LAST_CLOSED.search(body_text) else None
 
 
 LAST_CLOSED = Expression(r"(?:</[^<>]{0,200}|/)>\s*\Z")
 
 
-def _may_be_key(tag: str, tool: Schema | None) -> bool:
+def _may_be_key(tag_name: str, tool: Schema | None) -> bool:
     """Tell whether an element may be named after an argument: not where the tool has none of it."""
     return (
         tool is None
         or not declared_properties(tool)
-        or tag.replace("\\_", "_") in declared_properties(tool)
+        or tag_name.replace("\\_", "_") in declared_properties(tool)
     )
 
 
-def _element_value(text: str, start: int, tag: str, key: str) -> tuple[str, int]:
+def _element_value(
+    body_text: str, value_start: int, tag_name: str, parameter_name: str
+) -> tuple[str, int]:
     """The text up to the closer that another argument, or nothing, follows."""
-    at = start
+    position = value_start
     while True:
-        places = (text.find(f"</{tag}", at), text.find(f"</{key}", at))
-        found = [place for place in places if place >= 0]
-        if not found:
+        closer_positions = (
+            body_text.find(f"</{tag_name}", position),
+            body_text.find(f"</{parameter_name}", position),
+        )
+        found_positions = [
+            closer_position for closer_position in closer_positions if closer_position >= 0
+        ]
+        if not found_positions:
             break
-        close = min(found)
-        end = text.find(">", close) + 1 or len(text)
-        if not text[end:].strip() or text[end:].lstrip().startswith("<"):
-            return _strip_framing(text[start:close]), end
-        at = end
-    nearest = [m.start() for form in (PARAMETER, PAIR) if (m := form.compiled.search(text, start))]
-    end = min(nearest, default=len(text))
-    return _strip_framing(text[start:end]), end
+        closer_start = min(found_positions)
+        end_position = body_text.find(">", closer_start) + 1 or len(body_text)
+        if not body_text[end_position:].strip() or body_text[end_position:].lstrip().startswith(
+            "<"
+        ):
+            return _strip_framing(body_text[value_start:closer_start]), end_position
+        position = end_position
+    next_starts = [
+        next_tag.start()
+        for tag_pattern in (PARAMETER, PAIR)
+        if (next_tag := tag_pattern.compiled.search(body_text, value_start))
+    ]
+    end_position = min(next_starts, default=len(body_text))
+    return _strip_framing(body_text[value_start:end_position]), end_position
 
 
-def _strip_framing(value: str) -> str:
-    value = value.removeprefix("\n").removesuffix("\n")
-    if value.startswith("<![CDATA[") and value.endswith("]]>"):
-        return value[9:-3]
-    return value
+def _strip_framing(value_text: str) -> str:
+    value_text = value_text.removeprefix("\n").removesuffix("\n")
+    if value_text.startswith("<![CDATA[") and value_text.endswith("]]>"):
+        return value_text[9:-3]
+    return value_text
 
 
-def _as_lines(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_lines(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
     """Read `key: value` a line; what a line without a key continues is a value over lines."""
-    known = declared_properties(tool) if tool else {}
-    found = _split_lines(text, known if tool else None)
-    if not found:
+    parameter_schemas = declared_properties(tool) if tool else {}
+    line_values = _split_lines(body_text, parameter_schemas if tool else None)
+    if not line_values:
         return None
     if not tool:
-        return {key: parse_untyped(value) for key, value in found.items()}
-    root = parameters_schema(tool)
+        return {
+            parameter_name: parse_untyped(value_text)
+            for parameter_name, value_text in line_values.items()
+        }
+    root_schema = parameters_schema(tool)
     return {
-        key: parse_typed(_strip_quotes(value), known[key], root) for key, value in found.items()
+        parameter_name: parse_typed(
+            _strip_quotes(value_text), parameter_schemas[parameter_name], root_schema
+        )
+        for parameter_name, value_text in line_values.items()
     }
 
 
-def _split_lines(text: str, known: Collection[str] | None) -> dict[str, str] | None:
+def _split_lines(body_text: str, parameter_names: Collection[str] | None) -> dict[str, str] | None:
     """Split lines into keys and values as written; None where a line belongs to no key.
 
-    Only `known` keys count, where they are known.
+    Only `parameter_names` keys count, where they are known.
     """
-    found: dict[str, str] = {}
-    last = ""
-    for line in filter(str.strip, text.split("\n")):
-        pair = LINE.fullmatch(line.rstrip("\r"))
-        if pair and _holds_another_key(pair, known or ()):
+    line_values: dict[str, str] = {}
+    last_key = ""
+    for line in filter(str.strip, body_text.split("\n")):
+        key_value_match = LINE.fullmatch(line.rstrip("\r"))
+        if key_value_match and _holds_another_key(key_value_match, parameter_names or ()):
             return None
-        key = pair["key"].replace("\\_", "_") if pair else ""
-        if pair and (known is None or key in known):
-            found[key], last = pair["value"].strip(), key
-        elif last:
-            found[last] = f"{found[last]}\n{line}".lstrip("\n")
+        key = key_value_match["key"].replace("\\_", "_") if key_value_match else ""
+        if key_value_match and (parameter_names is None or key in parameter_names):
+            line_values[key], last_key = key_value_match["value"].strip(), key
+        elif last_key:
+            line_values[last_key] = f"{line_values[last_key]}\n{line}".lstrip("\n")
         else:
             return None
-    return found
+    return line_values
 
 
-def _holds_another_key(pair: re.Match[str], known: Collection[str]) -> bool:
+def _holds_another_key(key_value_match: re.Match[str], parameter_names: Collection[str]) -> bool:
     """Tell whether several arguments stand on one line."""
-    return any(f" {key}{pair['sign']}" in pair["value"] for key in known)
+    return any(
+        f" {key}{key_value_match['sign']}" in key_value_match["value"] for key in parameter_names
+    )
 
 
-def _strip_quotes(text: str) -> str:
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'`" and text[0] not in text[1:-1]:
-        return text[1:-1]
-    return text
+def _strip_quotes(value_text: str) -> str:
+    if (
+        len(value_text) > 1
+        and value_text[0] == value_text[-1]
+        and value_text[0] in "\"'`"
+        and value_text[0] not in value_text[1:-1]
+    ):
+        return value_text[1:-1]
+    return value_text
 
 
-def _as_only_text(text: str, name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_only_text(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
     """Read a tool's one text: raw code for `python`."""
-    known = declared_properties(tool) if tool else {}
-    if len(known) != 1 or text[:1] in '{[<"':
+    parameter_schemas = declared_properties(tool) if tool else {}
+    if len(parameter_schemas) != 1 or body_text[:1] in '{[<"':
         return None
-    ((key, schema),) = known.items()
-    return {key: text} if "string" in allowed_kinds(schema, parameters_schema(tool)) else None
+    ((parameter_name, parameter_schema),) = parameter_schemas.items()
+    return (
+        {parameter_name: body_text}
+        if "string" in allowed_kinds(parameter_schema, parameters_schema(tool))
+        else None
+    )
 
 
 Read = Callable[[str, str, Schema | None], dict[str, object] | None]

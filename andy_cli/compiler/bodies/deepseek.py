@@ -17,12 +17,13 @@ BAR, LOW = "\uff5c", "\u2581"
 def marker_spellings(*words: str) -> tuple[str, ...]:
     """Each word between bars, full-width or not, with low lines of both kinds."""
     return tuple(
-        f"<{bar}{word.replace('_', line)}{bar}>" for word, bar, line in product(words, "｜|", "▁_")
+        f"<{bar_character}{word.replace('_', line_character)}{bar_character}>"
+        for word, bar_character, line_character in product(words, "｜|", "▁_")
     )
 
 
-def write_marker(word: str, low: str = LOW) -> str:
-    return f"<{BAR}{word.replace('_', low)}{BAR}>"
+def write_marker(word: str, low_line: str = LOW) -> str:
+    return f"<{BAR}{word.replace('_', low_line)}{BAR}>"
 
 
 OPENERS = marker_spellings("tool_calls_begin", "tool_call_begin")
@@ -50,10 +51,10 @@ KIMI = Expression(
 STEP = "<steptml:"
 
 
-def find_body(opener: str, tools: Tools) -> EndDetector:
+def find_body(start_marker: str, tools: Tools) -> EndDetector:
     """One body for all of them: they share start markers."""
     return HeadedEnd(
-        opener,
+        start_marker,
         *CLOSERS,
         *KIMI_CLOSERS,
         heads=(V3, V31, KIMI),
@@ -61,10 +62,10 @@ def find_body(opener: str, tools: Tools) -> EndDetector:
     )
 
 
-def make_reader(head: Expression) -> Callable[[str, Tools], Parsed | None]:
-    read = name_then_json.make_headed_parser(OPENERS, CLOSERS, head)
+def make_reader(head_pattern: Expression) -> Callable[[str, Tools], Parsed | None]:
+    parse_headed = name_then_json.make_headed_parser(OPENERS, CLOSERS, head_pattern)
 
-    def parse(text: str, tools: Tools) -> Parsed | None:
-        return None if STEP in text[:400] else read(text, tools)
+    def parse(frame_text: str, tools: Tools) -> Parsed | None:
+        return None if STEP in frame_text[:400] else parse_headed(frame_text, tools)
 
     return parse

@@ -40,25 +40,27 @@ class JsonScan:
     def in_string(self) -> bool:
         return bool(self._quote)
 
-    def feed(self, text: str, at: int = 0) -> int | None:
+    def feed(self, text: str, position: int = 0) -> int | None:
         """Index one past the end of the value in this piece; None while it goes on."""
-        while at < len(text):
+        while position < len(text):
             if self._maybe_ended:
-                at = self._look_behind_quote(text, at)
+                position = self._look_behind_quote(text, position)
             elif self._quote:
-                at = self._follow_string(text, at)
+                position = self._follow_string(text, position)
             else:
-                at = self._follow_outside(text, at)
+                position = self._follow_outside(text, position)
                 if self.began and self.depth <= 0 and not self._quote:
-                    return at
+                    return position
         return None
 
-    def _follow_outside(self, text: str, at: int) -> int:
-        match = OUTSIDE.search(text, at)
-        self._note_last(text[at : match.start()] if match else text[at:])
-        if not match:
+    def _follow_outside(self, text: str, position: int) -> int:
+        outside_match = OUTSIDE.search(text, position)
+        self._note_last(
+            text[position : outside_match.start()] if outside_match else text[position:]
+        )
+        if not outside_match:
             return len(text)
-        character = match[0]
+        character = outside_match[0]
         if character in "{[(":
             self.depth += 1
             self.began = True
@@ -67,42 +69,42 @@ class JsonScan:
         elif self.depth > 0 and (character == '"' or self._last in "{[,:(="):
             self._quote = character
         self._last = character
-        return match.end()
+        return outside_match.end()
 
     def _note_last(self, text: str) -> None:
-        if stripped := text.rstrip():
-            self._last = stripped[-1]
+        if stripped_text := text.rstrip():
+            self._last = stripped_text[-1]
 
-    def _follow_string(self, text: str, at: int) -> int:
+    def _follow_string(self, text: str, position: int) -> int:
         if self._escaped:
             self._escaped = False
-            return at + 1
-        match = INSIDE.search(text, at)
-        if not match:
+            return position + 1
+        inside_match = INSIDE.search(text, position)
+        if not inside_match:
             return len(text)
-        if match[0] == "\\":
+        if inside_match[0] == "\\":
             self._escaped = True
-        elif match[0] == self._quote:
+        elif inside_match[0] == self._quote:
             self._maybe_ended = True
-        return match.end()
+        return inside_match.end()
 
-    def _look_behind_quote(self, text: str, at: int) -> int:
+    def _look_behind_quote(self, text: str, position: int) -> int:
         """The first character behind the quotation mark that is not blank says what it was."""
-        while at < len(text) and text[at].isspace():
-            at += 1
-        if at < len(text):
+        while position < len(text) and text[position].isspace():
+            position += 1
+        if position < len(text):
             self._maybe_ended = False
-            if text[at] in ",}]:)":
+            if text[position] in ",}]:)":
                 self._quote = ""
                 self._last = '"'
-        return at
+        return position
 
 
 class JsonValueEnd:
     """Ends with the JSON value; `lead` says whether a text may stand before the value."""
 
-    def __init__(self, lead: Callable[[str], bool] = is_blank) -> None:
-        self._lead = lead
+    def __init__(self, is_allowed_lead: Callable[[str], bool] = is_blank) -> None:
+        self._lead = is_allowed_lead
         self._before = ""
         self._scan: JsonScan | None = None
         self._size = 0
@@ -113,14 +115,16 @@ class JsonValueEnd:
             return len(text)
         if self._scan is not None:
             return self._scan.feed(text)
-        start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=-1)
-        self._before += text if start < 0 else text[:start]
+        value_start = min(
+            (position for position in (text.find("{"), text.find("[")) if position >= 0), default=-1
+        )
+        self._before += text if value_start < 0 else text[:value_start]
         if not self._lead(self._before):
             return -1
-        if start < 0:
+        if value_start < 0:
             return None
         self._scan = JsonScan()
-        return self._scan.feed(text, start)
+        return self._scan.feed(text, value_start)
 
 
 class MarkerEnd:
@@ -135,15 +139,15 @@ class MarkerEnd:
     def __init__(
         self,
         *end_markers: str,
-        strings: bool = False,
-        lead: Callable[[str], bool] = lambda text: True,
+        skips_strings: bool = False,
+        is_allowed_lead: Callable[[str], bool] = lambda text: True,
     ) -> None:
         self._end_markers = re.compile(
-            "|".join(re.escape(closer) for closer in end_markers), re.IGNORECASE
+            "|".join(re.escape(end_marker) for end_marker in end_markers), re.IGNORECASE
         )
         self._keep = max(map(len, end_markers)) - 1
-        self._scan = JsonScan() if strings else None
-        self._lead = lead
+        self._scan = JsonScan() if skips_strings else None
+        self._lead = is_allowed_lead
         self._start = ""
         self._tail = ""
         self._size = 0
@@ -156,28 +160,28 @@ class MarkerEnd:
             self._start += text[: self.LEAD - len(self._start)]
             if not self._lead(self._start):
                 return -1
-        known, tail, at = len(self._tail), self._tail + text, 0
-        for match in self._end_markers.finditer(tail):
-            if match.end() <= known:
+        known_length, held_text, position = len(self._tail), self._tail + text, 0
+        for marker_match in self._end_markers.finditer(held_text):
+            if marker_match.end() <= known_length:
                 continue
-            at = self._follow(text, at, max(0, match.start() - known))
+            position = self._follow(text, position, max(0, marker_match.start() - known_length))
             if not self._is_quoted():
-                return match.end() - known
-        self._follow(text, at, len(text))
-        self._tail = tail[-self._keep :] if self._keep else ""
+                return marker_match.end() - known_length
+        self._follow(text, position, len(text))
+        self._tail = held_text[-self._keep :] if self._keep else ""
         return None
 
     def _is_quoted(self) -> bool:
         return self._scan is not None and self._scan.in_string
 
-    def _follow(self, text: str, at: int, end: int) -> int:
-        """Move the scan up to `end`; one value may follow another."""
-        while self._scan is not None and at < end:
-            ended = self._scan.feed(text[at:end])
-            if ended is None:
+    def _follow(self, text: str, position: int, end_position: int) -> int:
+        """Move the scan up to `end_position`; one value may follow another."""
+        while self._scan is not None and position < end_position:
+            value_end = self._scan.feed(text[position:end_position])
+            if value_end is None:
                 break
-            self._scan, at = JsonScan(), at + ended
-        return end
+            self._scan, position = JsonScan(), position + value_end
+        return end_position
 
 
 VALUE_BEGINS = Expression(r"{|\[\s*[{\]]")
@@ -197,17 +201,17 @@ class NamedJsonEnd:
     def feed(self, text: str) -> int | None:
         if self._scan is not None:
             return self._scan.feed(text)
-        known = len(self._held)
+        known_length = len(self._held)
         self._held += text
-        match = VALUE_BEGINS.search(self._held)
-        head = self._held[: match.start()] if match else self._held
-        if NO_HEAD.search(head) or len(head) > LONGEST_LEAD:
+        value_match = VALUE_BEGINS.search(self._held)
+        text_before_value = self._held[: value_match.start()] if value_match else self._held
+        if NO_HEAD.search(text_before_value) or len(text_before_value) > LONGEST_LEAD:
             return -1
-        if match is None:
+        if value_match is None:
             return None
         self._scan = JsonScan()
-        end = self._scan.feed(self._held, match.start())
-        return None if end is None else end - known
+        value_end = self._scan.feed(self._held, value_match.start())
+        return None if value_end is None else value_end - known_length
 
 
 NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:[<(]|$)|[\w.\-:/]+\s*\n)")
@@ -227,22 +231,26 @@ class ElementEnd:
     def feed(self, text: str) -> int | None:
         if self._bodies:
             return self._first_end(text)
-        known = len(self._held)
+        known_length = len(self._held)
         self._held += text
-        start = self._held.lstrip()[:1]
-        if not start:
+        first_character = self._held.lstrip()[:1]
+        if not first_character:
             return None
-        if start in "{[":
+        if first_character in "{[":
             # A value that lacks its last bracket ends at the closer all the same.
-            self._bodies = (JsonValueEnd(), MarkerEnd(*self._end_markers, strings=True))
+            self._bodies = (JsonValueEnd(), MarkerEnd(*self._end_markers, skips_strings=True))
         else:
-            self._bodies = (MarkerEnd(*self._end_markers, lead=begins_with_name),)
-        end = self._first_end(self._held)
-        return end if end is None or end < 0 else end - known
+            self._bodies = (MarkerEnd(*self._end_markers, is_allowed_lead=begins_with_name),)
+        body_end = self._first_end(self._held)
+        return body_end if body_end is None or body_end < 0 else body_end - known_length
 
     def _first_end(self, text: str) -> int | None:
-        ends = [end for body in self._bodies if (end := body.feed(text)) is not None]
-        return min(ends, default=None)
+        body_ends = [
+            body_end
+            for end_detector in self._bodies
+            if (body_end := end_detector.feed(text)) is not None
+        ]
+        return min(body_ends, default=None)
 
 
 def begins_with_name(text: str) -> bool:
@@ -262,36 +270,40 @@ def begins_contents(text: str, tools: Tools) -> bool | None:
         return None
     if text[0] in "{[<'\"":
         return True
-    named = CALL_NAME.match(text)
-    if named is None or named.end() == len(text):
-        return None if named else False
-    if text[named.end() :] == "\\":  # as Markdown writes an underline
+    call_name = CALL_NAME.match(text)
+    if call_name is None or call_name.end() == len(text):
+        return None if call_name else False
+    if text[call_name.end() :] == "\\":  # as Markdown writes an underline
         return None
-    follows = text[named.end() :].lstrip()[:1]
-    if clean_tool_name(named[1], tools) in tools or follows in ("(", "{"):
+    next_character = text[call_name.end() :].lstrip()[:1]
+    if clean_tool_name(call_name[1], tools) in tools or next_character in ("(", "{"):
         return True
-    return False if follows else None
+    return False if next_character else None
 
 
 class FrameEnd:
     """Whatever stands in a frame, up to one of its end markers; given up where words begin it."""
 
-    def __init__(self, end_markers: Iterable[str], opener: str, tools: Tools) -> None:
-        own = (f"</{opener[1:-1]}>",) if opener[0] == "<" and opener[-1] == ">" else ()
+    def __init__(self, end_markers: Iterable[str], start_marker: str, tools: Tools) -> None:
+        own_closer = (
+            (f"</{start_marker[1:-1]}>",)
+            if start_marker[0] == "<" and start_marker[-1] == ">"
+            else ()
+        )
         self._tools = tools
         self._start = ""
         self._begun = False
-        self._until = MarkerEnd(*dict.fromkeys((*end_markers, *own, NEVER_WRITTEN)))
+        self._until = MarkerEnd(*dict.fromkeys((*end_markers, *own_closer, NEVER_WRITTEN)))
 
     def feed(self, text: str) -> int | None:
-        end = self._until.feed(text)
+        frame_end = self._until.feed(text)
         if not self._begun:  # what stands behind the end says nothing of what begins
-            self._start += text[:end][: LONGEST_LEAD - len(self._start)]
-            begun = begins_contents(self._start, self._tools)
-            if begun is False or (begun is None and len(self._start) == LONGEST_LEAD):
+            self._start += text[:frame_end][: LONGEST_LEAD - len(self._start)]
+            has_begun = begins_contents(self._start, self._tools)
+            if has_begun is False or (has_begun is None and len(self._start) == LONGEST_LEAD):
                 return -1
-            self._begun = bool(begun)
-        return end
+            self._begun = bool(has_begun)
+        return frame_end
 
 
 NEVER_WRITTEN = "\0\0"
@@ -301,7 +313,7 @@ NEVER_WRITTEN = "\0\0"
 class ReplyEnd:
     """Whatever follows belongs to it."""
 
-    def __init__(self, opener: str, tools: Tools) -> None:
+    def __init__(self, start_marker: str, tools: Tools) -> None:
         pass
 
     def feed(self, text: str) -> int | None:
@@ -311,12 +323,12 @@ class ReplyEnd:
 class LineEnd:
     """Ends before the next line break."""
 
-    def __init__(self, opener: str, tools: Tools) -> None:
+    def __init__(self, start_marker: str, tools: Tools) -> None:
         pass
 
     def feed(self, text: str) -> int | None:
-        at = text.find("\n")
-        return at if at >= 0 else None
+        line_break = text.find("\n")
+        return line_break if line_break >= 0 else None
 
 
 LONGEST_LEAD = 120
@@ -326,11 +338,11 @@ LONGEST_LEAD = 120
 class BareCallEnd:
     """An object, a list or calls that no marker announces: given up as soon as it can be none."""
 
-    def __init__(self, opener: str, tools: Tools) -> None:
+    def __init__(self, start_marker: str, tools: Tools) -> None:
         self._tools = tools
-        self._start = opener.lstrip(";, \n\\")
+        self._start = start_marker.lstrip(";, \n\\")
         self._scan = JsonScan()
-        self._scan.feed(opener)
+        self._scan.feed(start_marker)
 
     def feed(self, text: str) -> int | None:
         if len(self._start) < LONGEST_LEAD:
@@ -343,25 +355,25 @@ class BareCallEnd:
 class CallLineEnd:
     """A line of calls, `play(track="Blue"), stop()`: ends where a line does outside brackets."""
 
-    def __init__(self, opener: str, tools: Tools) -> None:
+    def __init__(self, start_marker: str, tools: Tools) -> None:
         self._scan = JsonScan()
-        self._scan.feed(opener)
+        self._scan.feed(start_marker)
         self._inside = True
 
     def feed(self, text: str) -> int | None:
-        at = 0
-        while at < len(text):
+        position = 0
+        while position < len(text):
             if self._inside:
-                end = self._scan.feed(text, at)
-                if end is None:
+                scan_end = self._scan.feed(text, position)
+                if scan_end is None:
                     return None
-                self._inside, at = False, end
-            while at < len(text) and text[at] not in "(\n":
-                at += 1
-            if at == len(text):
+                self._inside, position = False, scan_end
+            while position < len(text) and text[position] not in "(\n":
+                position += 1
+            if position == len(text):
                 return None
-            if text[at] == "\n":
-                return at
+            if text[position] == "\n":
+                return position
             self._scan, self._inside = JsonScan(), True
         return None
 
@@ -369,8 +381,8 @@ class CallLineEnd:
 class FenceEnd:
     """A code fence that may hold nothing but a request, to the end of its closing line."""
 
-    def __init__(self, opener: str, tools: Tools) -> None:
-        self._run = opener
+    def __init__(self, start_marker: str, tools: Tools) -> None:
+        self._run = start_marker
         self._tools = tools
         self._start = ""
         self._line: str | None = None  # the line so far while it may be the closing one
@@ -381,9 +393,9 @@ class FenceEnd:
             self._start += text[: LONGEST_LEAD - len(self._start)]
             if not may_be_fence(self._start, self._tools):
                 return -1
-        for at, character in enumerate(text):
+        for position, character in enumerate(text):
             if character in "\n<" and self._closes(character):
-                return at
+                return position
             if character == "\n":
                 self._first, self._line = None, ""
             elif self._first is not None:
@@ -392,9 +404,9 @@ class FenceEnd:
                 self._line = self._line + character if len(self._line) < LONGEST_LEAD else None
         return None
 
-    def _closes(self, follows: str) -> bool:
+    def _closes(self, next_character: str) -> bool:
         """The line so far ends it: at a line break, or with a control token right behind it."""
-        return self._is_closing_line() or (follows == "\n" and self._closes_at_once())
+        return self._is_closing_line() or (next_character == "\n" and self._closes_at_once())
 
     def _closes_at_once(self) -> bool:
         """The fence ends on the line it began on."""
@@ -402,15 +414,15 @@ class FenceEnd:
 
     def _is_closing_line(self) -> bool:
         """The line so far is nothing but the fence."""
-        stripped = (self._line or "").strip()
-        return stripped.startswith(self._run) and not stripped.strip("`")
+        stripped_line = (self._line or "").strip()
+        return stripped_line.startswith(self._run) and not stripped_line.strip("`")
 
 
 class InlineCodeEnd:
     """Inline code at the start of a reply, if it is all of it: what follows it makes it text."""
 
-    def __init__(self, opener: str, tools: Tools) -> None:
-        self._run = opener
+    def __init__(self, start_marker: str, tools: Tools) -> None:
+        self._run = start_marker
         self._tools = tools
         self._start = ""
         self._closed = False
@@ -421,10 +433,10 @@ class InlineCodeEnd:
             if not may_begin_request(self._start, self._tools):
                 return -1
         if not self._closed:
-            end = text.find(self._run[0])
-            if end < 0:
+            run_start = text.find(self._run[0])
+            if run_start < 0:
                 return None
-            self._closed, text = True, text[end:].lstrip(self._run[0])
+            self._closed, text = True, text[run_start:].lstrip(self._run[0])
         else:
             text = text.lstrip(self._run[0])
         return -1 if text.strip() else None

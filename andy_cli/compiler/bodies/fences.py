@@ -8,16 +8,16 @@ INLINE = Expression(r"(`+)(?!\w+\n)[^`]+\1")
 FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 
-def strip_fence(text: str) -> tuple[str, bool]:
+def strip_fence(fenced_text: str) -> tuple[str, bool]:
     """The text inside the fence, and whether there was one; other text as it is, stripped."""
-    text = text.strip()
-    if INLINE.fullmatch(text):
-        return text.strip("`").strip(), True
-    match = FENCE.match(text)
-    return (match["body"].strip(), True) if match else (text.strip(), False)
+    fenced_text = fenced_text.strip()
+    if INLINE.fullmatch(fenced_text):
+        return fenced_text.strip("`").strip(), True
+    fence_match = FENCE.match(fenced_text)
+    return (fence_match["body"].strip(), True) if fence_match else (fenced_text.strip(), False)
 
 
-def info_word(text: str) -> str:
+def info_word(fenced_text: str) -> str:
     """The word behind the backticks of a fence, in lower case; empty where there is none."""
-    first, line_break, _ = text.lstrip("`~").partition("\n")
-    return first.strip().lower() if line_break else ""
+    first_line, line_break, _ = fenced_text.lstrip("`~").partition("\n")
+    return first_line.strip().lower() if line_break else ""

@@ -33,182 +33,200 @@ BEHIND = Expression(r"\s*(.?)", re.S)
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 
-def iterate_values(text: str) -> Iterator[object]:
+def iterate_values(json_text: str) -> Iterator[object]:
     """The JSON values that stand in the text one after another, with `,` `;` or blanks between."""
-    return iter(values_and_rest(text)[0])
+    return iter(values_and_rest(json_text)[0])
 
 
-def values_and_rest(text: str) -> tuple[list[object], str]:
+def values_and_rest(json_text: str) -> tuple[list[object], str]:
     """The same as a list, and what behind them is no value."""
-    found: list[object] = []
+    json_values: list[object] = []
     decoder = json.JSONDecoder(strict=False, parse_constant=str)
-    at = 0
-    while at < len(text):
-        while at < len(text) and text[at] in " \t\r\n,;":
-            at += 1
-        if at >= len(text):
+    position = 0
+    while position < len(json_text):
+        while position < len(json_text) and json_text[position] in " \t\r\n,;":
+            position += 1
+        if position >= len(json_text):
             break
         try:
-            value, at = decoder.raw_decode(text, at)
+            json_value, position = decoder.raw_decode(json_text, position)
         except (ValueError, RecursionError):
             break
-        found.append(value)
-    return found, text[at:]
+        json_values.append(json_value)
+    return json_values, json_text[position:]
 
 
-def read_value(text: str) -> object | None:
+def read_value(json_text: str) -> object | None:
     """The value the text holds, whatever had to be mended; None if nothing can be made of it."""
-    return next(possible_values(text), None)
+    return next(possible_values(json_text), None)
 
 
-def possible_values(text: str) -> Iterator[object]:
+def possible_values(json_text: str) -> Iterator[object]:
     """Read all that the text may mean, the reading that mends least first."""
-    text = text.strip().lstrip("\ufeff")
-    if not text or is_too_deep(text):
+    json_text = json_text.strip().lstrip("\ufeff")
+    if not json_text or is_too_deep(json_text):
         return
-    for reading in READINGS:
-        value = reading(text)
-        if value is not None:
-            yield value
+    for read_text in READINGS:
+        json_value = read_text(json_text)
+        if json_value is not None:
+            yield json_value
 
 
-def unescape_once(text: str) -> str:
+def unescape_once(json_text: str) -> str:
     """Take away one layer of backslashes from text that was escaped once too often."""
-    return text.replace("\\\\", "\\").replace('\\"', '"') if '\\"' in text else text
+    return json_text.replace("\\\\", "\\").replace('\\"', '"') if '\\"' in json_text else json_text
 
 
-def parse_strict(text: str) -> object | None:
+def parse_strict(json_text: str) -> object | None:
     """JSON, with raw line breaks in strings allowed and surplus closers ignored."""
     try:
-        value: object = json.JSONDecoder(strict=False, parse_constant=str).raw_decode(text)[0]
+        json_value: object = json.JSONDecoder(strict=False, parse_constant=str).raw_decode(
+            json_text
+        )[0]
     except (ValueError, RecursionError):
         return None
-    return value
+    return json_value
 
 
-def parse_python(text: str) -> object | None:
+def parse_python(json_text: str) -> object | None:
     """A Python literal: single quotes, True, None, trailing commas."""
     try:
         with warnings.catch_warnings():  # of escapes that Python does not know
             warnings.simplefilter("ignore")
-            value: object = ast.literal_eval(NEEDLESS.sub(r"\1", text))
+            literal_value: object = ast.literal_eval(NEEDLESS.sub(r"\1", json_text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError, SystemError):
         return None
-    return convert_tuples(value)
+    return convert_tuples(literal_value)
 
 
-def convert_tuples(value: object) -> object | None:
+def convert_tuples(literal_value: object) -> object | None:
     """The value with tuples as lists; None if it holds what JSON cannot."""
-    if isinstance(value, tuple | set):
-        value = list(value)
-    if isinstance(value, list):
-        return [convert_tuples(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): convert_tuples(item) for key, item in value.items()}
-    return value if isinstance(value, str | int | float | bool | None) else None
+    if isinstance(literal_value, tuple | set):
+        literal_value = list(literal_value)
+    if isinstance(literal_value, list):
+        return [convert_tuples(element) for element in literal_value]
+    if isinstance(literal_value, dict):
+        return {str(key): convert_tuples(element) for key, element in literal_value.items()}
+    return literal_value if isinstance(literal_value, str | int | float | bool | None) else None
 
 
-def mend_json(text: str) -> object | None:
+def mend_json(json_text: str) -> object | None:
     """With typographic quotes, triple quotes, illegal escapes, comments and bare keys mended."""
-    fixed = NEEDLESS.sub(r"\1", text).replace("\\'", "'")
-    fixed = TRIPLE.sub(lambda match: json.dumps(match[1]), fixed)
-    fixed = change_outside_strings(ESCAPE.sub(r"\\\\", fixed), normalize_literals)
-    return parse_strict(fixed) or parse_python(fixed) or replace_typography(text)
+    mended_text = NEEDLESS.sub(r"\1", json_text).replace("\\'", "'")
+    mended_text = TRIPLE.sub(lambda match: json.dumps(match[1]), mended_text)
+    mended_text = change_outside_strings(ESCAPE.sub(r"\\\\", mended_text), normalize_literals)
+    return parse_strict(mended_text) or parse_python(mended_text) or replace_typography(json_text)
 
 
-def replace_typography(text: str) -> object | None:
-    fixed = change_outside_strings(ESCAPE.sub(r"\\\\", text.translate(SMART)), normalize_literals)
-    return parse_strict(fixed) or parse_python(fixed)
+def replace_typography(json_text: str) -> object | None:
+    mended_text = change_outside_strings(
+        ESCAPE.sub(r"\\\\", json_text.translate(SMART)), normalize_literals
+    )
+    return parse_strict(mended_text) or parse_python(mended_text)
 
 
-def normalize_literals(text: str) -> str:
-    text = TRAILING_COMMA.sub(r"\1", COMMENT.sub("", text))
-    text = CONSTANT.sub(lambda match: CONSTANTS.get(match[1], match[1]), text)
-    return BARE_KEY.sub(r'\1"\2"\3', text)
+def normalize_literals(json_text: str) -> str:
+    json_text = TRAILING_COMMA.sub(r"\1", COMMENT.sub("", json_text))
+    json_text = CONSTANT.sub(lambda match: CONSTANTS.get(match[1], match[1]), json_text)
+    return BARE_KEY.sub(r'\1"\2"\3', json_text)
 
 
-def change_outside_strings(text: str, change: Callable[[str], str]) -> str:
+def change_outside_strings(json_text: str, change_text: Callable[[str], str]) -> str:
     """Change what stands outside double-quoted strings; a gap of it is changed as a whole."""
-    held: list[str] = []
+    held_strings: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        held.append(match[0])
-        return f"\0{len(held) - 1}\0"
+        held_strings.append(match[0])
+        return f"\0{len(held_strings) - 1}\0"
 
-    changed = change(STRING.sub(keep, text.replace("\0", "")))
-    return re.sub(r"\0(\d+)\0", lambda match: held[int(match[1])], changed)
+    changed_text = change_text(STRING.sub(keep, json_text.replace("\0", "")))
+    return re.sub(r"\0(\d+)\0", lambda match: held_strings[int(match[1])], changed_text)
 
 
-def escape_inner_quotes(text: str) -> object | None:
+def escape_inner_quotes(json_text: str) -> object | None:
     """With quotes inside strings escaped: one ends a string only before `, } ] :`."""
-    out: list[str] = []
-    inside = escaped = False
-    for at, character in enumerate(text):
-        if character == '"' and not escaped:
-            inner = inside and not _may_end_string(text, at + 1)
-            if inner:
-                out.append("\\")
-            inside = inner or not inside
-        escaped = inside and character == "\\" and not escaped
-        out.append(character)
-    return parse_strict("".join(out))
+    characters: list[str] = []
+    is_inside = is_escaped = False
+    for position, character in enumerate(json_text):
+        if character == '"' and not is_escaped:
+            is_inner_quote = is_inside and not _may_end_string(json_text, position + 1)
+            if is_inner_quote:
+                characters.append("\\")
+            is_inside = is_inner_quote or not is_inside
+        is_escaped = is_inside and character == "\\" and not is_escaped
+        characters.append(character)
+    return parse_strict("".join(characters))
 
 
-def _may_end_string(text: str, at: int) -> bool:
+def _may_end_string(json_text: str, position: int) -> bool:
     """Tell whether what stands there could follow a string."""
-    behind = BEHIND.compiled.match(text, at)
-    return behind is None or behind[1] in ("", *",}]:")
+    following_match = BEHIND.compiled.match(json_text, position)
+    return following_match is None or following_match[1] in ("", *",}]:")
 
 
-def escape_windows_paths(text: str) -> object | None:
+def escape_windows_paths(json_text: str) -> object | None:
     """Take the single backslashes of what begins like a path of Windows for no escapes."""
-    if not WINDOWS.search(text):
+    if not WINDOWS.search(json_text):
         return None
-    doubled = WINDOWS.sub(lambda match: match[0].replace("\\", "\\\\"), text)
-    return parse_strict(doubled) or mend_json(doubled)
+    doubled_text = WINDOWS.sub(lambda match: match[0].replace("\\", "\\\\"), json_text)
+    return parse_strict(doubled_text) or mend_json(doubled_text)
 
 
-def repair_json(text: str) -> object | None:
+def repair_json(json_text: str) -> object | None:
     """Mend it with a library for that: the last resort, for what has to fit a schema."""
-    if len(text) > LARGEST_REPAIRED:
+    if len(json_text) > LARGEST_REPAIRED:
         return None
     from json_repair import repair_json  # 50 ms, and hardly any reply needs it
 
     try:
-        value: object = repair_json(text, return_objects=True, skip_json_loads=True)
+        repaired_value: object = repair_json(json_text, return_objects=True, skip_json_loads=True)
     except (ValueError, RecursionError, TypeError, IndexError):
         return None
-    return value if isinstance(value, dict | list) and value and _is_whole(value, text) else None
+    return (
+        repaired_value
+        if isinstance(repaired_value, dict | list)
+        and repaired_value
+        and _is_whole(repaired_value, json_text)
+        else None
+    )
 
 
-def _is_whole(value: object, text: str) -> bool:
+def _is_whole(repaired_value: object, json_text: str) -> bool:
     """Tell whether a repaired value has all keys that were written, and says nothing else."""
-    return set(KEY.compiled.findall(text)) <= set(_keys_of(value)) and _is_said(value, text)
+    return set(KEY.compiled.findall(json_text)) <= set(_keys_of(repaired_value)) and _is_said(
+        repaired_value, json_text
+    )
 
 
 KEY = Expression(r"(?<!\\)\"(\w{1,80})\"\s*:")
 
 
-def _keys_of(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
+def _keys_of(json_value: object) -> Iterator[str]:
+    if isinstance(json_value, dict):
+        for key, inner_value in json_value.items():
             yield str(key)
-            yield from _keys_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _keys_of(inner)
+            yield from _keys_of(inner_value)
+    elif isinstance(json_value, list):
+        for inner_value in json_value:
+            yield from _keys_of(inner_value)
 
 
-def _is_said(value: object, text: str) -> bool:
+def _is_said(repaired_value: object, json_text: str) -> bool:
     """Tell whether every text in a repaired value stood in quotation marks, or is one word."""
-    if isinstance(value, dict):
-        return all(_is_said(word, text) for pair in value.items() for word in pair)
-    if isinstance(value, list):
-        return all(_is_said(item, text) for item in value)
-    if not isinstance(value, str) or WORD.fullmatch(value):
+    if isinstance(repaired_value, dict):
+        return all(_is_said(word, json_text) for pair in repaired_value.items() for word in pair)
+    if isinstance(repaired_value, list):
+        return all(_is_said(element, json_text) for element in repaired_value)
+    if not isinstance(repaired_value, str) or WORD.fullmatch(repaired_value):
         return True
-    start, end = value[:20].replace('"', '\\"'), value[-20:].replace('"', '\\"')
-    return any(f"{mark}{start}" in text or f"{end}{mark}" in text for mark in "\"'\u201c\u201d")
+    text_start, text_end = (
+        repaired_value[:20].replace('"', '\\"'),
+        repaired_value[-20:].replace('"', '\\"'),
+    )
+    return any(
+        f"{quotation_mark}{text_start}" in json_text or f"{text_end}{quotation_mark}" in json_text
+        for quotation_mark in "\"'\u201c\u201d"
+    )
 
 
 WORD = Expression(r"[\w.\-/:@+]*")
@@ -217,12 +235,12 @@ READINGS: tuple[Callable[[str], object | None], ...] = (
 )
 
 
-def is_too_deep(text: str) -> bool:
+def is_too_deep(json_text: str) -> bool:
     """Tell whether brackets nest deeper than in any request; cheap, and sure where it says yes."""
-    if text.count("{") + text.count("[") <= DEEPEST:
+    if json_text.count("{") + json_text.count("[") <= DEEPEST:
         return False
     depth = deepest = 0
-    for match in BRACKET.finditer(text):
+    for match in BRACKET.finditer(json_text):
         if match[0] in "{[":
             depth += 1
             deepest = max(deepest, depth)
@@ -231,50 +249,50 @@ def is_too_deep(text: str) -> bool:
     return deepest > DEEPEST
 
 
-def close_brackets(text: str) -> str:
+def close_brackets(json_text: str) -> str:
     """The text with the brackets closed that are open at its end, unless a string is open too.
 
     Only where a marker says that nothing is missing but brackets: never for what was cut off.
     """
     open_brackets: list[str] = []
-    for match in BRACKET.finditer(text):
-        mark = match[0]
-        if mark in "{[":
-            open_brackets.append("}" if mark == "{" else "]")
-        elif mark in "}]":
+    for match in BRACKET.finditer(json_text):
+        bracket_mark = match[0]
+        if bracket_mark in "{[":
+            open_brackets.append("}" if bracket_mark == "{" else "]")
+        elif bracket_mark in "}]":
             if not open_brackets:
-                return text
+                return json_text
             open_brackets.pop()
-        elif len(mark) < 2 or mark[-1] != '"':
-            return text
-    return text + "".join(reversed(open_brackets))
+        elif len(bracket_mark) < 2 or bracket_mark[-1] != '"':
+            return json_text
+    return json_text + "".join(reversed(open_brackets))
 
 
-def close_last(text: str) -> str:
+def close_last(json_text: str) -> str:
     """The text with its one missing bracket, where a whole value stands before it; else itself."""
-    if text.rstrip()[-1:] not in ("}", "]"):
-        return text
-    made = close_brackets(text)
-    return made if len(made) == len(text) + 1 else text
+    if json_text.rstrip()[-1:] not in ("}", "]"):
+        return json_text
+    closed_text = close_brackets(json_text)
+    return closed_text if len(closed_text) == len(json_text) + 1 else json_text
 
 
-def is_balanced(text: str) -> bool:
+def is_balanced(json_text: str) -> bool:
     """Tell whether every bracket and string that was opened is closed: the text was not cut off."""
     depth = 0
-    quote = ""
-    escaped = False
-    for character in text:
-        if quote:
-            if escaped:
-                escaped = False
+    open_quote = ""
+    is_escaped = False
+    for character in json_text:
+        if open_quote:
+            if is_escaped:
+                is_escaped = False
             elif character == "\\":
-                escaped = True
-            elif character == quote:
-                quote = ""
+                is_escaped = True
+            elif character == open_quote:
+                open_quote = ""
         elif character == '"':
-            quote = character
+            open_quote = character
         elif character in "{[":
             depth += 1
         elif character in "}]":
             depth -= 1
-    return depth <= 0 and not quote
+    return depth <= 0 and not open_quote

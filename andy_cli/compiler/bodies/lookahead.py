@@ -46,71 +46,71 @@ CODE = Expression(
 UNFINISHED = Expression(r"[ \t]*(?:(?:\#|import\s|from\s)[^\n]*|[A-Za-z_]\w{0,60}[ \t]*)?")
 
 
-def may_begin_request(text: str, tools: Tools) -> bool:
+def may_begin_request(begun_text: str, tools: Tools) -> bool:
     """Tell whether an object, a list or a call may have begun here."""
-    text = text.lstrip()
-    if not text or text[0] == "<":
+    begun_text = begun_text.lstrip()
+    if not begun_text or begun_text[0] == "<":
         return True
-    if text[0] == "{":
-        return may_be_first_key(text[1:], tools)
-    if text[0] == "[":
-        return may_be_list(text[1:], tools)
-    return may_be_call(text, tools)
+    if begun_text[0] == "{":
+        return may_be_first_key(begun_text[1:], tools)
+    if begun_text[0] == "[":
+        return may_be_list(begun_text[1:], tools)
+    return may_be_call(begun_text, tools)
 
 
-def may_be_list(text: str, tools: Tools) -> bool:
+def may_be_list(begun_text: str, tools: Tools) -> bool:
     """Tell whether a list may hold calls, by what stands behind its bracket."""
-    inner = COMMENTS.sub("", text).lstrip()
-    if inner[:1] == "#":
+    list_text = COMMENTS.sub("", begun_text).lstrip()
+    if list_text[:1] == "#":
         return True
-    if inner[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
-        name, quote, _ = inner[1:].partition(inner[0])
-        known = bool(quote) and clean_tool_name(name, tools) in tools
-        return known or may_begin_request(inner[1:], tools)
-    if inner[:1] == "[":  # lists in a list, but not any deeper
-        inner = inner[1:].lstrip()
-    return not inner or (inner[0] not in "[]" and may_begin_request(inner, tools))
+    if list_text[:1] in ("'", '"'):  # calls written as texts, or a name and its arguments
+        quoted_name, quote, _ = list_text[1:].partition(list_text[0])
+        names_tool = bool(quote) and clean_tool_name(quoted_name, tools) in tools
+        return names_tool or may_begin_request(list_text[1:], tools)
+    if list_text[:1] == "[":  # lists in a list, but not any deeper
+        list_text = list_text[1:].lstrip()
+    return not list_text or (list_text[0] not in "[]" and may_begin_request(list_text, tools))
 
 
-def may_be_first_key(text: str, tools: Tools) -> bool:
+def may_be_first_key(begun_text: str, tools: Tools) -> bool:
     """The first key of an object says whether it can be a call."""
-    match = KEY.match(text)
-    if match is None:
+    key_match = KEY.match(begun_text)
+    if key_match is None:
         return False
-    if not match[2]:
-        return match.end() == len(text)
-    return match[1] in KEYS or match[1] in tools
+    if not key_match[2]:
+        return key_match.end() == len(begun_text)
+    return key_match[1] in KEYS or key_match[1] in tools
 
 
-def may_be_call(text: str, tools: Tools) -> bool:
-    match = CALLED.match(text)
-    if match is None or not match[1]:
+def may_be_call(begun_text: str, tools: Tools) -> bool:
+    call_match = CALLED.match(begun_text)
+    if call_match is None or not call_match[1]:
         return False
-    if not match[2]:
+    if not call_match[2]:
         return True
-    if match[1] == "print" and match[2] == "(":
-        return may_begin_request(text[match.end() :], tools)
-    name = clean_tool_name(match[1], tools)
-    return match[2] == "(" and (name in tools or says_no_call(name, tools))
+    if call_match[1] == "print" and call_match[2] == "(":
+        return may_begin_request(begun_text[call_match.end() :], tools)
+    tool_name = clean_tool_name(call_match[1], tools)
+    return call_match[2] == "(" and (tool_name in tools or says_no_call(tool_name, tools))
 
 
-def may_be_fence(text: str, tools: Tools) -> bool:
+def may_be_fence(begun_text: str, tools: Tools) -> bool:
     """Tell whether an info word, a line break and what may be a request stand behind backticks.
 
     The request may also stand on the line of the backticks.
     """
-    info, line_break, content = text.partition("\n")
-    if line_break and info.strip().lower() in FENCES:
+    info_line, line_break, content = begun_text.partition("\n")
+    if line_break and info_line.strip().lower() in FENCES:
         return True
-    if not line_break and len(info) < LONGEST_INFO:
+    if not line_break and len(info_line) < LONGEST_INFO:
         return True
-    if info.strip().lower() not in {"", *INFO}:
-        return may_begin_request(info, tools)
+    if info_line.strip().lower() not in {"", *INFO}:
+        return may_begin_request(info_line, tools)
     return may_begin_request(content, tools) or may_be_program(content, tools)
 
 
-def may_be_program(text: str, tools: Tools) -> bool:
+def may_be_program(begun_text: str, tools: Tools) -> bool:
     """A program that begins with a call whose result it keeps; comments and imports may lead."""
-    lead = CODE.match(text)
-    rest = text[lead.end() :] if lead else text
-    return UNFINISHED.fullmatch(rest) is not None or may_be_call(rest, tools)
+    leading_code = CODE.match(begun_text)
+    text_behind = begun_text[leading_code.end() :] if leading_code else begun_text
+    return UNFINISHED.fullmatch(text_behind) is not None or may_be_call(text_behind, tools)

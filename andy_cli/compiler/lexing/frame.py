@@ -193,7 +193,7 @@ class Frame:
 
     def _read_contents(self, at_end: bool) -> FrameReading | None:
         """Read it by what stands in it; a call that cannot be read whole is a fault."""
-        contents = read_contents(self.written, self._tools, closed=at_end and self._is_endless)
+        contents = read_contents(self.written, self._tools, is_closed=at_end and self._is_endless)
         requests, unread = contents.requests, contents.unread
         if not (requests or unread):
             return None if at_end else FrameReading(self.readers[0], Parsed())

@@ -194,7 +194,7 @@ class SectionEnd:
         if first in "{[":
             return JsonSectionEnd(*self._end_markers)
         if self._lines and first != "<":
-            return MarkerEnd(*self._end_markers, strings=True)
+            return MarkerEnd(*self._end_markers, skips_strings=True)
         return RawSectionEnd(*self._end_markers)
 
 

@@ -67,9 +67,9 @@ def write(request: ToolRequest) -> str:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="beam",
+    dialect_name="beam",
     start_markers=(harmony.START, harmony.CHANNEL),
-    body=body,
-    parse=parse,
-    write=write,
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=write,
 )._replace(models=("beam",))

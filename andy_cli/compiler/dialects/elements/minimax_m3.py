@@ -23,10 +23,10 @@ def body(opener: str, tools: Tools) -> EndDetector:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="minimax_m3",
+    dialect_name="minimax_m3",
     start_markers=OPENERS,
-    body=body,
-    parse=nested.parse_nested,
-    write=nested.write_nested,
+    make_end_detector=body,
+    parse_frame=nested.parse_nested,
+    write_call=nested.write_nested,
     end_markers=CLOSERS,
 )._replace(models=("minimax-m3*",))

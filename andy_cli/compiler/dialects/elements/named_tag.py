@@ -52,7 +52,7 @@ def read_children(text: str, schemas: Mapping[str, Schema]) -> dict[str, object]
 
 
 def body(opener: str, tools: Tools) -> EndDetector:
-    return MarkerEnd(f"</{opener[1:]}", strings=True)
+    return MarkerEnd(f"</{opener[1:]}", skips_strings=True)
 
 
 def write(request: ToolRequest) -> str:

@@ -22,11 +22,11 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="step3",
+    dialect_name="step3",
     start_markers=OPENERS,
-    body=find_body,
-    parse=parse,
-    write=tagged.make_element_writer(
+    make_end_detector=find_body,
+    parse_frame=parse,
+    write_call=tagged.make_element_writer(
         write_marker("tool_calls_begin", "_")
         + f"{write_marker('tool_call_begin', '_')}function{write_marker('tool_sep', '_')}"
         + '<steptml:invoke name="NAME">',

@@ -27,12 +27,12 @@ def read(text: str, tools: Tools) -> list[ToolRequest] | None:
 
 
 DIALECT = builders.make_json_dialect(
-    name="apertus",
+    dialect_name="apertus",
     start_markers=("<|tools_prefix|>",),
     end_markers=("<|tools_suffix|>",),
-    write=lambda request: (
+    write_call=lambda request: (
         f"<|tools_prefix|>[{{{json.dumps(request.name)}: {builders.dump_arguments(request)}}}]"
         "<|tools_suffix|>"
     ),
-    read=read,
+    read_calls=read,
 )._replace(models=("apertus*",))

@@ -19,8 +19,8 @@ def write(request: ToolRequest) -> str:
 
 
 DIALECT = builders.make_json_dialect(
-    name="cohere_command",
+    dialect_name="cohere_command",
     start_markers=("<|START_ACTION|>",),
     end_markers=("<|END_ACTION|>",),
-    write=write,
+    write_call=write,
 )._replace(models=("command-r7b*", "command-a*", "cohere2-moe*"), id_form=ids.number_from_zero)

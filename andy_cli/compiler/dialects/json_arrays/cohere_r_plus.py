@@ -46,11 +46,11 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="cohere_r_plus",
+    dialect_name="cohere_r_plus",
     start_markers=(),
-    body=body,
-    parse=parse,
-    write=lambda request: (
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=lambda request: (
         f"Action: ```json\n[{builders.write_json_call(request, 'tool_name', 'parameters')}]\n```"
     ),
 )._replace(line_start_markers=OPENERS, models=("command-r", "command-r-plus*"))

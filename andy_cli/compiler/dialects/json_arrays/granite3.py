@@ -6,8 +6,8 @@
 from andy_cli.compiler.bodies import builders
 
 DIALECT = builders.make_json_dialect(
-    name="granite3",
+    dialect_name="granite3",
     start_markers=("<|tool_call|>",),
     end_markers=("</tool_call>",),
-    write=lambda request: f"<|tool_call|>[{builders.write_json_call(request)}]",
+    write_call=lambda request: f"<|tool_call|>[{builders.write_json_call(request)}]",
 )._replace(models=("granite-3", "granite-3.*"))

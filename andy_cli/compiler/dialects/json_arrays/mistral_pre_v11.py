@@ -25,13 +25,13 @@ def body(opener: str, tools: Tools) -> EndDetector:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="mistral_pre_v11",
+    dialect_name="mistral_pre_v11",
     start_markers=(OPEN,),
-    body=body,
-    parse=builders.make_json_parser((OPEN,), ("[/TOOL_CALLS]",)),
-    write=write,
+    make_end_detector=body,
+    parse_frame=builders.make_json_parser((OPEN,), ("[/TOOL_CALLS]",)),
+    write_call=write,
     end_markers=("[/TOOL_CALLS]",),
-    result=(RESULTS, "[/TOOL_RESULTS]"),
+    result_markers=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
     id_form=ids.nine_letters,
     models=(

@@ -6,8 +6,8 @@
 from andy_cli.compiler.bodies import builders
 
 DIALECT = builders.make_json_dialect(
-    name="nemotron_v2",
+    dialect_name="nemotron_v2",
     start_markers=("<TOOLCALL>",),
     end_markers=("</TOOLCALL>",),
-    write=lambda request: f"<TOOLCALL>[{builders.write_json_call(request)}]</TOOLCALL>",
+    write_call=lambda request: f"<TOOLCALL>[{builders.write_json_call(request)}]</TOOLCALL>",
 )._replace(models=("nemotron-nano-v2*", "nemotron-nano-*-v2*", "llama-*nemotron*"))

@@ -12,9 +12,9 @@ WORD = "functools"
 READ = builders.make_json_parser((WORD,))
 
 DIALECT = builders.make_taught_dialect(
-    name="phi4_mini",
+    dialect_name="phi4_mini",
     start_markers=(f"{WORD}[", f"{WORD} [", f"{WORD}\n["),
-    body=lambda opener, tools: BegunEnd(opener, "{]"),
-    parse=lambda text, tools: Parsed() if text.endswith("[]") else READ(text, tools),
-    write=lambda request: f"{WORD}[{builders.write_json_call(request)}]",
+    make_end_detector=lambda opener, tools: BegunEnd(opener, "{]"),
+    parse_frame=lambda text, tools: Parsed() if text.endswith("[]") else READ(text, tools),
+    write_call=lambda request: f"{WORD}[{builders.write_json_call(request)}]",
 )._replace(models=("phi-4-mini*", "firefunction-v2*"))

@@ -9,7 +9,7 @@ function call<|role_sep|>
 from andy_cli.compiler.bodies import builders
 
 DIALECT = builders.make_json_dialect(
-    name="gigachat3",
+    dialect_name="gigachat3",
     start_markers=(
         "<|function_call|>",
         "<|message_sep|>\n\nfunction call<|role_sep|>",
@@ -17,5 +17,5 @@ DIALECT = builders.make_json_dialect(
         "function call<|role_sep|>",
     ),
     end_markers=("<|message_sep|>",),
-    write=lambda request: f"<|function_call|>{builders.write_json_call(request)}",
+    write_call=lambda request: f"<|function_call|>{builders.write_json_call(request)}",
 )._replace(models=("gigachat-3*", "!gigachat-3.5*"))

@@ -6,8 +6,8 @@
 from andy_cli.compiler.bodies import builders
 
 DIALECT = builders.make_json_dialect(
-    name="granite_20b_fc",
+    dialect_name="granite_20b_fc",
     start_markers=("<function_call>",),
     end_markers=("</function_call>",),
-    write=lambda request: f"<function_call> {builders.write_json_call(request)}",
+    write_call=lambda request: f"<function_call> {builders.write_json_call(request)}",
 )._replace(models=("granite-20b-functioncalling*", "granite-20b-fc"))

@@ -14,11 +14,11 @@ from andy_cli.compiler.bodies.end_detectors import ElementEnd
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 
 DIALECT = builders.make_taught_dialect(
-    name="hermes",
+    dialect_name="hermes",
     start_markers=(OPEN,),
-    body=lambda opener, tools: ElementEnd(CLOSE),
-    parse=builders.make_json_parser((OPEN,), (CLOSE,)),
-    write=lambda request: f"{OPEN}\n{builders.write_json_call(request)}\n{CLOSE}",
+    make_end_detector=lambda opener, tools: ElementEnd(CLOSE),
+    parse_frame=builders.make_json_parser((OPEN,), (CLOSE,)),
+    write_call=lambda request: f"{OPEN}\n{builders.write_json_call(request)}\n{CLOSE}",
     end_markers=(CLOSE, "}"),  # one bracket too many is common
 )._replace(
     models=(

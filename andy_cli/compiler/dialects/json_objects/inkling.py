@@ -6,11 +6,11 @@
 from andy_cli.compiler.bodies import builders
 
 DIALECT = builders.make_json_dialect(
-    name="inkling",
+    dialect_name="inkling",
     start_markers=("<|content_invoke_tool_json|>",),
     end_markers=("<|end_message|>",),
-    write=lambda request: (
+    write_call=lambda request: (
         "<|content_invoke_tool_json|>"
-        f"{builders.write_json_call(request, arguments='args')}<|end_message|>"
+        f"{builders.write_json_call(request, arguments_key='args')}<|end_message|>"
     ),
 )._replace(models=("inkling*",))

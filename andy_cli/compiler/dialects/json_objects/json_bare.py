@@ -38,7 +38,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 def read_known(value: object, tools: Tools) -> Parsed | None:
     """Read a value that is nothing but calls of known tools, else those of its parts that are."""
-    requests = calls.read_requests(value, tools, known=True) or python_calls.read_texts(
+    requests = calls.read_requests(value, tools, only_known=True) or python_calls.read_texts(
         value, tools
     )
     if requests:

@@ -58,9 +58,11 @@ def body(opener: str, tools: Tools) -> EndDetector:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="llama3_json",
+    dialect_name="llama3_json",
     start_markers=(OPEN,),
-    body=body,
-    parse=parse,
-    write=lambda request: f"{OPEN}{builders.write_json_call(request, arguments='parameters')}",
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=lambda request: (
+        f"{OPEN}{builders.write_json_call(request, arguments_key='parameters')}"
+    ),
 )._replace(models=("llama-3.1*", "llama-3.2*", "llama-3.3*"))

@@ -6,10 +6,10 @@
 from andy_cli.compiler.bodies import builders
 
 DIALECT = builders.make_json_dialect(
-    name="longcat",
+    dialect_name="longcat",
     start_markers=("<longcat_tool_call>",),
     end_markers=("</longcat_tool_call>",),
-    write=lambda request: (
+    write_call=lambda request: (
         f"<longcat_tool_call>{builders.write_json_call(request)}</longcat_tool_call>"
     ),
 )._replace(models=("longcat*",))

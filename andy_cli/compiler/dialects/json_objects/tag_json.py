@@ -11,8 +11,8 @@ OPENERS = tuple(f"<{tag}>" for tag in TAGS)
 CLOSERS = tuple(f"</{tag}>" for tag in TAGS)
 
 DIALECT = builders.make_json_dialect(
-    name="tag_json",
+    dialect_name="tag_json",
     start_markers=OPENERS,
     end_markers=CLOSERS,
-    write=lambda request: f"<tool_use>{builders.write_json_call(request)}</tool_use>",
+    write_call=lambda request: f"<tool_use>{builders.write_json_call(request)}</tool_use>",
 )

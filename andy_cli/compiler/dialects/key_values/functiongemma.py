@@ -73,12 +73,12 @@ def escape_text(text: str) -> str:
 
 def make_gemma_dialect(name: str, opener: str, closer: str, quote: str) -> Dialect:
     return builders.make_section_dialect(
-        name=name,
+        dialect_name=name,
         start_markers=(opener,),
         end_markers=(closer,),
-        write=make_writer(opener, closer, quote),
-        read=make_reader(quote),
-        strings=False,
+        write_call=make_writer(opener, closer, quote),
+        read_calls=make_reader(quote),
+        skips_strings=False,
     )
 
 

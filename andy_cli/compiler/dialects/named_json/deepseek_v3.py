@@ -31,10 +31,10 @@ def write(request: ToolRequest) -> str:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="deepseek_v3",
+    dialect_name="deepseek_v3",
     start_markers=OPENERS,
-    body=find_body,
-    parse=make_reader(V3),
-    write=write,
+    make_end_detector=find_body,
+    parse_frame=make_reader(V3),
+    write_call=write,
     end_markers=CLOSERS,
 )._replace(models=("deepseek-v3*", "deepseek-r1*", "cogito-v2*"))

@@ -47,10 +47,10 @@ def write(request: ToolRequest) -> str:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="deepseek_v31",
+    dialect_name="deepseek_v31",
     start_markers=OPENERS,
-    body=body,
-    parse=parse,
-    write=write,
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=write,
     end_markers=CLOSERS,
 )._replace(named_start_markers=("NAME{", "NAME {"), models=("deepseek-v3.1*",))

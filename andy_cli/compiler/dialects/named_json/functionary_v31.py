@@ -44,10 +44,10 @@ def takes_text(name: str, key: str, tools: Tools) -> bool:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="functionary_v31",
+    dialect_name="functionary_v31",
     start_markers=(OPEN,),
-    body=lambda opener, tools: TagEnd("</tool_call>", CLOSE),
-    parse=parse,
-    write=lambda request: f"{OPEN}{request.name}>{builders.dump_arguments(request)}{CLOSE}",
+    make_end_detector=lambda opener, tools: TagEnd("</tool_call>", CLOSE),
+    parse_frame=parse,
+    write_call=lambda request: f"{OPEN}{request.name}>{builders.dump_arguments(request)}{CLOSE}",
     end_markers=(CLOSE,),
 )._replace(models=("functionary-*v3.1*",))

@@ -77,11 +77,11 @@ def read_sections(text: str, tools: Tools) -> Parsed:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="functionary_v32",
+    dialect_name="functionary_v32",
     start_markers=(),
-    body=body,
-    parse=parse,
-    write=lambda request: f">>>{request.name}\n{builders.dump_arguments(request)}",
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=lambda request: f">>>{request.name}\n{builders.dump_arguments(request)}",
 )._replace(
     line_start_markers=WORDS[:1],
     reply_start_markers=WORDS[1:],

@@ -89,9 +89,9 @@ def write(request: ToolRequest) -> str:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="harmony",
+    dialect_name="harmony",
     start_markers=(START, CHANNEL),
-    body=body,
-    parse=parse,
-    write=write,
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=write,
 )._replace(models=("gpt-oss*",))

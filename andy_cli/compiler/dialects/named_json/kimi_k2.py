@@ -22,11 +22,11 @@ def write(request: ToolRequest) -> str:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="kimi_k2",
+    dialect_name="kimi_k2",
     start_markers=KIMI_OPENERS,
-    body=find_body,
-    parse=name_then_json.make_headed_parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
-    write=write,
+    make_end_detector=find_body,
+    parse_frame=name_then_json.make_headed_parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
+    write_call=write,
     end_markers=KIMI_CLOSERS,
 )._replace(
     named_start_markers=("functions.NAME:",), models=("kimi-k2*",), id_form=ids.number_by_name

@@ -40,13 +40,13 @@ def body(opener: str, tools: Tools) -> EndDetector:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="mistral_v11",
+    dialect_name="mistral_v11",
     start_markers=(OPEN,),
-    body=body,
-    parse=parse,
-    write=lambda request: f"{OPEN}{request.name}[ARGS]{builders.dump_arguments(request)}",
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=lambda request: f"{OPEN}{request.name}[ARGS]{builders.dump_arguments(request)}",
     end_markers=("[/TOOL_CALLS]",),
-    result=(RESULTS, "[/TOOL_RESULTS]"),
+    result_markers=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
     id_form=ids.nine_letters,
     models=(

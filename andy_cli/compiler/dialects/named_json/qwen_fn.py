@@ -24,14 +24,14 @@ def body(opener: str, tools: Tools) -> EndDetector:
 
 
 DIALECT = builders.make_taught_dialect(
-    name="qwen_fn",
+    dialect_name="qwen_fn",
     start_markers=(CALL,),
-    body=body,
-    parse=READ,
-    write=lambda request: (
+    make_end_detector=body,
+    parse_frame=READ,
+    write_call=lambda request: (
         f"{CALL}: {request.name}\n{ARGUMENTS}: {builders.dump_arguments(request)}"
     ),
-    result=(f"{RESULT}:", ""),
+    result_markers=(f"{RESULT}:", ""),
 )._replace(
     stop=(RESULT, RETURN),
     models=("qwen-1.5*", "qwen-7b*", "qwen-14b*", "qwen-72b*"),

@@ -17,9 +17,9 @@ def read(text: str, tools: Tools) -> list[ToolRequest] | None:
 
 
 DIALECT = builders.make_section_dialect(
-    name="lfm2",
+    dialect_name="lfm2",
     start_markers=(OPEN,),
     end_markers=(CLOSE,),
-    write=lambda request: f"{OPEN}{pythonic.write(request)}{CLOSE}",
-    read=read,
+    write_call=lambda request: f"{OPEN}{pythonic.write(request)}{CLOSE}",
+    read_calls=read,
 )._replace(models=("lfm2*",))

@@ -21,9 +21,9 @@ def read(text: str, tools: Tools) -> list[ToolRequest] | None:
 
 
 DIALECT = builders.make_section_dialect(
-    name="olmo3",
+    dialect_name="olmo3",
     start_markers=(OPEN,),
     end_markers=(CLOSE,),
-    write=lambda request: f"{OPEN}\n{pythonic.write(request)[1:-1]}\n{CLOSE}",
-    read=read,
+    write_call=lambda request: f"{OPEN}\n{pythonic.write(request)[1:-1]}\n{CLOSE}",
+    read_calls=read,
 )._replace(models=("olmo-3*",))
