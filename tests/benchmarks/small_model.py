@@ -48,6 +48,7 @@ BATCHES = (
     "everyday_5",
     "everyday_6",
     "everyday_7",
+    "everyday_8",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

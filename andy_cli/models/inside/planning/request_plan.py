@@ -23,6 +23,7 @@ from andy_cli.models.inside.values.entries import (
     find_meant,
     is_list,
     is_readable,
+    is_text,
 )
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
@@ -299,10 +300,10 @@ class RequestPlan:
         """Tell whether so many commands were carried out, and none found a list for this one."""
         found = self._constraint.results[:count]
         needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
-        if needed == ["file"]:
+        if needed == ["file"]:  # lines that were read are no files, but what was searched is meant
             names = self._constraint.names
-            return len(found) == count and not any(find_files(result, names) for result in found)
-        return len(found) == count and not any(map(holds_list, found))
+            found = tuple(text for text in found if not is_text(text) or find_files(text, names))
+        return len(self._constraint.results) >= count and not any(map(holds_list, found))
 
     def _find_unsaid(self, steps: Sequence[Step]) -> Step | None:
         """Find the step behind a list that has no value of its own: `open the one from March`."""

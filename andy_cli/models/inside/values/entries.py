@@ -35,6 +35,15 @@ def is_list(result: str) -> bool:
     return any(isinstance(part, list) for part in held)
 
 
+def is_text(result: str) -> bool:
+    """Tell whether a result is lines of text, and no data."""
+    try:
+        json.loads(result)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
 def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[ListedEntry]:
     """Find the entries of a result: of a JSON list of texts or records, or of lines; of one line
     the files that are named in it: `3 songs match: a.mp3, b.mp3, c.mp3`.
