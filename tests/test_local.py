@@ -15,9 +15,10 @@ from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint
 from andy_cli.models.inside.local import LocalClient, fit_messages
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning.dialogue import read_turn, split_wishes
+from andy_cli.models.inside.planning.dialogue import read_turn
 from andy_cli.models.inside.planning.planner import ask_for
 from andy_cli.models.inside.planning.small_talk import CANNOT_KNOW
+from andy_cli.models.inside.planning.splitting import split_wishes
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 

@@ -1,11 +1,10 @@
 """The turn so far, read back from messages in the andybot notation. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from andy_cli.messages import Wire
-from andy_cli.models.inside.values.words import find_things
 
 ANDYBOT = re.compile(r"^ANDYBOT (RESPONDS|ASKS):[ \t]*", re.M)
 LETTER = re.compile(r"DEAR ANDYBOT,\s*(\S+)([^\0]*)", re.I)
@@ -82,46 +81,3 @@ def _parts(content: str) -> Iterator[tuple[str, str]]:
         kind, start = mark[1], mark.end()
     if (text := content[start:].strip()) or kind:
         yield kind, text
-
-
-JOINT = re.compile(
-    r"\s*[,;.!?]?\s+(?:and then|and also|and|then|after that|afterwards|und dann|und|danach|dann"
-    r"|y luego|y despu\u00e9s|y|luego|et puis|et ensuite|et|puis|ensuite|e poi|e|poi)\b,?\s+"
-    r"|\s*[;,.!?]\s+",
-    re.I,
-)
-"""Words that may stand between two wishes, in the five languages that are tried."""
-ADVERBS = frozenset("then afterwards danach dann luego puis ensuite poi".split())
-
-
-def split_wishes(
-    text: str,
-    is_wish: Callable[[str], bool],
-    is_more: Callable[[str, str], bool] = lambda before, part: False,
-) -> list[str]:
-    """Split a request into parts that each ask for something; quotations are never cut.
-
-    `is_more`: whether the second part is nothing but one more value for what the first asks for.
-    """
-    parts: list[str] = []
-    start = 0
-    for joint in find_joints(text):
-        left, right = text[start : joint.start()].strip(), text[joint.end() :].strip()
-        if not left or not right:
-            continue
-        if " " not in left and joint[0].strip() in ADVERBS:
-            continue  # `spiel dann den letzten song` is one wish
-        if is_wish(left) and (is_more(left, right) or is_wish(right)):
-            parts.append(left)
-            start = joint.end()
-    return [*parts, text[start:].strip()]
-
-
-def find_joints(text: str) -> list[re.Match[str]]:
-    """Find what may stand between two wishes, outside of quotations, files and addresses."""
-    covered = [range(thing.start, thing.end) for thing in find_things(text)]
-    return [
-        joint
-        for joint in JOINT.finditer(text)
-        if not any(joint.start() in span or joint.end() - 1 in span for span in covered)
-    ]

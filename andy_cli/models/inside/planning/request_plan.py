@@ -16,8 +16,9 @@ from andy_cli.models.inside.planning.choosing import (
     is_name,
     name_things,
 )
-from andy_cli.models.inside.planning.dialogue import split_wishes
+from andy_cli.models.inside.planning.splitting import ADVERBS, split_wishes
 from andy_cli.models.inside.values.entries import (
+    LISTED_LEAD,
     find_entries,
     find_files,
     find_meant,
@@ -29,7 +30,7 @@ from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things
+from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things, find_words
 
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
@@ -50,8 +51,12 @@ REFERRING = 0.035
 """By so much may a command that looks at what was found be farther than another."""
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
+LONG_WORD = 4
+"""Letters; longer ones may be what a file is called."""
 TALK_LEAD = 0.01
 """By so much nearer to talk than to any command is a reason that stands behind a wish."""
+ENTRIES = frozenset({"file", "folder", "url", "id"})
+"""Kinds of values that an entry of a list may be."""
 SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -86,15 +91,30 @@ class RequestPlan:
         `is_first`: nothing was found in the turns before, that it could point at.
         """
         steps: list[Step] = []
-        for part in self._split(text):
+        parts = self._split(text)
+        for part in parts:
             if steps and self._is_value(part, self._choices[steps[-1].at]):
                 steps.append(steps[-1]._replace(text=part))
             elif step := self._find_step(part, bool(steps)):
-                self._add_step(steps, step, text)
-        if not steps:
-            return self._read_what_is_meant(text)
-        steps = [self._follow_up(step, steps[:place]) for place, step in enumerate(steps)]
+                self._add_step(steps, self._take_values(step, text), text)
+            elif len(parts) > 1:
+                steps += self._read_what_is_meant(part)
+        steps = steps or self._find_whole(text)
+        steps = [self._follow_up(steps, place) for place in range(len(steps))]
         return self._fit_to_list(steps) if is_first else steps
+
+    def _take_values(self, step: Step, text: str) -> Step:
+        """`Volare now, and then Azzurro`: a part whose command takes no value, and that holds one
+        of what the whole asks for, asks for that.
+        """
+        likeliest = self._compare(text).best
+        is_taken = self._find_value(step.text, self._choices[step.at]) is not None
+        is_value = self._find_value(step.text, self._choices[likeliest]) is not None
+        return step._replace(at=likeliest) if is_value and not is_taken else step
+
+    def _find_whole(self, text: str) -> list[Step]:
+        step = self._find_step(text, follows=False)
+        return [step] if step else self._read_what_is_meant(text)
 
     def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
         if steps and self._is_same_wish(steps[-1], step, text):
@@ -102,19 +122,30 @@ class RequestPlan:
         elif not (steps and self._is_afterthought(step, text)):
             steps.append(step)
 
-    def _follow_up(self, step: Step, before: Sequence[Step]) -> Step:
+    def _follow_up(self, steps: Sequence[Step], place: int) -> Step:
         """`Play this, then that`: what is asked for a second time, with another value, is what the
-        command's tool says it then is.
+        command's tool says it then is; the first of several of those is the command itself.
         """
+        step, names = steps[place], [find_command_name(choice) for choice in self._choices]
+        repeated = [choice.repeated_as for choice in self._choices]
+        if names[step.at] in repeated:
+            return self._find_first_call(step, repeated.index(names[step.at]), steps[:place])
         meant = self._choices[step.at].repeated_as
-        others = [other for other in before if other.at == step.at]
-        if not (meant and others):
+        others = [other for other in steps[:place] if other.at == step.at]
+        if not (meant in names and others):
             return step
         values = self._fill(step).values
         if any(self._fill(other).values == values for other in others):
             return step
-        names = [find_command_name(choice) for choice in self._choices]
-        return step._replace(at=names.index(meant)) if meant in names else step
+        return step._replace(at=names.index(meant))
+
+    def _find_first_call(self, step: Step, first: int, before: Sequence[Step]) -> Step:
+        """Find the command itself where a call of it stands behind none, and may be meant."""
+        plain = " ".join(word for word in step.text.split() if word.lower() not in ADVERBS)
+        scores = self._compare(plain).commands
+        is_close = scores[first] > scores[step.at] - CLOSE
+        is_second = any(other.at == first for other in before)
+        return step._replace(at=first) if is_close and not is_second else step
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -151,13 +182,16 @@ class RequestPlan:
         nearest, likeliest = max(compared.commands), self._choices[compared.best]
 
         def is_more(before: str, part: str) -> bool:
-            return self._is_value(part, likeliest) and self._has_name(before, likeliest)
+            one, other = (self._find_value(said, likeliest) for said in (before, part))
+            return self._is_value(part, likeliest) and one is not None and one != other
 
         def is_wish(part: str) -> bool:
-            if is_name(part, self._names):
+            if is_name(part, self._names) or {*find_plain_words(part)} <= LINKS | ADVERBS:
                 return False
             scores = self._compare(part)
             best = max(scores.commands)
+            if scores.kind in small_talk.QUESTIONS and best < scores.talk:
+                return self._means_file(part)
             return best > scores.talk and best > nearest - SPLIT
 
         return [self._leave_reason(part) for part in split_wishes(text, is_wish, is_more)]
@@ -207,9 +241,9 @@ class RequestPlan:
         scores = self._compare(text)
         if not reading or scores.kind not in small_talk.QUESTIONS:
             return []
-        names = [name for name in self._names if is_readable(name)]
-        meant = find_meant(self._encoder, text, names, MEANT_LEAD)
-        return [Step(max(reading, key=scores.commands.__getitem__), text, 1.0)] if meant else []
+        if not self._means_file(text):
+            return []
+        return [Step(max(reading, key=scores.commands.__getitem__), text, 1.0)]
 
     def _is_same_wish(self, step: Step, other: Step, text: str) -> bool:
         """Tell whether two parts ask for one call: the same command, of which one part has no
@@ -217,31 +251,61 @@ class RequestPlan:
         """
         if step.at != other.at:
             return False
-        choice = self._choices[step.at]
-        if all(self._has_name(part.text, choice) for part in (step, other)):
+        one, another = (self._find_file(part) for part in (step, other))
+        if one and another and one != another:
+            return False
+        if all(map(self._names_value, (step, other))):
             return False
         has_values = all(self._fill(part).values for part in (step, other))
         return not has_values or is_behind_comma(other, text)
+
+    def _names_value(self, step: Step) -> bool:
+        """Tell whether a value of its command is called by its name, or a file by what it means."""
+        choice = self._choices[step.at]
+        is_meant = reads_file(choice) and self._means_file(step.text)
+        return is_meant or self._has_name(step.text, choice)
+
+    def _find_file(self, step: Step) -> str | None:
+        """Find the file to read that is meant, said by its name or not."""
+        if not reads_file(self._choices[step.at]):
+            return None
+        names = [name for name in self._names if is_readable(name)]
+        return find_meant(self._encoder, step.text, names, LISTED_LEAD)
+
+    def _means_file(self, text: str) -> bool:
+        """Tell whether the text, or a word of it, means one of the files clearly more than others:
+        `wie viele zitronen stehen auf der einkaufsliste`.
+        """
+        names = [name for name in self._names if is_readable(name)]
+        said = [word for word in find_words(text) if len(word) > LONG_WORD and word not in LINKS]
+        return any(find_meant(self._encoder, part, names, MEANT_LEAD) for part in (text, *said))
 
     def _is_afterthought(self, step: Step, text: str) -> bool:
         """Tell whether a part is no wish of its own, as `s'il te plait`: it stands behind a comma,
         and its command lacks what it needs.
         """
-        if not is_behind_comma(step, text) or find_ordinal(step.text) is not None:
+        if find_ordinal(step.text) is not None or not self._fill(step).missing:
             return False
-        return bool(self._fill(step).missing)
+        return is_behind_comma(step, text)
 
     def _has_name(self, text: str, choice: Choice) -> bool:
         """Tell whether something is called by its name: a file, an address, a known value."""
         is_named = bool(find_things(text)) or name_things(text, self._names) != text
-        return is_named or has_member(text, choice)
+        return is_named or find_member(text, choice) is not None
 
     def _is_value(self, part: str, choice: Choice) -> bool:
         """Tell whether the part of a request is nothing but one more value for the command."""
         if is_name(part, self._names):
             return True
-        rest = [word for word in find_plain_words(part) if word not in LINKS]
-        return bool(rest) and has_member(" ".join(rest), choice, whole=True)
+        rest = [word for word in find_plain_words(part) if word not in LINKS | ADVERBS]
+        return bool(rest) and self._find_value(" ".join(rest), choice, whole=True) is not None
+
+    def _find_value(self, text: str, choice: Choice, whole: bool = False) -> str | None:
+        """Find what is said by its name and the command takes; `whole`: and nothing else."""
+        member = find_member(text, choice, whole)
+        kinds = {parameter.kind for parameter in list_parameters(choice)}
+        files = [name for name in self._names if not name.endswith("/")]
+        return member if member or "file" not in kinds else find_called(text, files, whole)
 
     def _refer_back(self, step: Step) -> Step:
         """`And open it`: a command that looks at what was found, where one is nearly as near."""
@@ -285,7 +349,9 @@ class RequestPlan:
 
     def _points_at_entry(self, step: Step) -> bool:
         choice = self._choices[step.at]
-        return needs_value(choice) and not self._has_name(step.text, choice)
+        needed = {parameter.kind for parameter in list_parameters(choice) if parameter.needed}
+        takes_entry = bool(needed & ENTRIES) and not choice.beyond
+        return takes_entry and not self._has_name(step.text, choice)
 
     def _compare_lists(self, at: int) -> dict[int, float]:
         """Compare a command with those that list something."""
@@ -317,13 +383,18 @@ def is_behind_comma(step: Step, text: str) -> bool:
     return text[: text.find(step.text)].rstrip().endswith(",")
 
 
-def has_member(text: str, choice: Choice, whole: bool = False) -> bool:
-    """Tell whether a value that is known for the command is said; `whole`: and nothing else."""
-    return any(
-        match.is_clear and (not whole or all(map(match.is_part, find_plain_words(text))))
-        for find_members in choice.members.values()
-        for match in find_named(text, find_members(), frozenset())[:1]
-    )
+def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:
+    """Find the value that is known for the command and is said; `whole`: and nothing else."""
+    found = (find_called(text, find(), whole) for find in choice.members.values())
+    return next(filter(None, found), None)
+
+
+def find_called(text: str, names: Sequence[str], whole: bool = False) -> str | None:
+    match = next(iter(find_named(text, names, frozenset())), None)
+    if match is None:
+        return None
+    is_called = all(map(match.is_part, find_plain_words(text))) if whole else match.is_clear
+    return match.name if is_called else None
 
 
 def holds_list(result: str) -> bool:

@@ -157,7 +157,7 @@ class Match(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """It is spoken of, and not only a word that happens to be in its name."""
-        return self.share > 0.9 or (len(self.words) > 1 and self.share > 0.4)
+        return self.share > 0.8 or (len(self.words) > 1 and self.share > 0.4)
 
     def is_part(self, word: str) -> bool:
         return {*find_plain_words(word)} <= self.words

@@ -1,0 +1,99 @@
+"""Split a request into its wishes, in the order in which they are to be carried out. Pure."""
+
+import re
+from collections.abc import Callable
+
+from andy_cli.models.inside.values.words import find_things
+
+SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
+"""Behind fewer than four letters a full stop may be that of an abbreviation."""
+AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
+THEN = "then|also|after that|afterwards|dann|danach|luego|despu[e\u00e9]s|puis|ensuite|apr[e\u00e8]s|poi"
+SIGN = r"\s+[&+\u2013\u2014-]"
+JOINT = re.compile(
+    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}))?|{THEN}),?\s+"
+    rf"|\s*[;,.]\s+|{SIGN}\s+",
+    re.I,
+)
+"""Words and signs that may stand between two wishes, in the five languages that are tried."""
+ADVERBS = frozenset("then afterwards danach dann luego puis ensuite poi".split())
+SECOND_COMES_FIRST = re.compile(
+    r"(?:before|bevor|ehe|antes de|avant de|prima di)\s+|avant d'", re.I
+)
+"""The beginning of a request of whose two wishes the second one comes first."""
+COMES_FIRST = re.compile(
+    r"(?:before that|before|first|vorher|zuvor|zuerst|antes|primero|avant|d'abord|prima),?\s+", re.I
+)
+"""The beginning of a wish that comes before the one in front of it."""
+
+
+def split_wishes(
+    text: str,
+    is_wish: Callable[[str], bool],
+    is_more: Callable[[str, str], bool] = lambda before, part: False,
+) -> list[str]:
+    """Split a request into sentences, and these where two wishes are joined; quotations are never
+    cut.
+
+    `is_more`: whether the second part is nothing but one more value for what the first asks for.
+    """
+    parts: list[str] = []
+    for sentence in split_sentences(text):
+        parts += split_sentence(sentence, is_wish, is_more)
+    return parts
+
+
+def split_sentences(text: str) -> list[str]:
+    sentences: list[str] = []
+    start = 0
+    for mark in find_marks(SENTENCE_END, text):
+        sentences.append(text[start : mark.end()].strip())
+        start = mark.end()
+    return [sentence for sentence in (*sentences, text[start:].strip()) if sentence]
+
+
+def split_sentence(
+    text: str, is_wish: Callable[[str], bool], is_more: Callable[[str, str], bool]
+) -> list[str]:
+    """Split a sentence where there are wishes on both sides."""
+    parts: list[str] = []
+    start = 0
+    for joint, clause in find_joints(text):
+        left, right = text[start : joint.start()].strip(), text[joint.end() :].strip()
+        if is_adverb(joint, left) or not left:
+            continue
+        are_wishes = is_wish(left) and (is_wish(right) or is_wish(clause))
+        if not (are_wishes or is_more(left, right)):
+            continue
+        if SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right):
+            first = split_sentence(COMES_FIRST.sub("", right, 1), is_wish, is_more)
+            return [*parts, *first, SECOND_COMES_FIRST.sub("", left, 1)]
+        parts.append(left)
+        start = joint.end()
+    return [*parts, text[start:].strip()]
+
+
+def find_joints(text: str) -> list[tuple[re.Match[str], str]]:
+    """Find what may stand between two wishes, and the clause behind it: behind that there may be a
+    reason.
+    """
+    joints = [joint for joint in find_marks(JOINT, text) if text[joint.end() :].strip()]
+    ends = [*(joint.start() for joint in joints[1:]), len(text)]
+    return [
+        (joint, text[joint.end() : end].strip()) for joint, end in zip(joints, ends, strict=False)
+    ]
+
+
+def is_adverb(joint: re.Match[str], left: str) -> bool:
+    """Tell whether it stands behind a verb alone: `spiel dann den letzten song` is one wish."""
+    return " " not in left and joint[0].strip() in ADVERBS
+
+
+def find_marks(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Find the matches outside of quotations, files and addresses."""
+    covered = [range(thing.start, thing.end) for thing in find_things(text)]
+    return [
+        mark
+        for mark in pattern.finditer(text)
+        if not any(mark.start() in span or mark.end() - 1 in span for span in covered)
+    ]
