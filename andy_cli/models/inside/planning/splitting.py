@@ -8,7 +8,7 @@ from andy_cli.models.inside.values.words import find_things
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
 AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
-THEN = "then|also|after that|afterwards|dann|danach|luego|despu[e\u00e9]s|puis|ensuite|apr[e\u00e8]s|poi"
+THEN = r"then|also|after that|afterwards|dann|danach|luego|despu[e\u00e9]s|puis|ensuite|apr\w?s|poi"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
     rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}))?|{THEN}),?\s+"
