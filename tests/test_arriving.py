@@ -20,7 +20,7 @@ BARE = '{"name": "play", "arguments": {"track": "Blue in Green"}}'
 
 
 def reading(text: str, markers: Markers = HERMES, runs: bool = True) -> Compiler:
-    compiler = Compiler(markers, TOOLS, runs=runs)
+    compiler = Compiler(markers, TOOLS, runs_requests=runs)
     for character in text:
         compiler.feed(character)
     return compiler

@@ -22,7 +22,7 @@ def read(
     keeps_objects: bool = True,
 ) -> CompiledReply:
     compiler = Compiler(
-        MARKERS, TOOLS, runs=runs, wants_code=wants_code, keeps_objects=keeps_objects
+        MARKERS, TOOLS, runs_requests=runs, wants_code=wants_code, keeps_objects=keeps_objects
     )
     for at in range(0, len(reply), size):
         compiler.feed(reply[at : at + size])

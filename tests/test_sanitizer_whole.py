@@ -74,7 +74,7 @@ def test_a_turn_shows_all_the_rest(row: Row) -> None:
 
 def as_a_client_reads_it(row: Row) -> str:
     """What is expected of a server: its clients read what the model says of their tools."""
-    compiler = Compiler(MARKERS, TOOLS, runs=False)
+    compiler = Compiler(MARKERS, TOOLS, runs_requests=False)
     compiler.feed(row["text"])
     text = compiler.finish()[1].text
     return text if text == row["text"] else expected_of(row)

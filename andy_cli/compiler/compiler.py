@@ -84,24 +84,27 @@ class Compiler:
         markers: Markers,
         tools: Tools | None = None,
         reasoning_open: Opened = "",
-        runs: bool = True,
-        plain: Collection[tuple[int, int]] = (),
+        runs_requests: bool = True,
+        plain_spans: Collection[tuple[int, int]] = (),
         wants_code: bool = False,
         keeps_objects: bool = True,
         prose: ProseFilter | None = None,
     ) -> None:
-        """`runs`: requests are meant to be run; else this is an answer that shows none.
+        """`runs_requests`: requests are meant to be run; else this is an answer that shows none.
 
-        `plain`: what earlier was read as requests there, and is text. `wants_code`: the user asked
-        for code or JSON, so what has no marker of its own is what was asked for. `keeps_objects`:
-        an object `{"tool": "x"}` of no tool that exists is text also beside other words.
+        `plain_spans`: what earlier was read as requests there, and is text. `wants_code`: the
+        user asked for code or JSON, so what has no marker of its own is what was asked for.
+        `keeps_objects`: an object `{"tool": "x"}` of no tool that exists is text also beside
+        other words.
         """
         self._markers = markers
         self._tools: Tools = tools or {}
-        self._lexer = Lexer(markers, self._tools, bool(reasoning_open), runs, plain=plain)
+        self._lexer = Lexer(
+            markers, self._tools, bool(reasoning_open), runs_requests, plain_spans=plain_spans
+        )
         self._likely = reasoning_open == "likely"
-        self._runs, self._wants_code, self._plain = runs, wants_code, plain
-        self._keeps_objects = keeps_objects and runs
+        self._runs, self._wants_code, self._plain = runs_requests, wants_code, plain_spans
+        self._keeps_objects = keeps_objects and runs_requests
         self._prose = prose
         self._native = NativeCalls()
         self._gaps = Gaps()
@@ -156,8 +159,8 @@ class Compiler:
             self._end_open_reasoning(cut_off)
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
-        last = self._pass_on(self._gaps.finish())
-        return last, self._compile(*self._native.requests(complete=not cut_off))
+        final_piece = self._pass_on(self._gaps.finish())
+        return final_piece, self._compile(*self._native.requests(complete=not cut_off))
 
     def _compile(self, native: Sequence[ToolRequest], native_incomplete: bool) -> CompiledReply:
         """All that the reply means; a server's own calls count before those in the text."""
@@ -178,8 +181,8 @@ class Compiler:
     @property
     def blank(self) -> str | None:
         """The white space at the end that is not shown yet; None if more than that is held back."""
-        held = self._lexer.holding or self._lexer.reasoning or self._waiting
-        return None if held else self._gaps.blank
+        is_held_back = self._lexer.holding or self._lexer.reasoning or self._waiting
+        return None if is_held_back else self._gaps.blank
 
     @property
     def _open_frame(self) -> Frame | None:
@@ -223,7 +226,7 @@ class Compiler:
         return self._join_requests(self._parsed[:-1] if self._unsettled else self._parsed)
 
     def _join_requests(self, parsed: Sequence[Parsed]) -> tuple[ToolRequest, ...]:
-        return tuple(request for piece in parsed for request in piece.requests)
+        return tuple(request for parsed_call in parsed for request in parsed_call.requests)
 
     def _take(self, segment: Segment) -> None:
         if segment.kind in SHOWN:
@@ -257,16 +260,16 @@ class Compiler:
             self._show_pieces(self._prose.pass_by(""))
 
     def _show_pieces(self, pieces: Sequence[str]) -> None:
-        for text in pieces:
-            if not text:
+        for piece in pieces:
+            if not piece:
                 self._gaps.take_out()
-            elif text.strip():
+            elif piece.strip():
                 self._settle(as_text=True)
-                self._show(text)
+                self._show(piece)
             elif self._waiting:
-                self._waiting.append(Segment("prose", 0, text))
+                self._waiting.append(Segment("prose", 0, piece))
             else:
-                self._gaps.show(text)
+                self._gaps.show(piece)
 
     def _show(self, text: str) -> None:
         if text.strip():
@@ -342,7 +345,7 @@ class Compiler:
 
     def _take_answer(self, text: str) -> None:
         """Show a text that a frame carries for the user."""
-        lexer = Lexer(Markers([]), {}, runs=False, inner=True)
+        lexer = Lexer(Markers([]), {}, runs_requests=False, is_nested=True)
         for segment in [*lexer.feed(text), *lexer.finish()]:
             if segment.kind in SHOWN:
                 self._take_text(segment)
@@ -373,8 +376,8 @@ class Compiler:
     def _relabel(self, closer: Segment) -> None:
         """Reasoning that the prompt had opened ends here: what was taken for text was thought."""
         self._settle(as_text=True)
-        new = self._gaps.drop_all()
-        self._add_reasoning("".join([*self._text, new]))
+        dropped_gaps = self._gaps.drop_all()
+        self._add_reasoning("".join([*self._text, dropped_gaps]))
         self._retracted = bool(self._text)
         self._text = []
         self.relabelled = True
@@ -393,7 +396,7 @@ class Compiler:
 
     def _take_last_requests(self, reasoning: str) -> bool:
         """Take the requests behind all words of open reasoning; False where there are none."""
-        lexer = Lexer(self._markers, self._tools, inner=True)
+        lexer = Lexer(self._markers, self._tools, is_nested=True)
         segments = [*lexer.feed(reasoning), *lexer.finish()]
         tail: list[Segment] = []
         while segments and _is_no_word(segments[-1]):
@@ -413,7 +416,9 @@ class Compiler:
     def _take_as_text(self, text: str) -> None:
         """Take for text what was taken for reasoning since the prompt seemed to open it."""
         self._reasoning = []
-        self._lexer = Lexer(self._markers, self._tools, runs=self._runs, plain=self._plain)
+        self._lexer = Lexer(
+            self._markers, self._tools, runs_requests=self._runs, plain_spans=self._plain
+        )
         for segment in [*self._lexer.feed(text), *self._lexer.finish()]:
             self._take(segment)
         self._flush_prose()
@@ -424,9 +429,9 @@ class Compiler:
             return NOTHING
         if text:
             self._text.append(text)
-        seen = Visible(text, "".join(self._new_reasoning), self._retracted)
+        visible = Visible(text, "".join(self._new_reasoning), self._retracted)
         self._new_reasoning, self._retracted = [], False
-        return seen
+        return visible
 
 
 def _is_no_word(segment: Segment) -> bool:
@@ -435,9 +440,9 @@ def _is_no_word(segment: Segment) -> bool:
 
 def tools_by_name(functions: Sequence[Mapping[str, object]]) -> dict[str, Mapping[str, object]]:
     """OpenAI function tools under their names; entries without a name are left out."""
-    named: dict[str, Mapping[str, object]] = {}
+    tools: dict[str, Mapping[str, object]] = {}
     for tool in functions:
         function = tool.get("function", tool)
         if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-            named[str(function["name"])] = {"type": "function", "function": function}
-    return named
+            tools[str(function["name"])] = {"type": "function", "function": function}
+    return tools

@@ -132,7 +132,7 @@ def names_call(token: str) -> bool:
     return bool(words & _CALL) and not words & _RESULT and words - _HEAD != {"tool"}
 
 
-def read_header(token: str, behind: str, final: bool) -> Header | None:
+def read_header(token: str, following_text: str, final: bool) -> Header | None:
     """Tell what a control token begins; None while the text behind it is too short to say."""
     words = set(_WORD.findall(token.lower()))
     if words & _RESULT and words & {"tool", "function"}:
@@ -142,24 +142,28 @@ def read_header(token: str, behind: str, final: bool) -> Header | None:
     turn = _turn_of(words)
     if "end" in words or not (turn or words & _HEAD):
         return Header(turn)
-    if not final and ROLE_BEGUN.match(behind):
+    if not final and ROLE_BEGUN.match(following_text):
         return None
-    return _read_role(turn, behind)
+    return _read_role(turn, following_text)
 
 
-def _read_role(turn: Turn, behind: str) -> Header:
+def _read_role(turn: Turn, following_text: str) -> Header:
     """Read the role behind a token that begins a header; a foreign turn stays one."""
-    role = ROLE_AHEAD.match(behind)
-    named = _turn_of({role["role"].lower()}) if role else ""
-    if role is None or not named:
+    role = ROLE_AHEAD.match(following_text)
+    named_turn = _turn_of({role["role"].lower()}) if role else ""
+    if role is None or not named_turn:
         return Header(turn)
-    size = role.end() + behind.startswith("\n", role.end())
-    return Header(named if turn != "foreign" else turn, size)
+    size = role.end() + following_text.startswith("\n", role.end())
+    return Header(named_turn if turn != "foreign" else turn, size)
 
 
 def _turn_of(words: set[str]) -> Turn:
     """Tell the role that a token names, if it names nothing else."""
-    rest = words - _HEAD
-    if rest and rest <= OWN_ROLES:
+    role_words = words - _HEAD
+    if role_words and role_words <= OWN_ROLES:
         return "own"
-    return "foreign" if rest and rest & FOREIGN_ROLES and rest <= FOREIGN_ROLES else ""
+    return (
+        "foreign"
+        if role_words and role_words & FOREIGN_ROLES and role_words <= FOREIGN_ROLES
+        else ""
+    )

@@ -94,31 +94,33 @@ def choose_dialect(
 
     `learned` is what models/memory.py recalls. It takes native calls away, never gives them.
     """
-    there = {dialect.name: dialect for dialect in dialects}
+    available = {dialect.name: dialect for dialect in dialects}
     native = "tools" in capabilities and learned.native is not False
-    if learned.dialect in there and (native or learned.dialect != NATIVE):
-        return Detected(there[learned.dialect], choose_by_probe(learned))
+    if learned.dialect in available and (native or learned.dialect != NATIVE):
+        return Detected(available[learned.dialect], choose_by_probe(learned))
     if native:
-        return Detected(there[NATIVE], "its server takes tools")
-    named = by_name(model, there.values())
-    if detected := _by_any_template(template, there.values(), named):
+        return Detected(available[NATIVE], "its server takes tools")
+    dialect_by_name = by_name(model, available.values())
+    if detected := _by_any_template(template, available.values(), dialect_by_name):
         return detected
-    if learned.instead in there:
-        return Detected(there[learned.instead], learned.why)
-    if named:
-        return Detected(named, "its name says so")
-    name, why = _by_size(model)
-    return Detected(there[name], why)
+    if learned.instead in available:
+        return Detected(available[learned.instead], learned.why)
+    if dialect_by_name:
+        return Detected(dialect_by_name, "its name says so")
+    name, reason = _by_size(model)
+    return Detected(available[name], reason)
 
 
 def _by_any_template(
-    template: Template, dialects: Collection[Dialect], named: Dialect | None
+    template: Template, dialects: Collection[Dialect], dialect_by_name: Dialect | None
 ) -> Detected | None:
     """Choose by what a chat template writes for calls, else by the markers in its text."""
-    if wrote := by_rendered(template.rendered, dialects, named):
+    if wrote := by_rendered(template.rendered, dialects, dialect_by_name):
         return Detected(wrote, "its chat template writes its calls so")
-    shown = _by_template(template.text, dialects, named) if template.text else None
-    return Detected(*shown) if shown else None
+    template_match = (
+        _by_template(template.text, dialects, dialect_by_name) if template.text else None
+    )
+    return Detected(*template_match) if template_match else None
 
 
 def _by_size(model: str) -> tuple[str, str]:
@@ -142,8 +144,8 @@ def choose_by_probe(learned: Learned) -> str:
 def describe_detection(name: str, origin: str, dialects: Mapping[str, Dialect]) -> Detected:
     """The dialect that somebody asked for; `origin` is where. Raises UsageError."""
     if name not in dialects:
-        known = ", ".join(sorted(dialects))
-        raise UsageError(f"There is no dialect {name!r}. There are: {known}.")
+        known_names = ", ".join(sorted(dialects))
+        raise UsageError(f"There is no dialect {name!r}. There are: {known_names}.")
     return Detected(dialects[name], f"{origin} says so")
 
 
@@ -162,12 +164,12 @@ def bare_name(model: str) -> str:
 def by_name(model: str, dialects: Iterable[Dialect]) -> Dialect | None:
     """The dialect whose pattern fits the name most specifically; None if none does."""
     name = bare_name(model)
-    found = [
+    fitting_dialects = [
         (size, dialect.name, dialect)
         for dialect in dialects
         if (size := _measure_fit(name, dialect.models))
     ]
-    return max(found)[2] if found else None
+    return max(fitting_dialects)[2] if fitting_dialects else None
 
 
 def _measure_fit(name: str, patterns: Sequence[str]) -> int:
@@ -185,44 +187,48 @@ def _compile_pattern(pattern: str) -> re.Pattern[str]:
     text = pattern.lower()
     open_end = text.endswith("*")
     text = text.rstrip("*")
-    parts = [_write_part(text, at) for at in range(len(text))]
+    expressions = [_write_part(text, position) for position in range(len(text))]
     number = r"(?!\d)" if text[-1:].isdigit() else ""
-    end = number if open_end else r"(?![a-z0-9]|\.\d)"
-    return re.compile(r"(?<![a-z0-9])" + "".join(parts) + end)
+    ending = number if open_end else r"(?![a-z0-9]|\.\d)"
+    return re.compile(r"(?<![a-z0-9])" + "".join(expressions) + ending)
 
 
-def _write_part(text: str, at: int) -> str:
+def _write_part(text: str, position: int) -> str:
     """One character of a pattern as an expression, with what may stand before it."""
-    here, before, behind = text[at], text[:at].rstrip("-")[-1:], text[at + 1 : at + 2]
-    if here == "-":
-        return "" if behind.isdigit() else "[-_ ]?"
-    if here == "." and before.isdigit() and behind.isdigit():
+    character, previous, following = (
+        text[position],
+        text[:position].rstrip("-")[-1:],
+        text[position + 1 : position + 2],
+    )
+    if character == "-":
+        return "" if following.isdigit() else "[-_ ]?"
+    if character == "." and previous.isdigit() and following.isdigit():
         return r"(?:[.p_]|-(?=\d+(?![a-z\d])))"  # `3-8b` is a size
-    wild = {"*": ".*", "?": "."}.get(here)
-    if wild:
-        return wild
-    version = here.isdigit() and (before.isalpha() or text[at - 1 : at] == "-")
-    return ("[-_ ]?v?" if version else "") + re.escape(here)
+    wildcard = {"*": ".*", "?": "."}.get(character)
+    if wildcard:
+        return wildcard
+    version = character.isdigit() and (previous.isalpha() or text[position - 1 : position] == "-")
+    return ("[-_ ]?v?" if version else "") + re.escape(character)
 
 
 # The template.
 
 
 def by_rendered(
-    renderings: Sequence[str], dialects: Iterable[Dialect], named: Dialect | None = None
+    renderings: Sequence[str], dialects: Iterable[Dialect], dialect_by_name: Dialect | None = None
 ) -> Dialect | None:
     """The dialect in which a rendered conversation holds its only call, arguments and all."""
-    known = tuple(dialects)
-    markers = Markers(known, [SENTINEL_TOOL], named.name if named else "")
+    candidates = tuple(dialects)
+    markers = Markers(candidates, [SENTINEL_TOOL], dialect_by_name.name if dialect_by_name else "")
     tool = {"name": SENTINEL_TOOL, "parameters": SENTINEL_SCHEMA}
     for text in renderings:
         # What stands before the question lists the tools, what follows the call is a result.
-        said = text.rpartition(QUESTION)[2].partition(RESULT)[0]
+        call_text = text.rpartition(QUESTION)[2].partition(RESULT)[0]
         compiler = Compiler(markers, {SENTINEL_TOOL: {"type": "function", "function": tool}})
-        compiler.feed(said)
+        compiler.feed(call_text)
         _, reply = compiler.finish()
         if any(request.arguments == SENTINEL_ARGUMENTS for request in reply.requests):
-            return next(dialect for dialect in known if dialect.name == reply.dialect)
+            return next(dialect for dialect in candidates if dialect.name == reply.dialect)
     return None
 
 
@@ -240,25 +246,25 @@ OPENED = Expression(
 
 def by_template(template: str, dialects: Iterable[Dialect]) -> Dialect | None:
     """The dialect whose markers stand in the text of a chat template, most specific first."""
-    found = _by_template(template, dialects, None)
-    return found[0] if found else None
+    template_match = _by_template(template, dialects, None)
+    return template_match[0] if template_match else None
 
 
 def _by_template(
-    template: str, dialects: Iterable[Dialect], named: Dialect | None
+    template: str, dialects: Iterable[Dialect], dialect_by_name: Dialect | None
 ) -> tuple[Dialect, str] | None:
     """The dialect and why. Where two have the same markers, the one that the name says."""
     text = template[:LARGEST]
-    found = [
-        (fit, dialect is named, dialect.name, dialect)
+    rated_dialects = [
+        (rating, dialect is dialect_by_name, dialect.name, dialect)
         for dialect in dialects
-        if (fit := _rate_marks(text, dialect)) is not None
+        if (rating := _rate_marks(text, dialect)) is not None
     ]
-    if not found:
+    if not rated_dialects:
         return None
-    dialect = max(found)[-1]
-    there = sorted(mark for mark in template_marks(dialect) if mark in text)
-    return dialect, f"its chat template writes {max(there, key=len)}"
+    dialect = max(rated_dialects)[-1]
+    found_markers = sorted(marker for marker in template_marks(dialect) if marker in text)
+    return dialect, f"its chat template writes {max(found_markers, key=len)}"
 
 
 def _rate_marks(text: str, dialect: Dialect) -> int | None:
@@ -268,11 +274,11 @@ def _rate_marks(text: str, dialect: Dialect) -> int | None:
     end markers may be missing.
     """
     signs, start_markers = _find_signs(dialect), _start_markers(dialect)
-    there = {mark for mark in signs | start_markers if mark in text}
-    missing = _keep_openers(signs - there)
-    if not there & start_markers and (not signs or missing):
+    found_markers = {marker for marker in signs | start_markers if marker in text}
+    missing_signs = _keep_openers(signs - found_markers)
+    if not found_markers & start_markers and (not signs or missing_signs):
         return None
-    return sum(map(len, there)) - sum(map(len, missing))
+    return sum(map(len, found_markers)) - sum(map(len, missing_signs))
 
 
 def template_marks(dialect: Dialect) -> set[str]:
@@ -280,15 +286,15 @@ def template_marks(dialect: Dialect) -> set[str]:
     return _keep_openers(_find_signs(dialect)) | _start_markers(dialect)
 
 
-def _keep_openers(signs: set[str]) -> set[str]:
-    return {sign for sign in signs if not sign.startswith(("</", "[/"))}
+def _keep_openers(markers: set[str]) -> set[str]:
+    return {marker for marker in markers if not marker.startswith(("</", "[/"))}
 
 
 def _find_signs(dialect: Dialect) -> set[str]:
     """The markers of a call as the dialect writes it; a fence alone is none."""
-    call = dialect.write(ToolRequest(SENTINEL, {SENTINEL: SENTINEL})).replace(SENTINEL, " ")
-    found = {match[0] for match in SIGN.finditer(call) if len(match[0]) > 2}
-    return set() if all(sign.startswith("`") for sign in found) else found
+    sample_call = dialect.write(ToolRequest(SENTINEL, {SENTINEL: SENTINEL})).replace(SENTINEL, " ")
+    call_markers = {match[0] for match in SIGN.finditer(sample_call) if len(match[0]) > 2}
+    return set() if all(marker.startswith("`") for marker in call_markers) else call_markers
 
 
 def _start_markers(dialect: Dialect) -> set[str]:

@@ -30,8 +30,8 @@ class Expression:
     def fullmatch(self, text: str) -> re.Match[str] | None:
         return self.compiled.fullmatch(text)
 
-    def search(self, text: str, at: int = 0) -> re.Match[str] | None:
-        return self.compiled.search(text, at)
+    def search(self, text: str, position: int = 0) -> re.Match[str] | None:
+        return self.compiled.search(text, position)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         return self.compiled.finditer(text)

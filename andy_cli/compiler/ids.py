@@ -8,39 +8,39 @@ from andy_cli.messages import Message, ToolCall
 NINE = 9
 
 
-def rename_call_ids(history: Iterable[Message], form: IdForm | None) -> list[Message]:
+def rename_call_ids(history: Iterable[Message], id_form: IdForm | None) -> list[Message]:
     """The history with every call's id, and that of its result, in this form."""
-    if form is None:
+    if id_form is None:
         return list(history)
-    found: list[Message] = []
+    renamed: list[Message] = []
     ids: dict[str, str] = {}
     for message in history:
         if message.calls:
             for call in message.calls:
-                ids[call.id] = form(call, len(ids))
+                ids[call.id] = id_form(call, len(ids))
             if any(ids[call.id] != call.id for call in message.calls):
                 calls = tuple(call._replace(id=ids[call.id]) for call in message.calls)
                 message = message._replace(calls=calls)
         if ids.get(message.call_id, message.call_id) != message.call_id:
             message = message._replace(call_id=ids[message.call_id])
-        found.append(message)
-    return found
+        renamed.append(message)
+    return renamed
 
 
-def number_by_name(call: ToolCall, nth: int) -> str:
+def number_by_name(call: ToolCall, position: int) -> str:
     """Kimi K2: the name and how many calls came before it in the conversation."""
-    return f"functions.{call.name}:{nth}"
+    return f"functions.{call.name}:{position}"
 
 
-def number_from_zero(call: ToolCall, nth: int) -> str:
-    return str(nth)
+def number_from_zero(call: ToolCall, position: int) -> str:
+    return str(position)
 
 
-def number_from_one(call: ToolCall, nth: int) -> str:
-    return str(nth + 1)
+def number_from_one(call: ToolCall, position: int) -> str:
+    return str(position + 1)
 
 
-def nine_letters(call: ToolCall, nth: int) -> str:
+def nine_letters(call: ToolCall, position: int) -> str:
     """Mistral refuses anything but nine letters and digits."""
     if len(call.id) == NINE and call.id.isalnum() and call.id.isascii():
         return call.id

@@ -65,8 +65,8 @@ def find_dialect(name: str) -> Dialect:
     try:
         return dialects_by_name()[name]
     except KeyError:
-        known = ", ".join(list_dialects())
-        raise ValueError(f"There is no dialect {name!r}. There are: {known}.") from None
+        known_names = ", ".join(list_dialects())
+        raise ValueError(f"There is no dialect {name!r}. There are: {known_names}.") from None
 
 
 @lru_cache(maxsize=64)
@@ -84,9 +84,9 @@ class StreamCompiler:
         self, tools: Functions = (), dialect: str = "", reasoning_open: bool = False
     ) -> None:
         """`reasoning_open`: the prompt ended behind an opener such as `<think>`."""
-        named = tools_by_name(tools)
+        named_tools = tools_by_name(tools)
         self._compiler = Compiler(
-            markers_for(tuple(named), dialect), named, "known" if reasoning_open else ""
+            markers_for(tuple(named_tools), dialect), named_tools, "known" if reasoning_open else ""
         )
 
     @property
@@ -130,7 +130,7 @@ def fit_arguments(name: str, arguments: object, tools: Functions, guess: bool = 
     `arguments` is an object, or a JSON text. `guess`: also take what is only likely, as is right
     for tools that change nothing. Calls are valid if `problems` is empty.
     """
-    return map_call(name, _read_json(arguments), tools_by_name(tools), lambda found: guess)
+    return map_call(name, _read_json(arguments), tools_by_name(tools), lambda tool_name: guess)
 
 
 def write_call(name: str, arguments: Arguments, dialect: str) -> str:
@@ -143,7 +143,7 @@ def write_history(messages: Sequence[Mapping[str, object]], dialect: str) -> lis
 
     With the dialect `native` they stay what they are. Roles other than the four are left out.
     """
-    found = find_dialect(dialect)
+    chosen_dialect = find_dialect(dialect)
     history: list[Message] = []
     names: dict[str, str] = {}  # a result may leave out its tool's name: its call has it
     for message in messages:
@@ -154,7 +154,7 @@ def write_history(messages: Sequence[Mapping[str, object]], dialect: str) -> lis
         if read.role == "tool" and not read.name:
             read = read._replace(name=names.get(read.call_id, ""))
         history.append(read)
-    return found.render(rename_call_ids(history, found.id_form))
+    return chosen_dialect.render(rename_call_ids(history, chosen_dialect.id_form))
 
 
 ROLES: Mapping[object, Role] = {
@@ -183,8 +183,12 @@ def _read_content(content: object) -> str:
     """The text of a message; parts that are none (pictures) are left out."""
     if isinstance(content, str):
         return content
-    parts: Collection[object] = content if isinstance(content, list | tuple) else ()
-    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
+    content_parts: Collection[object] = content if isinstance(content, list | tuple) else ()
+    texts = [
+        content_part.get("text")
+        for content_part in content_parts
+        if isinstance(content_part, Mapping)
+    ]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -193,8 +197,8 @@ def _read_calls(calls: object) -> Iterator[ToolCall]:
         function = call.get("function") if isinstance(call, Mapping) else None
         if isinstance(function, Mapping) and isinstance(function.get("name"), str):
             arguments = _read_json(function.get("arguments"))
-            known = arguments if isinstance(arguments, Mapping) else NO_ARGUMENTS
-            yield ToolCall(str(call.get("id") or ""), function["name"], known)
+            known_arguments = arguments if isinstance(arguments, Mapping) else NO_ARGUMENTS
+            yield ToolCall(str(call.get("id") or ""), function["name"], known_arguments)
 
 
 def _read_json(value: object) -> object:

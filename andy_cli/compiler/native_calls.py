@@ -53,12 +53,12 @@ class NativeCalls:
 
     def _find(self, delta: CallDelta) -> "_Call | None":
         if delta.position is not None:
-            here = self._at.get(delta.position)
-            if here is not None and delta.id not in ("", here.id):
-                return self._by_id.get(delta.id, here)
+            call_there = self._at.get(delta.position)
+            if call_there is not None and delta.id not in ("", call_there.id):
+                return self._by_id.get(delta.id, call_there)
             # Some count the index up with each piece of one call.
-            piece = here is None and bool(delta.id) and not delta.name
-            return self._by_id.get(delta.id) if piece else here
+            is_continuation = call_there is None and bool(delta.id) and not delta.name
+            return self._by_id.get(delta.id) if is_continuation else call_there
         if delta.id:
             return self._by_id.get(delta.id)
         return None if delta.name or not self._calls else self._calls[-1]
@@ -72,24 +72,26 @@ class NativeCalls:
         if not complete:
             return [], bool(self._calls)
         requests: list[ToolRequest] = []
-        taken: set[str] = set()
+        used_ids: set[str] = set()
         incomplete = False
         for _, call in sorted(enumerate(self._calls), key=_place_of_call):
-            read = call.read() if call.name else None
-            incomplete = incomplete or read is None
-            for arguments in read or ():
-                requests.append(ToolRequest(call.name, arguments, _make_unique_id(call.id, taken)))
+            argument_objects = call.read() if call.name else None
+            incomplete = incomplete or argument_objects is None
+            for arguments in argument_objects or ():
+                requests.append(
+                    ToolRequest(call.name, arguments, _make_unique_id(call.id, used_ids))
+                )
         return requests, incomplete
 
 
-def _make_unique_id(id: str, taken: set[str]) -> str:
+def _make_unique_id(id: str, used_ids: set[str]) -> str:
     """The id, or one like it when another call has it already: results are told by id."""
-    fresh, count = id, 2
-    while fresh in taken:
-        fresh, count = f"{id}_{count}", count + 1
-    if fresh:
-        taken.add(fresh)
-    return fresh
+    unique_id, count = id, 2
+    while unique_id in used_ids:
+        unique_id, count = f"{id}_{count}", count + 1
+    if unique_id:
+        used_ids.add(unique_id)
+    return unique_id
 
 
 def _place_of_call(numbered: "tuple[int, _Call]") -> tuple[int, int]:
@@ -113,13 +115,17 @@ class _Call:
 
     def ended_by(self, delta: CallDelta) -> bool:
         """Tell whether the piece begins a call of its own, though its place says otherwise."""
-        another = bool(self.id) and delta.id not in ("", self.id)
+        is_other_call = bool(self.id) and delta.id not in ("", self.id)
         if self.closed:
-            said = delta.arguments.strip()
-            return bool(delta.name or said) if another else bool(delta.name and said)
+            written_arguments = delta.arguments.strip()
+            return (
+                bool(delta.name or written_arguments)
+                if is_other_call
+                else bool(delta.name and written_arguments)
+            )
         if not delta.name or delta.name == self.name:
             return False
-        return another or (bool(self.name) and any(self.pieces))
+        return is_other_call or (bool(self.name) and any(self.pieces))
 
     def add(self, delta: CallDelta) -> None:
         self.id = self.id or delta.id
@@ -138,11 +144,11 @@ class _Call:
         end = 0
         for token in STRUCTURE.finditer(text):
             end = token.end()
-            mark = token[0]
-            if mark == '"':
+            structure_token = token[0]
+            if structure_token == '"':
                 self.in_string = not self.in_string
-            elif not self.in_string and len(mark) == 1:
-                self.depth += 1 if mark in "{[" else -1
+            elif not self.in_string and len(structure_token) == 1:
+                self.depth += 1 if structure_token in "{[" else -1
                 self.closed = self.depth == 0
         self.backslash = text.endswith("\\") and end < len(text)
 
@@ -159,21 +165,21 @@ class _Call:
             values = [_parse_python(text)]
         if len(values) == 1 and isinstance(values[0], str):
             values = [_decode_twice(values[0])]
-        found: list[Arguments] = [value for value in values if isinstance(value, dict)]
-        return found if len(found) == len(values) else None
+        argument_objects: list[Arguments] = [value for value in values if isinstance(value, dict)]
+        return argument_objects if len(argument_objects) == len(values) else None
 
 
 def _parse_values(text: str) -> Iterator[object]:
     """The JSON values that stand one after another; raises ValueError on anything else."""
-    at = 0
-    while at < len(text):
+    position = 0
+    while position < len(text):
         try:
-            value, at = json.JSONDecoder().raw_decode(text, at)
+            value, position = json.JSONDecoder().raw_decode(text, position)
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
         yield value
-        while at < len(text) and text[at].isspace():
-            at += 1
+        while position < len(text) and text[position].isspace():
+            position += 1
 
 
 def _parse_python(text: str) -> object:

@@ -22,7 +22,7 @@ def parse_billions(model: str) -> float | None:
     """
     name = model.lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
     return max(
-        (size for found in SIZE.finditer(name) if (size := _size(*found.groups()))), default=None
+        (size for match in SIZE.finditer(name) if (size := _size(*match.groups()))), default=None
     )
 
 

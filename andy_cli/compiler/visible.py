@@ -60,25 +60,25 @@ class Gaps:
         self._taken_out = True
         return text
 
-    def _join(self, first: str) -> str:
+    def _join(self, first_character: str) -> str:
         """Choose the white space between the two texts; the one behind keeps its indent."""
-        before, after = self._space, self._gap
-        _, line_break, indent = after.rpartition("\n")
+        earlier_space, later_space = self._space, self._gap
+        _, line_break, indent = later_space.rpartition("\n")
         if not self._last:
             return indent if line_break else ""
-        if after.count("\n") > before.count("\n"):
-            return after
+        if later_space.count("\n") > earlier_space.count("\n"):
+            return later_space
         if line_break:
-            return before[: before.rfind("\n") + 1] + indent
-        return self._join_words(before, after, first)
+            return earlier_space[: earlier_space.rfind("\n") + 1] + indent
+        return self._join_words(earlier_space, later_space, first_character)
 
-    def _join_words(self, before: str, after: str, first: str) -> str:
+    def _join_words(self, earlier_space: str, later_space: str, first_character: str) -> str:
         """Choose the white space between two texts of which the second begins no line."""
-        if before + after == "" and self._last in ENDS and first.isupper():
+        if earlier_space + later_space == "" and self._last in ENDS and first_character.isupper():
             return " "
-        if "\n" not in before and not after and first in PUNCTUATION:
+        if "\n" not in earlier_space and not later_space and first_character in PUNCTUATION:
             return ""
-        return before or after
+        return earlier_space or later_space
 
     def pass_on(self) -> str:
         """Pass on what can be since the last time."""

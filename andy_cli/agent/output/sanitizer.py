@@ -22,7 +22,7 @@ class Sanitizer:
 
     def __init__(self, markers: Markers, tools: Tools, titles: ToolTitles | None = None) -> None:
         """`markers` as the compiler has them; `titles` if the user has not asked about tools."""
-        self._compiler = Compiler(markers, tools, runs=False, prose=titles)
+        self._compiler = Compiler(markers, tools, runs_requests=False, prose=titles)
 
     def feed(self, text: str) -> str:
         """Take the next piece; returns what can be shown now."""
@@ -56,7 +56,7 @@ def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") 
 
 
 def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
-    lexer = Lexer(markers, tools, runs=False)
+    lexer = Lexer(markers, tools, runs_requests=False)
     visible = (*SHOWN, "reasoning")
     segments = [*lexer.feed(text), *lexer.finish()]
     return tuple(

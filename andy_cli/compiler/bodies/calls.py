@@ -349,12 +349,12 @@ def has_declared_type(argument_value: object, schema: object, root_schema: Schem
     if not isinstance(schema, Mapping):
         return True
     schema_kinds, value_kind = allowed_kinds(schema, root_schema), kind_of(argument_value)
-    fits = (
+    kind_fits = (
         not schema_kinds
         or value_kind in schema_kinds
         or (value_kind == "integer" and "number" in schema_kinds)
     )
-    if not fits:
+    if not kind_fits:
         return "" in schema_kinds
     item_schema = schema.get("items")
     return not isinstance(argument_value, list) or all(
@@ -380,7 +380,11 @@ def clean_schema(schema: object) -> Schema:
     """
     if not isinstance(schema, Mapping):
         return {}
-    malformed = [word for word, fits in SHAPES.items() if word in schema and not fits(schema[word])]
+    malformed = [
+        word
+        for word, has_valid_shape in SHAPES.items()
+        if word in schema and not has_valid_shape(schema[word])
+    ]
     return {word: value for word, value in schema.items() if word not in malformed}
 
 

@@ -193,7 +193,7 @@ def _read_json(frame_text: str, position: int, tools: Tools) -> _ReadCall:
         )
         if requests:
             return _ReadCall(end_position, tuple(requests))
-    python_requests = python_calls.read_python_calls(value_text, tools, known=False)
+    python_requests = python_calls.read_python_calls(value_text, tools, only_known=False)
     if not python_requests and (line := NEXT_OBJECT.search(value_text, 1)):
         return _ReadCall(position + line.start())  # one a line: the others may be whole
     return _ReadCall(end_position, tuple(python_requests or ()))

@@ -214,7 +214,11 @@ def _keys_of(json_value: object) -> Iterator[str]:
 def _is_said(repaired_value: object, json_text: str) -> bool:
     """Tell whether every text in a repaired value stood in quotation marks, or is one word."""
     if isinstance(repaired_value, dict):
-        return all(_is_said(word, json_text) for pair in repaired_value.items() for word in pair)
+        return all(
+            _is_said(word, json_text)
+            for key_and_value in repaired_value.items()
+            for word in key_and_value
+        )
     if isinstance(repaired_value, list):
         return all(_is_said(element, json_text) for element in repaired_value)
     if not isinstance(repaired_value, str) or WORD.fullmatch(repaired_value):

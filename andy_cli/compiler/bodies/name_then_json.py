@@ -22,7 +22,7 @@ def make_headed_dialect(
     def body(opener: str, tools: Tools) -> EndDetector:
         return HeadedEnd(opener, *end_markers, heads=(head,))
 
-    made = builders.make_taught_dialect(
+    taught_dialect = builders.make_taught_dialect(
         name,
         start_markers,
         body,
@@ -30,7 +30,7 @@ def make_headed_dialect(
         write,
         end_markers,
     )
-    return made._replace(named_start_markers=named_start_markers)
+    return taught_dialect._replace(named_start_markers=named_start_markers)
 
 
 def make_headed_parser(
@@ -49,16 +49,16 @@ def make_headed_parser(
 
 
 def read_headed_call(
-    name: str, text: str, end_markers: Sequence[str], tools: Tools
+    name: str, arguments_text: str, end_markers: Sequence[str], tools: Tools
 ) -> Parsed | None:
     """The call with the arguments that the text holds."""
-    body, closed = strip_end_markers(text, end_markers)
+    body, closed = strip_end_markers(arguments_text, end_markers)
     if not body:
         return Parsed((ToolRequest(name, {}),), settled=True) if closed else Parsed(incomplete=True)
-    whole = json_text.parse_strict(body) is not None or json_text.is_balanced(body)
-    if not whole and not closed:
+    is_complete = json_text.parse_strict(body) is not None or json_text.is_balanced(body)
+    if not is_complete and not closed:
         return Parsed(incomplete=True)
-    value = json_text.read_value(body if whole else json_text.close_brackets(body))
+    value = json_text.read_value(body if is_complete else json_text.close_brackets(body))
     arguments = calls.read_argument_object(value, tools.get(name)) if value is not None else None
     if arguments is None:
         return Parsed(fault=f"The arguments of {name} are not valid JSON.")
@@ -86,6 +86,6 @@ def read_begun_header(
     """A header without arguments: incomplete if it may go on with a name, else text."""
     if any(closer in text for closer in end_markers):
         return None
-    rest = MARKS.sub("", text.partition(">")[2]) if ">" in text else text
-    rest = rest.strip()
-    return Parsed(incomplete=True) if rest and NAMING.match(rest) else None
+    name_text = MARKS.sub("", text.partition(">")[2]) if ">" in text else text
+    name_text = name_text.strip()
+    return Parsed(incomplete=True) if name_text and NAMING.match(name_text) else None

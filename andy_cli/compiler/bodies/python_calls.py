@@ -32,15 +32,15 @@ class NotLiteral(ValueError):
     """There is more than literals in it: it is program text, not a request."""
 
 
-def read_python_calls(text: str, tools: Tools, known: bool = True) -> list[ToolRequest] | None:
-    """The calls, if the text is nothing but calls; with `known` of tools that exist."""
+def read_python_calls(text: str, tools: Tools, only_known: bool = True) -> list[ToolRequest] | None:
+    """The calls, if the text is nothing but calls; with `only_known` of tools that exist."""
     text = unescape_names(without_comments(text).strip().rstrip(";").strip())
     if not START.match(text):
         return None
     calls = parse_calls(text, tools)
     if calls is None:  # Python refuses it; a valid program is no request
         calls = scan_calls(text, tools)
-    if not calls or (known and any(call.name not in tools for call in calls)):
+    if not calls or (only_known and any(call.name not in tools for call in calls)):
         return None
     return calls
 
@@ -187,11 +187,11 @@ def read_literal(node: ast.expr) -> object:
     return compute_literal(node)
 
 
-def read_pairs(keys: list[ast.expr | None], values: list[ast.expr]) -> dict[str, object]:
+def read_pairs(key_nodes: list[ast.expr | None], value_nodes: list[ast.expr]) -> dict[str, object]:
     """An object's keys, all as text, and values; `**more` has no key and is left out."""
     return {
         str(read_literal(key)): read_literal(value)
-        for key, value in zip(keys, values, strict=True)
+        for key, value in zip(key_nodes, value_nodes, strict=True)
         if key is not None
     }
 
@@ -219,13 +219,19 @@ def compute_literal(node: ast.expr) -> object:
     raise NotLiteral
 
 
-def compute_sum(left: object, right: object, sum: Callable[[float, float], float]) -> object:
+def compute_sum(
+    left_operand: object, right_operand: object, add_operands: Callable[[float, float], float]
+) -> object:
     """A sum of two figures, as models leave them: `height=2*3`."""
-    if isinstance(left, str) and isinstance(right, str) and sum is operator.add:
-        return left + right
-    if isinstance(left, int | float) and isinstance(right, int | float):
+    if (
+        isinstance(left_operand, str)
+        and isinstance(right_operand, str)
+        and add_operands is operator.add
+    ):
+        return left_operand + right_operand
+    if isinstance(left_operand, int | float) and isinstance(right_operand, int | float):
         try:
-            return sum(left, right)
+            return add_operands(left_operand, right_operand)
         except (ArithmeticError, ValueError):
             raise NotLiteral from None
     raise NotLiteral
@@ -253,62 +259,76 @@ def scan_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
     return calls
 
 
-def character_after(text: str, at: int) -> str:
+def character_after(text: str, position: int) -> str:
     """The first character from there on that is not blank."""
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return text[at : at + 1]
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return text[position : position + 1]
 
 
-def character_before(text: str, at: int) -> str:
+def character_before(text: str, position: int) -> str:
     """The last character before it that is not blank."""
-    while at > 0 and text[at - 1].isspace():
-        at -= 1
-    return text[max(0, at - 1) : at]
+    while position > 0 and text[position - 1].isspace():
+        position -= 1
+    return text[max(0, position - 1) : position]
 
 
-def call_end(text: str, at: int) -> int:
-    """Find where the bracket closes that was opened before `at`; -1 if it does not."""
+def call_end(text: str, position: int) -> int:
+    """Find where the bracket closes that was opened before `position`; -1 if it does not."""
     depth = 1
-    while at < len(text):
-        character = text[at]
-        if character in "\"'" and character_before(text, at) in ("=", "(", ",", "[", "{", ":"):
-            at = string_end(text, at)
+    while position < len(text):
+        character = text[position]
+        if character in "\"'" and character_before(text, position) in (
+            "=",
+            "(",
+            ",",
+            "[",
+            "{",
+            ":",
+        ):
+            position = string_end(text, position)
         elif character in "([{":
             depth += 1
         elif character in ")]}":
             depth -= 1
             if depth == 0:
-                return at
-        at += 1
+                return position
+        position += 1
     return -1
 
 
-def string_end(text: str, at: int) -> int:
+def string_end(text: str, position: int) -> int:
     """Find where the quotation mark there is closed by one that something fitting follows."""
-    quote = text[at]
-    at += 1
-    while at < len(text):
-        if text[at] == "\\":
-            at += 1
-        elif text[at] == quote and character_after(text, at + 1) in ("", ",", ")", "]", "}", ":"):
+    quote = text[position]
+    position += 1
+    while position < len(text):
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == quote and character_after(text, position + 1) in (
+            "",
+            ",",
+            ")",
+            "]",
+            "}",
+            ":",
+        ):
             break
-        at += 1
-    return at
+        position += 1
+    return position
 
 
 def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     """Arguments with their names, by hand; None where something is none of the tool's."""
     names = declared_properties(tools[name])
-    starts = [match for match in KEYWORD.finditer(text) if begins_argument(match, names)]
-    if not starts:
+    argument_starts = [match for match in KEYWORD.finditer(text) if begins_argument(match, names)]
+    if not argument_starts:
         return {} if not text.strip() else None
     arguments: dict[str, object] = {}
-    ends = [*(match.start() for match in starts[1:]), len(text)]
-    for match, end in zip(starts, ends, strict=True):
-        written = text[match.end() : end].strip().rstrip(",").strip()
-        value = value_of(written, names.get(match[1]))
-        if holds_another(written, value):
+    argument_ends = [*(match.start() for match in argument_starts[1:]), len(text)]
+    for match, end in zip(argument_starts, argument_ends, strict=True):
+        value_text = text[match.end() : end].strip().rstrip(",").strip()
+        value = value_of(value_text, names.get(match[1]))
+        if holds_another(value_text, value):
             return None
         arguments[match[1]] = value
     return arguments

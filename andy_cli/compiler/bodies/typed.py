@@ -19,14 +19,14 @@ KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "s
 
 
 def parse_typed(
-    text: str, schema: Schema | None, root: Schema | None = None, quoted: bool = False
+    text: str, schema: Schema | None, root_schema: Schema | None = None, quoted: bool = False
 ) -> object:
     """The value in a type the schema allows; a text that fits none stays a text. Never raises.
 
     `quoted`: the notation may write a text as a JSON string.
     """
     schema = schema or {}
-    kinds = allowed_kinds(schema, root or schema)
+    kinds = allowed_kinds(schema, root_schema or schema)
     if not kinds:
         return parse_untyped(text)
     stripped = text.strip()
@@ -48,25 +48,29 @@ def read_as_kinds(text: str, kinds: frozenset[str]) -> object | None:
 
 
 def add_value(
-    found: dict[str, object], key: str, value: object, schema: Schema | None, root: Schema
+    arguments: dict[str, object],
+    key: str,
+    value: object,
+    schema: Schema | None,
+    root_schema: Schema,
 ) -> bool:
     """Put a value under its key; a second one makes a list where the schema wants a list.
 
     False where two values were written for one.
     """
-    if key in found and "array" in allowed_kinds(schema or {}, root):
-        before = found[key]
-        items = before if isinstance(before, list) else [before]
-        found[key] = [*items, *(value if isinstance(value, list) else [value])]
+    if key in arguments and "array" in allowed_kinds(schema or {}, root_schema):
+        earlier_value = arguments[key]
+        earlier_items = earlier_value if isinstance(earlier_value, list) else [earlier_value]
+        arguments[key] = [*earlier_items, *(value if isinstance(value, list) else [value])]
         return True
-    alone = key not in found or found[key] == value
-    found[key] = value
-    return alone
+    is_only_value = key not in arguments or arguments[key] == value
+    arguments[key] = value
+    return is_only_value
 
 
 def parse_whole_number(text: str) -> int | None:
-    whole = len(text) < LONGEST and WHOLE.fullmatch(text)
-    return int(text.partition(".")[0]) if whole else None
+    is_whole = len(text) < LONGEST and WHOLE.fullmatch(text)
+    return int(text.partition(".")[0]) if is_whole else None
 
 
 def parse_array(text: str) -> object | None:
@@ -75,13 +79,13 @@ def parse_array(text: str) -> object | None:
     return parse_structure_of(list, text)
 
 
-def parse_structure_of(wanted: type, text: str) -> object | None:
+def parse_structure_of(structure_type: type, text: str) -> object | None:
     """A list or an object in JSON, perhaps escaped once too often."""
     if text[:1] not in "{[":
         return None
     for attempt in dict.fromkeys((text, json_text.unescape_once(text))):
         value = json_text.read_value(attempt)
-        if isinstance(value, wanted):
+        if isinstance(value, structure_type):
             return value
     return None
 
@@ -116,8 +120,8 @@ def parse_untyped(text: str) -> object:
         return value
     if stripped == "None":
         return None
-    found = parse_typed_number(stripped)
-    return text if found is None or stripped[:1] in "+." else found
+    number = parse_typed_number(stripped)
+    return text if number is None or stripped[:1] in "+." else number
 
 
 def unquote_text(text: str) -> str:
@@ -131,24 +135,24 @@ def unquote_text(text: str) -> str:
     return text
 
 
-def allowed_kinds(schema: Schema, root: Schema, depth: int = 0) -> frozenset[str]:
+def allowed_kinds(schema: Schema, root_schema: Schema, depth: int = 0) -> frozenset[str]:
     """The types a schema lets through, by `type`, `enum`, `const`, `anyOf` and `$ref`."""
     if depth > 5:
         return frozenset()
     kind = schema.get("type")
     kinds = {kind} if isinstance(kind, str) else set(kind or ())
-    for branch in _list_branches(schema, root):
-        kinds |= allowed_kinds(branch, root, depth + 1)
+    for branch in _list_branches(schema, root_schema):
+        kinds |= allowed_kinds(branch, root_schema, depth + 1)
     if not kinds:
         members = [*(schema.get("enum") or ()), *([schema["const"]] if "const" in schema else [])]
         kinds = {kind_of(member) for member in members}
     return frozenset(OTHER_NAMES.get(kind, kind) for kind in kinds)
 
 
-def _list_branches(schema: Schema, root: Schema) -> Iterator[Schema]:
+def _list_branches(schema: Schema, root_schema: Schema) -> Iterator[Schema]:
     """The schemas that a schema is made of: what it refers to, and its alternatives."""
     if isinstance(schema.get("$ref"), str):
-        yield follow_reference(schema["$ref"], root)
+        yield follow_reference(schema["$ref"], root_schema)
     for word in ("anyOf", "oneOf", "allOf"):
         for branch in schema.get(word) or ():
             if isinstance(branch, Mapping):
@@ -162,11 +166,11 @@ OTHER_NAMES = {
 """Names that people write for JSON Schema's types."""
 
 
-def follow_reference(reference: str, root: Schema) -> Schema:
-    found: object = root
-    for step in reference.removeprefix("#/").split("/"):
-        found = found.get(step, {}) if isinstance(found, Mapping) else {}
-    return found if isinstance(found, Mapping) else {}
+def follow_reference(reference: str, root_schema: Schema) -> Schema:
+    target: object = root_schema
+    for segment in reference.removeprefix("#/").split("/"):
+        target = target.get(segment, {}) if isinstance(target, Mapping) else {}
+    return target if isinstance(target, Mapping) else {}
 
 
 def kind_of(value: object) -> str:

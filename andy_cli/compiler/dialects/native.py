@@ -20,15 +20,15 @@ def render(history: Sequence[Message]) -> list[Wire]:
 
 def as_wire(message: Message) -> Wire:
     # Anthropic refuses a blank text beside calls; null is what OpenAI itself writes there.
-    silent = message.calls and not message.content.strip()
-    content = None if silent else message.content
-    wire: dict[str, object] = {"role": message.role, "content": content}
+    has_blank_text = message.calls and not message.content.strip()
+    content = None if has_blank_text else message.content
+    wire_message: dict[str, object] = {"role": message.role, "content": content}
     if message.calls:
-        wire["tool_calls"] = [as_native(call) for call in message.calls]
+        wire_message["tool_calls"] = [as_native(call) for call in message.calls]
     if message.role == "tool":
-        wire["tool_call_id"] = message.call_id
-        wire["name"] = message.name
-    return wire
+        wire_message["tool_call_id"] = message.call_id
+        wire_message["name"] = message.name
+    return wire_message
 
 
 def as_native(call: ToolCall) -> dict[str, object]:

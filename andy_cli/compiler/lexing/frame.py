@@ -104,24 +104,26 @@ class Frame:
         self.body = FrameEnd(end_markers, self.opener, self._tools)
         return text
 
-    def words_follow(self, rest: str, final: bool) -> bool | None:
+    def words_follow(self, following_text: str, final: bool) -> bool | None:
         """Tell whether words follow a call in a sentence, on its line; None: not known yet."""
         if not (self._mid_line and self.ended and self.opener[0] in WEAK):
             return False
-        behind = FOLLOWS.compiled.match(rest)
-        rest = rest[behind.end() :] if behind else rest
-        return rest[:1].isalnum() if rest or final else None
+        skipped = FOLLOWS.compiled.match(following_text)
+        following_text = following_text[skipped.end() :] if skipped else following_text
+        return following_text[:1].isalnum() if following_text or final else None
 
-    def in_quotation_marks(self, rest: str, final: bool) -> bool | None:
+    def in_quotation_marks(self, following_text: str, final: bool) -> bool | None:
         """Tell whether it is a quotation, between quotation marks; None: not known yet."""
         closing = CLOSING_MARKS.get(self._quote)
         if not (closing and self.ended and (self._is_strong or self.opener[0] in WEAK)):
             return False
-        behind = BEHIND_CALL.compiled.match(rest)
-        rest = rest[behind.end() :] if behind and self._is_strong else rest
-        if not final and HALF_CLOSER.fullmatch(rest):
+        skipped = BEHIND_CALL.compiled.match(following_text)
+        following_text = (
+            following_text[skipped.end() :] if skipped and self._is_strong else following_text
+        )
+        if not final and HALF_CLOSER.fullmatch(following_text):
             return None
-        return rest.startswith(closing)
+        return following_text.startswith(closing)
 
     def read(self, at_end: bool, in_prose: bool) -> FrameReading | None:
         """Read it: by one of its dialects, else by what stands in it; None where it is text."""

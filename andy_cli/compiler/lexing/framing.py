@@ -35,10 +35,10 @@ class CloserEnd:
     def feed(self, text: str) -> int | None:
         self._size += len(text)
         self._start += text[: max(0, 8 - len(self._start))]
-        known, tail = len(self._tail), self._tail + text
+        seen_length, tail = len(self._tail), self._tail + text
         match = self._closer.search(tail)
         if match and self._begins(self._start):
-            return match.end() - known
+            return match.end() - seen_length
         if self._size > LONGEST or not self._begins(self._start):
             return -1
         self._tail = tail[-self._keep :]
@@ -72,7 +72,7 @@ class LabelEnd:
             return self._scan.feed(text)
         if not self._held and text[:1] == "(":
             return -1  # a link
-        known = len(self._held)
+        seen_length = len(self._held)
         self._held += text
         match = LABELLED.match(self._held)
         if match is None:
@@ -80,10 +80,10 @@ class LabelEnd:
         if match["value"] and _may_be_named(match["name"], self._tools):
             self._scan = JsonScan()
             end = self._scan.feed(self._held, match.start("value"))
-            return None if end is None else end - known
+            return None if end is None else end - seen_length
         if not match["value"] and match.end() == len(self._held) < LONGEST_LABEL:
             return None
-        return max(0, self._end_of_name(match) - known)
+        return max(0, self._end_of_name(match) - seen_length)
 
     def _end_of_name(self, label: re.Match[str]) -> int:
         """The name of a tool belongs to the label, any other word to the answer."""
@@ -103,15 +103,15 @@ class TildeFenceEnd:
         self._held = ""
 
     def feed(self, text: str) -> int | None:
-        known = len(self._held)
+        seen_length = len(self._held)
         self._held += text
-        info, line_break, rest = self._held.partition("\n")
+        info_string, line_break, fenced_text = self._held.partition("\n")
         if not line_break:
-            return -1 if len(info) > 40 else None
-        if info.strip().lower() not in FENCES:
+            return -1 if len(info_string) > 40 else None
+        if info_string.strip().lower() not in FENCES:
             return -1
-        closing = re.search(rf"^[ \t]*{self._run}~*[ \t]*(?=\n)", rest, re.M)
-        return len(info) + 1 + closing.end() - known if closing else None
+        closing = re.search(rf"^[ \t]*{self._run}~*[ \t]*(?=\n)", fenced_text, re.M)
+        return len(info_string) + 1 + closing.end() - seen_length if closing else None
 
 
 def _take_framing(text: str, tools: Tools) -> Parsed | None:
@@ -120,11 +120,13 @@ def _take_framing(text: str, tools: Tools) -> Parsed | None:
 
 def _read_label(text: str, tools: Tools) -> Parsed | None:
     """In the middle of a line a label alone is a mention; with an object or a tool it is none."""
-    behind = text.partition("]")[2]
-    named = LABELLED.match(behind)
-    if named is None or (named["value"] and _may_be_named(named["name"], tools)):
-        return Parsed(explicit=named is not None and named["value"] == "{")
-    return Parsed(explicit=named["name"] in tools, text="" if named["name"] in tools else behind)
+    after_label = text.partition("]")[2]
+    labelled = LABELLED.match(after_label)
+    if labelled is None or (labelled["value"] and _may_be_named(labelled["name"], tools)):
+        return Parsed(explicit=labelled is not None and labelled["value"] == "{")
+    return Parsed(
+        explicit=labelled["name"] in tools, text="" if labelled["name"] in tools else after_label
+    )
 
 
 def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
@@ -132,10 +134,14 @@ def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     value = json_text.read_value(text) if len(text) < LONGEST else None
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
         return None
-    rest = set(value) - {"tool", "id", "call_id", "thought"}
-    fits = len(rest) <= 1 and rest <= set(calls.ARGUMENTS)
-    given = [value[key] for key in rest]
-    return Parsed() if fits and all(isinstance(key, dict | list | str) for key in given) else None
+    other_keys = set(value) - {"tool", "id", "call_id", "thought"}
+    has_arguments_only = len(other_keys) <= 1 and other_keys <= set(calls.ARGUMENTS)
+    other_values = [value[key] for key in other_keys]
+    return (
+        Parsed()
+        if has_arguments_only and all(isinstance(key, dict | list | str) for key in other_values)
+        else None
+    )
 
 
 def _read_element(text: str, tools: Tools) -> Parsed | None:
@@ -146,8 +152,8 @@ def _read_element(text: str, tools: Tools) -> Parsed | None:
     alone = inside.strip()
     if text.startswith(tuple(f"<{tag}" for tag in RESULTS)) or not alone:
         return Parsed()
-    named = alone in tools or ("_" in alone and alone.replace("_", "").isalnum())
-    if not (named or CALLED.match(inside)):
+    names_tool = alone in tools or ("_" in alone and alone.replace("_", "").isalnum())
+    if not (names_tool or CALLED.match(inside)):
         return None
     return Parsed(fault=f"This request could not be read: {alone[:200]}")
 

@@ -118,17 +118,17 @@ class Lexer:
         markers: Markers,
         tools: Tools,
         reasoning_open: bool = False,
-        runs: bool = True,
-        inner: bool = False,
-        plain: Collection[tuple[int, int]] = (),
+        runs_requests: bool = True,
+        is_nested: bool = False,
+        plain_spans: Collection[tuple[int, int]] = (),
     ) -> None:
-        """`runs`: calls in it are meant to be run; else it is an answer that shows some.
+        """`runs_requests`: calls in it are meant to be run; else it is an answer that shows some.
 
-        `inner`: this reads a part of a reply once more, and no part of that again.
-        `plain`: what earlier was read as requests there, and is text.
+        `is_nested`: this reads a part of a reply once more, and no part of that again.
+        `plain_spans`: what earlier was read as requests there, and is text.
         """
         self._markers, self._tools = markers, tools
-        self._runs, self._inner, self._plain = runs, inner, plain
+        self._runs, self._inner, self._plain = runs_requests, is_nested, plain_spans
         self._held = ""
         self._at = 0  # where in the reply `_held` starts
         self._code = ""  # the run of backticks that opened the code we are in
@@ -190,21 +190,21 @@ class Lexer:
             if end >= 0:
                 self._in_frame(final=False)
             self._read("", final=False)
-        for at in range(0, len(text), PIECE):
-            self._read(text[at : at + PIECE], final=False)
+        for position in range(0, len(text), PIECE):
+            self._read(text[position : position + PIECE], final=False)
         return self._pop_segments()
 
     def finish(self) -> list[Segment]:
         """The reply is complete: what is left of it."""
-        half = self._frame is None and self._markers.begins_closer(self._held.strip())
-        if self._behind_call and half:
+        is_half_closer = self._frame is None and self._markers.begins_closer(self._held.strip())
+        if self._behind_call and is_half_closer:
             self._emit("frame end", len(self._held))  # half of it, cut off
         self._read("", final=True)
         return self._pop_segments()
 
     def _pop_segments(self) -> list[Segment]:
-        out, self._out = self._out, []
-        return out
+        segments, self._out = self._out, []
+        return segments
 
     # Each state consumes what it can and hands on; one that needs more text to decide leaves it
     # in `_held`.
@@ -212,7 +212,7 @@ class Lexer:
     def _read(self, text: str, final: bool) -> None:
         self._held += text
         while self._held or final:
-            before = self._read_position()
+            earlier_state = self._read_position()
             if self.over:
                 self._emit("invented", len(self._held))
             elif self._frame is not None:
@@ -221,14 +221,14 @@ class Lexer:
                 self._in_reasoning(final)
             else:
                 self._in_text(final)
-            if self._read_position() == before:
+            if self._read_position() == earlier_state:
                 return
 
     def _read_position(self) -> tuple[object, ...]:
         """The state of which something changes with every step."""
         frame = self._frame
-        opened = (frame.body, frame.ended) if frame else ()
-        return len(self._held), opened, self._end_markers, self.over
+        frame_state = (frame.body, frame.ended) if frame else ()
+        return len(self._held), frame_state, self._end_markers, self.over
 
     def _emit(self, kind: Kind, size: int) -> None:
         if size:
@@ -307,11 +307,13 @@ class Lexer:
         """The calls in a fence, if nothing else stands there."""
         if not self._runs or self._inner or content[:1] not in ("<", "[", "|"):
             return []
-        again = Lexer(self._markers, self._tools, inner=True)
-        found = [*again.feed(content), *again.finish()]
-        if any(segment.kind in SHOWN and segment.text.strip() for segment in found):
+        nested_lexer = Lexer(self._markers, self._tools, is_nested=True)
+        segments = [*nested_lexer.feed(content), *nested_lexer.finish()]
+        if any(segment.kind in SHOWN and segment.text.strip() for segment in segments):
             return []
-        return [segment for segment in found if segment.kind == "call" and segment.parsed.requests]
+        return [
+            segment for segment in segments if segment.kind == "call" and segment.parsed.requests
+        ]
 
     def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
         """Give out a frame that was read, and go on behind it."""
@@ -322,15 +324,15 @@ class Lexer:
             self._behind_call = self._behind_plain = True  # a list of requests goes on
             return
         name = dialect.name if dialect else ""
-        says = parsed.asks or bool(parsed.text)
-        kind: Kind = "call" if says or parsed.reasoning else "framing"
+        has_content = parsed.asks or bool(parsed.text)
+        kind: Kind = "call" if has_content or parsed.reasoning else "framing"
         fence = self._own_fence(frame, name)
         self._out.append(Segment(kind, self._at, written, parsed, name, fence))
         self._drop(len(written))
         self.over = parsed.ends_reply and (self._runs or self._began)
         self._end_markers = parsed.thinks_until
         self._behind_plain = False
-        self._behind_call |= says
+        self._behind_call |= has_content
         self._called |= parsed.asks
         self._began |= bool(parsed.text)
         self._lead = ""  # what stood between is not on the line any more
@@ -362,21 +364,25 @@ class Lexer:
     def _in_reasoning(self, final: bool) -> None:
         if self._prompted and not self._repeated_opener(final):
             return
-        found = min(
-            ((at, closer) for closer in self._end_markers if (at := self._held.find(closer)) >= 0),
+        first_closer = min(
+            (
+                (position, closer)
+                for closer in self._end_markers
+                if (position := self._held.find(closer)) >= 0
+            ),
             default=None,
         )
-        if found:
-            at, closer = found
-            self._emit("reasoning", at)
+        if first_closer:
+            position, closer = first_closer
+            self._emit("reasoning", position)
             # What also begins something is left for those who read it.
             self._emit("framing", 0 if closer in self._markers.heads else len(closer))
             self._end_markers, self._thought, self._lead = (), True, ""
             return
-        keep = (
+        overlap = (
             0 if final else max(_count_overlap(self._held, closer) for closer in self._end_markers)
         )
-        self._emit("reasoning", len(self._held) - keep)
+        self._emit("reasoning", len(self._held) - overlap)
 
     def _repeated_opener(self, final: bool) -> bool:
         """Take out an opener that the prompt had written already; False if it may yet be one."""
@@ -390,274 +396,290 @@ class Lexer:
         return True
 
     def _in_text(self, final: bool) -> None:
-        held = self._held
-        sure = (
-            len(held)
+        held_text = self._held
+        sure_end = (
+            len(held_text)
             if final
-            else self._markers.find_unsure(held, not self._lead, self._behind_call)
+            else self._markers.find_unsure(held_text, not self._lead, self._behind_call)
         )
-        line = 0  # where the line begins in `held`; 0: before it, behind `self._lead`
-        for found, start, end in self._markers.find(held, not self._lead, self._behind_call):
-            if end > sure:
-                sure = min(sure, start)  # its end may yet belong to another one
+        line_start = 0  # where the line begins in `held_text`; 0: before it, behind `self._lead`
+        for marker_text, start, end in self._markers.find(
+            held_text, not self._lead, self._behind_call
+        ):
+            if end > sure_end:
+                sure_end = min(sure_end, start)  # its end may yet belong to another one
                 break
-            taken = self._take_found(found, held, line, start, final)
-            if taken:
+            was_taken = self._take_found(marker_text, held_text, line_start, start, final)
+            if was_taken:
                 return
-            if taken is None:
-                sure = start
+            if was_taken is None:
+                sure_end = start
                 break
-            if "\n" in found:
-                line = start + found.rindex("\n") + 1
-        self._show(sure)
+            if "\n" in marker_text:
+                line_start = start + marker_text.rindex("\n") + 1
+        self._show(sure_end)
 
-    def _take_found(self, found: str, held: str, line: int, start: int, final: bool) -> bool | None:
+    def _take_found(
+        self, marker_text: str, held_text: str, line_start: int, start: int, final: bool
+    ) -> bool | None:
         """Act on a line break, a run of backticks or a marker.
 
         True where the state changes with it, False where it is text, and None while it is too
         early to say; so do all functions that take a part of the text.
         """
-        if found == "\n":
+        if marker_text == "\n":
             if self._code and len(self._code) < FENCE:
                 self._turn_code("", start)
             return False
-        fences = found[0] == "`" or found == "~~~"
-        if self._code and not fences:
+        is_fence = marker_text[0] == "`" or marker_text == "~~~"
+        if self._code and not is_fence:
             return False
-        before = "" if line else self._lead
-        lead = before or held[line:start].lstrip(BLANKS)[:1]
-        place = FoundMarker(found, held, start, lead, final)
-        return self._follow_backticks(place) if fences else self._take_marker(place)
+        earlier_lead = "" if line_start else self._lead
+        lead = earlier_lead or held_text[line_start:start].lstrip(BLANKS)[:1]
+        found_marker = FoundMarker(marker_text, held_text, start, lead, final)
+        return self._follow_backticks(found_marker) if is_fence else self._take_marker(found_marker)
 
-    def _follow_backticks(self, place: FoundMarker) -> bool | None:
+    def _follow_backticks(self, found_marker: FoundMarker) -> bool | None:
         """Keep track of inline code and fences; True if a fence may be a request's own.
 
         A fence closes at the start of a line, and opens there or at the end of one.
         """
-        run, starts_line = place.text, not place.lead
+        backticks, starts_line = found_marker.text, not found_marker.lead
         if self._code:
-            if self._closes_code(run, starts_line):
-                self._turn_code("", place.start + len(run))
+            if self._closes_code(backticks, starts_line):
+                self._turn_code("", found_marker.start + len(backticks))
             return False
-        if run == "~~~":
+        if backticks == "~~~":
             if starts_line:
-                self._open_frame(place._replace(lead=""), self._markers[run])
+                self._open_frame(found_marker._replace(lead=""), self._markers[backticks])
             return starts_line
-        if len(run) < FENCE:
-            return self._open_code(place, not self._has_begun(place))
-        if not starts_line and not INFO_LINE.match(place.behind):
-            return None if not place.final and INFO.fullmatch(place.behind) else False
-        return self._open_code(place, not introduces_example(self._near + place.before))
+        if len(backticks) < FENCE:
+            return self._open_code(found_marker, not self._has_begun(found_marker))
+        if not starts_line and not INFO_LINE.match(found_marker.behind):
+            return None if not found_marker.final and INFO.fullmatch(found_marker.behind) else False
+        return self._open_code(
+            found_marker, not introduces_example(self._near + found_marker.before)
+        )
 
-    def _closes_code(self, run: str, starts_line: bool) -> bool:
+    def _closes_code(self, backticks: str, starts_line: bool) -> bool:
         if len(self._code) < FENCE:
-            return run == self._code
-        return run.startswith(self._code) and starts_line
+            return backticks == self._code
+        return backticks.startswith(self._code) and starts_line
 
-    def _open_code(self, place: FoundMarker, may_ask: bool) -> bool:
+    def _open_code(self, found_marker: FoundMarker, may_ask: bool) -> bool:
         """Open code; as a frame where it may hold a request."""
-        runs = self._runs or len(place.text) >= FENCE
-        asks = may_ask and bool(self._markers.fenced) and runs
-        if asks:
+        may_run = self._runs or len(found_marker.text) >= FENCE
+        may_hold_request = may_ask and bool(self._markers.fenced) and may_run
+        if may_hold_request:
             marker = Marker("opener", dialects=self._markers.fenced)
-            self._open_frame(place._replace(lead=""), marker)
+            self._open_frame(found_marker._replace(lead=""), marker)
         else:
-            self._turn_code(place.text, place.start)
-        return asks
+            self._turn_code(found_marker.text, found_marker.start)
+        return may_hold_request
 
-    def _turn_code(self, run: str, at: int) -> None:
+    def _turn_code(self, backticks: str, position: int) -> None:
         """Code opens with this run of backticks, or with none ends, there in what is held."""
-        self._code = run
-        self._code_turns.append(at)
+        self._code = backticks
+        self._code_turns.append(position)
 
-    def _take_marker(self, place: FoundMarker) -> bool | None:
-        if place.lead in LINES:
+    def _take_marker(self, found_marker: FoundMarker) -> bool | None:
+        if found_marker.lead in LINES:
             return False
-        marker = self._markers[place.text]
+        marker = self._markers[found_marker.text]
         match marker.kind:
             case "opener":
-                return self._take_opener(place, marker)
+                return self._take_opener(found_marker, marker)
             case "result":
-                return self._take_result(place, marker)
+                return self._take_result(found_marker, marker)
             case "token":
-                return self._take_token(place, marker)
+                return self._take_token(found_marker, marker)
             case "foreign":
-                return self._take_foreign_turn(place, marker)
+                return self._take_foreign_turn(found_marker, marker)
             case "reasoning":
-                return self._open_reasoning(place)
+                return self._open_reasoning(found_marker)
             case "reasoned":
-                return self._close_reasoning(place)
+                return self._close_reasoning(found_marker)
             case _:
-                return self._is_stray(place) and self._take_out(place, framed=self._behind_call)
+                return self._is_stray(found_marker) and self._take_out(
+                    found_marker, framed=self._behind_call
+                )
 
-    def _take_opener(self, place: FoundMarker, marker: Marker) -> bool:
+    def _take_opener(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """Open a frame where its opener may stand, and what follows may be a request."""
-        ahead = place.held[place.start : place.start + LONGEST_LEAD]
-        if place.text in ("{", "[") and not may_begin_request(ahead, self._tools):
+        following_text = found_marker.held[found_marker.start : found_marker.start + LONGEST_LEAD]
+        if found_marker.text in ("{", "[") and not may_begin_request(following_text, self._tools):
             return False
-        if not self._may_open(place, marker):
+        if not self._may_open(found_marker, marker):
             return False
-        self._open_frame(place, marker)
+        self._open_frame(found_marker, marker)
         return True
 
-    def _take_result(self, place: FoundMarker, marker: Marker) -> bool:
+    def _take_result(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """A result: behind a call invented, else told once more."""
         if self._called and self._runs:
-            return self._end_turn(place)
+            return self._end_turn(found_marker)
         if marker.dialects:
-            self._open_frame(place, marker)
+            self._open_frame(found_marker, marker)
         return bool(marker.dialects)
 
-    def _end_turn(self, place: FoundMarker) -> bool:
+    def _end_turn(self, found_marker: FoundMarker) -> bool:
         """Somebody else's turn begins here."""
-        self._show(place.start)
+        self._show(found_marker.start)
         self.over = True
         return True
 
-    def _take_out(self, place: FoundMarker, further: int = 0, framed: bool = False) -> bool:
+    def _take_out(self, found_marker: FoundMarker, further: int = 0, framed: bool = False) -> bool:
         """Give out what stands before as text, and the marker and `further` text as framing."""
-        framed = framed and not place.before.strip()
-        self._show(place.start)
-        self._emit("frame end" if framed else "framing", len(place.text) + further)
+        framed = framed and not found_marker.before.strip()
+        self._show(found_marker.start)
+        self._emit("frame end" if framed else "framing", len(found_marker.text) + further)
         self._lead = ""
         return True
 
-    def _take_token(self, place: FoundMarker, marker: Marker) -> bool | None:
+    def _take_token(self, found_marker: FoundMarker, marker: Marker) -> bool | None:
         """A control token: framing, and perhaps the head of somebody else's turn."""
-        if marker.where == "reply" and (self._called or self._has_begun(place)):
+        if marker.where == "reply" and (self._called or self._has_begun(found_marker)):
             return False
-        if place.text == "</s>" and not (place.final or place.behind.strip()):
+        if found_marker.text == "</s>" and not (found_marker.final or found_marker.behind.strip()):
             return None
-        if not self._is_token(place):
+        if not self._is_token(found_marker):
             return False
-        header = read_header(place.text, place.behind, place.final)
+        header = read_header(found_marker.text, found_marker.behind, found_marker.final)
         if header is None:
             return None
-        if self._begins_foreign_turn(header, place):
-            return self._end_turn(place)
-        return self._take_out(place, header.size, framed=self._behind_call)
+        if self._begins_foreign_turn(header, found_marker):
+            return self._end_turn(found_marker)
+        return self._take_out(found_marker, header.size, framed=self._behind_call)
 
-    def _begins_foreign_turn(self, header: Header, place: FoundMarker) -> bool:
+    def _begins_foreign_turn(self, header: Header, found_marker: FoundMarker) -> bool:
         if header.turn == "result":
             return self._called
-        began = self._called or self._has_begun(place)
-        return header.turn == "foreign" and (began or place.text[0] != "[")
+        began = self._called or self._has_begun(found_marker)
+        return header.turn == "foreign" and (began or found_marker.text[0] != "[")
 
-    def _has_begun(self, place: FoundMarker) -> bool:
+    def _has_begun(self, found_marker: FoundMarker) -> bool:
         """Something was said before this place."""
-        return self._began or bool(place.before.strip())
+        return self._began or bool(found_marker.before.strip())
 
-    def _is_token(self, place: FoundMarker) -> bool:
+    def _is_token(self, found_marker: FoundMarker) -> bool:
         """Tell whether what has the form of a control token is one where it stands."""
-        found = place.text
-        if found in ANSWERS or found == "<s>":
-            if self._has_begun(place):
+        token = found_marker.text
+        if token in ANSWERS or token == "<s>":
+            if self._has_begun(found_marker):
                 return False
-            self._answer = f"</{found[1:]}"
-        elif found in ANSWER_ENDS:
-            return found == self._answer
-        elif found == "</s>":  # else the end of what is crossed out
-            return place.behind.lstrip()[:1] in ("", "<", "[")
-        return not names_call(found) or self._is_stray(place)
+            self._answer = f"</{token[1:]}"
+        elif token in ANSWER_ENDS:
+            return token == self._answer
+        elif token == "</s>":  # else the end of what is crossed out
+            return found_marker.behind.lstrip()[:1] in ("", "<", "[")
+        return not names_call(token) or self._is_stray(found_marker)
 
-    def _take_foreign_turn(self, place: FoundMarker, marker: Marker) -> bool:
+    def _take_foreign_turn(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """A line that begins somebody else's turn: behind a call, or alone at the end."""
-        if place.lead:
+        if found_marker.lead:
             return False
-        began = self._called or self._has_begun(place)
+        began = self._called or self._has_begun(found_marker)
         if (self._called and self._runs) or (marker.where == "anywhere" and began):
-            return self._end_turn(place)
+            return self._end_turn(found_marker)
         if marker.dialects:
-            self._open_frame(place, marker)
+            self._open_frame(found_marker, marker)
         return bool(marker.dialects)
 
-    def _open_reasoning(self, place: FoundMarker) -> bool | None:
+    def _open_reasoning(self, found_marker: FoundMarker) -> bool | None:
         """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
-        found, behind = place.text, place.behind
-        if not self._has_begun(place):
-            return self._begin_reasoning(place)
-        if found in WORDY:
+        opener, following_text = found_marker.text, found_marker.behind
+        if not self._has_begun(found_marker):
+            return self._begin_reasoning(found_marker)
+        if opener in WORDY:
             return False
-        if self._follows_directly(place):
-            return self._begin_reasoning(place)
-        if place.lead:
-            return self._mention(found)
-        if not (behind or place.final):
+        if self._follows_directly(found_marker):
+            return self._begin_reasoning(found_marker)
+        if found_marker.lead:
+            return self._mention(opener)
+        if not (following_text or found_marker.final):
             return None
-        if behind[:1] in ("", "\r", "\n") or found.startswith("<|"):
-            return self._begin_reasoning(place)
-        return self._mention(found)
+        if following_text[:1] in ("", "\r", "\n") or opener.startswith("<|"):
+            return self._begin_reasoning(found_marker)
+        return self._mention(opener)
 
-    def _follows_directly(self, place: FoundMarker) -> bool:
+    def _follows_directly(self, found_marker: FoundMarker) -> bool:
         """Right behind a call, or stuck to a text behind earlier reasoning."""
-        if self._behind_call and not place.before.strip():
+        if self._behind_call and not found_marker.before.strip():
             return True
-        return self._thought and bool(self._last_before(place).strip())
+        return self._thought and bool(self._last_before(found_marker).strip())
 
     def _mention(self, marker: str) -> bool:
         """Note a marker that is text, for the one that would end what it opens."""
         self._mentioned.add(marker)
         return False
 
-    def _last_before(self, place: FoundMarker) -> str:
+    def _last_before(self, found_marker: FoundMarker) -> str:
         """The character right before it, if there is one."""
-        return (place.before or self._near)[-1:]
+        return (found_marker.before or self._near)[-1:]
 
-    def _begin_reasoning(self, place: FoundMarker) -> bool:
-        self._take_out(place)
-        self._end_markers, self.opened = REASONING[place.text], place.text
+    def _begin_reasoning(self, found_marker: FoundMarker) -> bool:
+        self._take_out(found_marker)
+        self._end_markers, self.opened = REASONING[found_marker.text], found_marker.text
         return True
 
-    def _close_reasoning(self, place: FoundMarker) -> bool:
+    def _close_reasoning(self, found_marker: FoundMarker) -> bool:
         """The closer of reasoning that nobody opened: what came before it was thought."""
-        opener = next(tag for tag, ends in REASONING.items() if place.text in ends)
+        opener = next(tag for tag, closers in REASONING.items() if found_marker.text in closers)
         if opener in self._mentioned:
             return False
         if self._thought or self._called or not self._runs:
-            return self._take_out(place)
-        self._show(place.start)
-        self._emit("closer", len(place.text))
+            return self._take_out(found_marker)
+        self._show(found_marker.start)
+        self._emit("closer", len(found_marker.text))
         self._thought, self._began, self._lead = True, False, ""
         return True
 
-    def _is_stray(self, place: FoundMarker) -> bool:
+    def _is_stray(self, found_marker: FoundMarker) -> bool:
         """Framing behind a call, or without its opener: on a line of its own, or stuck to text."""
         if self._behind_plain:
             return False
-        if self._behind_call and not place.before.strip():
+        if self._behind_call and not found_marker.before.strip():
             return True
-        name = place.text.strip("</[]>|")
-        if MENTION.match(place.text) is None or any(name in opener for opener in self._mentioned):
+        name = found_marker.text.strip("</[]>|")
+        if MENTION.match(found_marker.text) is None or any(
+            name in opener for opener in self._mentioned
+        ):
             return False
-        last = self._last_before(place)
-        return not place.lead or last.isalnum() or last in ".!?}])"
+        previous_character = self._last_before(found_marker)
+        return (
+            not found_marker.lead or previous_character.isalnum() or previous_character in ".!?}])"
+        )
 
-    def _may_open(self, place: FoundMarker, marker: Marker) -> bool:
+    def _may_open(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """Tell whether an opener may open where it stands."""
         if self._given_back > PATIENCE or self._alarms > ALARMS:
             return False
         if marker.where == "behind":
-            return self._behind_call and not place.before.strip()
+            return self._behind_call and not found_marker.before.strip()
         if marker.where == "reply":
-            return not self._has_begun(place)
-        if marker.where == "line" and place.lead:
+            return not self._has_begun(found_marker)
+        if marker.where == "line" and found_marker.lead:
             return False
         # Without a marker of its own, what prose announces as an example is one.
         plain = all(dialect.fenced for dialect in marker.dialects)
-        return not (plain and introduces_example(self._near + place.before))
+        return not (plain and introduces_example(self._near + found_marker.before))
 
-    def _open_frame(self, place: FoundMarker, marker: Marker) -> None:
-        opener, quote = place.text, self._last_before(place)
-        self._show(place.start)
+    def _open_frame(self, found_marker: FoundMarker, marker: Marker) -> None:
+        opener, quote = found_marker.text, self._last_before(found_marker)
+        self._show(found_marker.start)
         self._held = self._held[len(opener) :]  # `_at` stays where the request begins
         readers = marker.dialects
-        if place.lead and opener in WEAK:  # the others want it at the start of a line
+        if found_marker.lead and opener in WEAK:  # the others want it at the start of a line
             readers = tuple(reader for reader in readers if opener in reader.start_markers)
-        inline = opener[0] == "`" and len(opener) < FENCE
-        body = InlineCodeEnd if inline else FenceEnd if opener[0] == "`" else marker.body
-        assert body is not None, "every opener has one"
-        made = body(opener, self._tools)
-        self._frame = Frame(opener, readers, made, self._tools, bool(place.lead), quote)
+        is_inline = opener[0] == "`" and len(opener) < FENCE
+        make_detector = (
+            InlineCodeEnd if is_inline else FenceEnd if opener[0] == "`" else marker.body
+        )
+        assert make_detector is not None, "every opener has one"
+        end_detector = make_detector(opener, self._tools)
+        self._frame = Frame(
+            opener, readers, end_detector, self._tools, bool(found_marker.lead), quote
+        )
 
     def _show(self, size: int) -> None:
         """Give out text, by what it stands in."""
@@ -667,24 +689,24 @@ class Lexer:
         if text.strip():
             self._began, self._behind_call, self._behind_plain = True, False, False
         self._near = (self._near + text)[-REACH:]
-        at = 0
-        for turn in [*self._code_turns, size]:
-            self._emit_lines(turn - at)
-            at = turn
+        position = 0
+        for code_turn in [*self._code_turns, size]:
+            self._emit_lines(code_turn - position)
+            position = code_turn
             self._in_code = not self._in_code
         self._in_code = not self._in_code
         self._code_turns = []
 
     def _emit_lines(self, size: int) -> None:
         """Give out text of which all is code, or none: lines of quotes and tables apart."""
-        text, sent = self._held[:size], 0
+        text, sent_length = self._held[:size], 0
         kind: Kind = LINES.get(self._lead or text.lstrip(BLANKS)[:1], "prose")
         for match in [] if self._in_code else LINE.finditer(text):
-            new = LINES.get(match["lead"], "prose")
-            if match["lead"] and new != kind:
-                self._emit(kind, match.start("lead") - sent)
-                sent, kind = match.start("lead"), new
-        self._emit("code" if self._in_code else kind, size - sent)
+            line_kind = LINES.get(match["lead"], "prose")
+            if match["lead"] and line_kind != kind:
+                self._emit(kind, match.start("lead") - sent_length)
+                sent_length, kind = match.start("lead"), line_kind
+        self._emit("code" if self._in_code else kind, size - sent_length)
         line = text.rpartition("\n")
         self._lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
 

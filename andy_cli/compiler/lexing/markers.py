@@ -70,13 +70,21 @@ class FixedMarkers(NamedTuple):
 @lru_cache(maxsize=8)
 def find_fixed(exact: frozenset[str], folded: frozenset[str]) -> FixedMarkers:
     """`folded` count in upper and lower case."""
-    known = exact | folded
-    firsts = {case for text in known for case in (text[0].lower(), text[0].upper())}
+    markers = exact | folded
+    first_letters = {
+        first_letter
+        for marker in markers
+        for first_letter in (marker[0].lower(), marker[0].upper())
+    }
     return FixedMarkers(
-        all_markers_expression(sorted(known, key=len, reverse=True), exact),
-        frozenset(text.lower()[:cut] for text in known for cut in range(1, len(text))),
-        max(LONGEST_TOKEN, *map(len, known)) - 1 if known else LONGEST_TOKEN,
-        re.compile("[" + "".join(map(re.escape, sorted(firsts | {"`"}))) + "]"),
+        all_markers_expression(sorted(markers, key=len, reverse=True), exact),
+        frozenset(
+            marker.lower()[:prefix_length]
+            for marker in markers
+            for prefix_length in range(1, len(marker))
+        ),
+        max(LONGEST_TOKEN, *map(len, markers)) - 1 if markers else LONGEST_TOKEN,
+        re.compile("[" + "".join(map(re.escape, sorted(first_letters | {"`"}))) + "]"),
     )
 
 
@@ -86,15 +94,20 @@ def all_markers_expression(longest: Sequence[str], exact: Collection[str]) -> re
     Grouped by their first character, which lets the engine skip to where one may begin.
     """
     groups: dict[str, list[str]] = {"`": ["`*"], "\n": [""]}
-    for text in longest:
-        folded = text not in exact
-        rest = f"(?i:{re.escape(text[1:])})" if folded else escape_underlines(text[1:])
-        for first in {text[0].lower(), text[0].upper()} if folded else {text[0]}:
-            groups.setdefault(first, []).append(rest)
+    for marker in longest:
+        ignores_case = marker not in exact
+        rest_expression = (
+            f"(?i:{re.escape(marker[1:])})" if ignores_case else escape_underlines(marker[1:])
+        )
+        for first_letter in {marker[0].lower(), marker[0].upper()} if ignores_case else {marker[0]}:
+            groups.setdefault(first_letter, []).append(rest_expression)
     # The form of control tokens comes last: what is listed is what it is listed as.
-    groups["<"] = [NESTED[1:], *groups.get("<", []), *(form[1:] for form in FORMS)]
+    groups["<"] = [NESTED[1:], *groups.get("<", []), *(token_form[1:] for token_form in FORMS)]
     return re.compile(
-        "|".join(f"{re.escape(first)}(?:{'|'.join(rests)})" for first, rests in groups.items()),
+        "|".join(
+            f"{re.escape(first_letter)}(?:{'|'.join(rest_expressions)})"
+            for first_letter, rest_expressions in groups.items()
+        ),
         re.ASCII,
     )
 
@@ -102,33 +115,41 @@ def all_markers_expression(longest: Sequence[str], exact: Collection[str]) -> re
 class MarkerLookahead:
     """The next marker of a kind in a text that is looked through from left to right, bit by bit."""
 
-    def __init__(self, find: Callable[[str, int, int], Span | None]) -> None:
+    def __init__(self, find_span: Callable[[str, int, int], Span | None]) -> None:
         """(text, from where, last place where it may begin) -> where it is."""
-        self._find = find
+        self._find = find_span
         self._span: Span | None = None
         self._seen = 0  # none begins before
 
-    def find_first(self, text: str, at: int, last: int) -> Span | None:
-        """The first one that begins from `at` on; None if that is behind `last`."""
-        if self._span and self._span[0] < at:
+    def find_first(self, text: str, position: int, last_start: int) -> Span | None:
+        """The first one that begins from `position` on; None if that is behind `last_start`."""
+        if self._span and self._span[0] < position:
             self._span = None
-        if not self._span and max(at, self._seen) <= last:
-            self._span = self._find(text, max(at, self._seen), last)
-            self._seen = self._span[0] if self._span else last + 1
-        return self._span if self._span and self._span[0] <= last else None
+        if not self._span and max(position, self._seen) <= last_start:
+            self._span = self._find(text, max(position, self._seen), last_start)
+            self._seen = self._span[0] if self._span else last_start + 1
+        return self._span if self._span and self._span[0] <= last_start else None
 
 
 def find_ahead(
-    fixed: MarkerLookahead, named: MarkerLookahead, text: str, at: int, here: Sequence[Span]
+    fixed_markers: MarkerLookahead,
+    named_markers: MarkerLookahead,
+    text: str,
+    position: int,
+    spans_here: Sequence[Span],
 ) -> list[Span]:
-    """Find the next marker of each kind, ever farther until there is one; with those `here`."""
+    """Find the next marker of each kind, ever farther until there is one; with `spans_here`."""
     reach, end = WINDOW, len(text)
     while True:
-        last = min(at + reach, end)
-        spans = *here, fixed.find_first(text, at, last), named.find_first(text, at, last)
-        found = [span for span in spans if span]
-        if found or last == end:
-            return found
+        last_start = min(position + reach, end)
+        possible_spans = (
+            *spans_here,
+            fixed_markers.find_first(text, position, last_start),
+            named_markers.find_first(text, position, last_start),
+        )
+        found_spans = [found_span for found_span in possible_spans if found_span]
+        if found_spans or last_start == end:
+            return found_spans
         reach *= 2
 
 
@@ -149,8 +170,10 @@ class Markers:
         """`first` is the dialect that is expected: of those with one opener it reads first."""
         tools = [*filter(None, tools)]
         self._expected = first
-        owns = any(dialect.name == first and is_own_protocol(dialect) for dialect in dialects)
-        self.protocol = first if owns else ""
+        owns_protocol = any(
+            dialect.name == first and is_own_protocol(dialect) for dialect in dialects
+        )
+        self.protocol = first if owns_protocol else ""
         """The protocol of ours that was taught: a reply is one object of it."""
         self._exact: dict[str, Marker] = {}
         self._folded: dict[str, Marker] = {}
@@ -164,9 +187,9 @@ class Markers:
         self.heads = frozenset(keys_where(self._exact, lambda marker: marker.kind == "opener"))
         """Start markers that may also end a stretch of reasoning."""
         self._add_results()
-        behind = frozenset(keys_where(self._exact, lambda marker: marker.where == "behind"))
-        self._fixed = find_fixed(frozenset(self._exact) - behind, frozenset(self._folded))
-        self._behind = find_fixed(behind, frozenset())
+        continuations = frozenset(keys_where(self._exact, lambda marker: marker.where == "behind"))
+        self._fixed = find_fixed(frozenset(self._exact) - continuations, frozenset(self._folded))
+        self._behind = find_fixed(continuations, frozenset())
         self._named = NamedMarkers(
             keys_where(self._forms, lambda marker: marker.where == "line"),
             keys_where(self._forms, lambda marker: marker.where == "anywhere"),
@@ -180,16 +203,16 @@ class Markers:
 
     def _add_dialect(self, dialect: Dialect, tools: Sequence[str]) -> None:
         if dialect.case_insensitive:
-            for text, where in list_start_markers(dialect, tools):
-                self._add(self._folded, text.lower(), where, dialect)
+            for marker_text, place in list_start_markers(dialect, tools):
+                self._add(self._folded, marker_text.lower(), place, dialect)
         else:
-            odd = [name for name in tools if not is_simple(name)]
-            for text, where in list_start_markers(dialect, odd):
-                self._add(self._exact, text, where, dialect)
-            for form, where in named_forms(dialect):
-                self._add(self._forms, form, where, dialect)
-        for text in dialect.end_markers:
-            self._exact.setdefault(text, Marker("closer"))
+            unusual_names = [name for name in tools if not is_simple(name)]
+            for marker_text, place in list_start_markers(dialect, unusual_names):
+                self._add(self._exact, marker_text, place, dialect)
+            for named_form, place in named_forms(dialect):
+                self._add(self._forms, named_form, place, dialect)
+        for marker_text in dialect.end_markers:
+            self._exact.setdefault(marker_text, Marker("closer"))
 
     def _add_framework(self, has_dialects: bool) -> None:
         """Add the markers of templates: control tokens, reasoning, the turns of others."""
@@ -201,107 +224,128 @@ class Markers:
             self._folded |= dict.fromkeys(("user:", "human:", "observation:"), NEXT)
             self._folded |= dict.fromkeys(HEADINGS, Marker("foreign"))
 
-    def _add(self, table: dict[Key, Marker], key: Key, where: Where, dialect: Dialect) -> None:
-        there: Marker = table.get(key) or Marker("opener", where, body=dialect.body)
+    def _add(self, table: dict[Key, Marker], key: Key, place: Where, dialect: Dialect) -> None:
+        marker: Marker = table.get(key) or Marker("opener", place, body=dialect.body)
         expected = dialect.name == self._expected
-        readers = (dialect, *there.dialects) if expected else (*there.dialects, dialect)
-        if where == "anywhere":  # those that want a line of their own are left out elsewhere
-            there = there._replace(where=where)
-        table[key] = there._replace(dialects=readers)
+        readers = (dialect, *marker.dialects) if expected else (*marker.dialects, dialect)
+        if place == "anywhere":  # those that want a line of their own are left out elsewhere
+            marker = marker._replace(where=place)
+        table[key] = marker._replace(dialects=readers)
 
-    def __getitem__(self, found: str) -> Marker:
+    def __getitem__(self, marker_text: str) -> Marker:
         """The marker that was found."""
-        marker = self._exact.get(found) or self._folded.get(found.lower())
-        if marker is None and (form := self._named.find_form(found)):
-            marker = self._forms[form]
-        marker = marker or self._exact.get(found.replace("\\_", "_"))
+        marker = self._exact.get(marker_text) or self._folded.get(marker_text.lower())
+        if marker is None and (named_form := self._named.find_form(marker_text)):
+            marker = self._forms[named_form]
+        marker = marker or self._exact.get(marker_text.replace("\\_", "_"))
         return marker or TOKEN_MARKER
 
     def begins_closer(self, text: str) -> bool:
         """Tell whether a text is the beginning of what ends a frame."""
         return len(text) > 1 and any(closer.startswith(text) for closer in self._end_markers)
 
-    def find(self, text: str, line_start: bool, behind: bool) -> Iterator[tuple[str, int, int]]:
+    def find(
+        self, text: str, line_start: bool, behind_call: bool
+    ) -> Iterator[tuple[str, int, int]]:
         """The markers, backticks and line breaks in it, from left to right, with their places.
 
-        Where several begin, the longest counts. `line_start`: the text begins a line; `behind`: a
-        request stood right before it.
+        Where several begin, the longest counts. `line_start`: the text begins a line.
+        `behind_call`: a request stood right before it.
         """
-        if not (line_start or behind or self._holds_any(text)):
+        if not (line_start or behind_call or self._holds_any(text)):
             return  # as with most pieces of prose
-        fixed, named = MarkerLookahead(self._find_fixed), MarkerLookahead(self._named.find_anywhere)
-        at = 0
+        fixed_markers, named_markers = (
+            MarkerLookahead(self._find_fixed),
+            MarkerLookahead(self._named.find_anywhere),
+        )
+        position = 0
         while True:
-            here = self._find_here(text, at, line_start, behind) if line_start or behind else ()
-            found = find_ahead(fixed, named, text, at, here)
-            if not found:
+            spans_here = (
+                self._find_here(text, position, line_start, behind_call)
+                if line_start or behind_call
+                else ()
+            )
+            found_spans = find_ahead(fixed_markers, named_markers, text, position, spans_here)
+            if not found_spans:
                 return
-            start, end = min(found, key=lambda span: (span[0], -span[1]))
+            start, end = min(found_spans, key=lambda found_span: (found_span[0], -found_span[1]))
             yield text[start:end], start, end
-            at, line_start, behind = end, text[end - 1] == "\n", behind and not text[:end].strip()
+            position, line_start, behind_call = (
+                end,
+                text[end - 1] == "\n",
+                behind_call and not text[:end].strip(),
+            )
 
     def _holds_any(self, text: str) -> bool:
-        last = len(text)
-        return bool(self._find_fixed(text, 0, last) or self._named.find_anywhere(text, 0, last))
+        text_end = len(text)
+        return bool(
+            self._find_fixed(text, 0, text_end) or self._named.find_anywhere(text, 0, text_end)
+        )
 
-    def _find_here(self, text: str, at: int, line_start: bool, behind: bool) -> list[Span]:
+    def _find_here(
+        self, text: str, position: int, line_start: bool, behind_call: bool
+    ) -> list[Span]:
         """Find what counts only where it stands: at the start of a line, or behind a request."""
-        line = self._named.find_at_line(text, at) if line_start else None
-        right_behind = self._right_behind(text) if behind else None
-        return [span for span in (line, right_behind) if span]
+        at_line_start = self._named.find_at_line(text, position) if line_start else None
+        right_behind = self._right_behind(text) if behind_call else None
+        return [found_span for found_span in (at_line_start, right_behind) if found_span]
 
     def _right_behind(self, text: str) -> Span | None:
         match = self._behind.expression.match(text, len(text) - len(text.lstrip()))
         return match.span() if match and match[0] in self._exact else None
 
-    def _find_fixed(self, text: str, at: int, last: int) -> Span | None:
-        """The first of those that are always the same, if it begins at `last` or before."""
-        end = last + self._fixed.longest + 1 + ESCAPES
-        match = self._fixed.expression.search(text, at, end)
+    def _find_fixed(self, text: str, position: int, last_start: int) -> Span | None:
+        """The first of those that are always the same, if it begins at `last_start` or before."""
+        end = last_start + self._fixed.longest + 1 + ESCAPES
+        match = self._fixed.expression.search(text, position, end)
         if match and match.end() >= end:  # a run of backticks goes on as long as it likes
-            match = self._fixed.expression.search(text, at)
-        return match.span() if match and match.start() <= last else None
+            match = self._fixed.expression.search(text, position)
+        return match.span() if match and match.start() <= last_start else None
 
-    def find_unsure(self, text: str, line_start: bool, behind: bool) -> int:
+    def find_unsure(self, text: str, line_start: bool, behind_call: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
-        sure = min(self._find_unsure_fixed(text), self._named.find_unsure(text, line_start))
-        if behind and (rest := text.lstrip()).lower() in self._behind.prefixes:
-            return min(sure, len(text) - len(rest))
-        return sure
+        sure_end = min(self._find_unsure_fixed(text), self._named.find_unsure(text, line_start))
+        if behind_call and (unindented := text.lstrip()).lower() in self._behind.prefixes:
+            return min(sure_end, len(text) - len(unindented))
+        return sure_end
 
     def _find_unsure_fixed(self, text: str) -> int:
-        at = max(0, len(text) - self._fixed.longest - ESCAPES)
-        while match := self._fixed.first.search(text, at):
-            at = match.start()
-            tail = text[at:]
-            known = unescape_underlines(tail).lower() in self._fixed.prefixes
-            if known or not tail.strip("`") or (tail[0] == "<" and BEGUN.match(tail)):
-                return at
-            at += 1
+        position = max(0, len(text) - self._fixed.longest - ESCAPES)
+        while match := self._fixed.first.search(text, position):
+            position = match.start()
+            tail_text = text[position:]
+            is_prefix = unescape_underlines(tail_text).lower() in self._fixed.prefixes
+            if (
+                is_prefix
+                or not tail_text.strip("`")
+                or (tail_text[0] == "<" and BEGUN.match(tail_text))
+            ):
+                return position
+            position += 1
         # A run of backticks counts as a whole, however long.
         return len(text.rstrip("`"))
 
 
 def list_start_markers(dialect: Dialect, tools: Sequence[str]) -> Iterator[tuple[str, Where]]:
-    for text in dialect.start_markers:
-        yield text, "anywhere"
-    for text in dialect.line_start_markers:
-        yield text, "line"
-    for text in dialect.reply_start_markers:
-        yield text, "reply"
-    for text in dialect.continuation_markers:
-        yield text, "behind"
-    for (before, behind), where in named_forms(dialect):
+    for marker in dialect.start_markers:
+        yield marker, "anywhere"
+    for marker in dialect.line_start_markers:
+        yield marker, "line"
+    for marker in dialect.reply_start_markers:
+        yield marker, "reply"
+    for marker in dialect.continuation_markers:
+        yield marker, "behind"
+    for (prefix, suffix), place in named_forms(dialect):
         for name in tools:
             for spelling in name_spellings(name):
-                yield f"{before}{spelling}{behind}", where
+                yield f"{prefix}{spelling}{suffix}", place
 
 
 def named_forms(dialect: Dialect) -> Iterator[tuple[Form, Where]]:
     """Its forms with the name of a tool in them."""
-    for form in dialect.named_start_markers:
-        before, _, behind = form.lstrip(" ").partition("NAME")  # blanks may always be there
-        yield (before, behind), "line"
-    for form in dialect.named_anywhere:
-        before, _, behind = form.partition("NAME")
-        yield (before, behind), "anywhere"
+    for marker_form in dialect.named_start_markers:
+        prefix, _, suffix = marker_form.lstrip(" ").partition("NAME")  # blanks may always be there
+        yield (prefix, suffix), "line"
+    for marker_form in dialect.named_anywhere:
+        prefix, _, suffix = marker_form.partition("NAME")
+        yield (prefix, suffix), "anywhere"

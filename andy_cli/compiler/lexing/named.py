@@ -52,12 +52,14 @@ class FormExpressions(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def form_expressions(line: tuple[Form, ...], anywhere: tuple[Form, ...]) -> FormExpressions:
-    heads = sorted({re.escape(before[0]) for before, _ in anywhere})
+def form_expressions(
+    line_forms: tuple[Form, ...], anywhere_forms: tuple[Form, ...]
+) -> FormExpressions:
+    first_characters = sorted({re.escape(prefix[0]) for prefix, _ in anywhere_forms})
     return FormExpressions(
-        re.compile(f"[{BLANKS}]*?{longest_first(line)}"),
-        re.compile(longest_first(anywhere)),
-        re.compile(f"[{''.join(heads)}]" if heads else NEVER),
+        re.compile(f"[{BLANKS}]*?{longest_first(line_forms)}"),
+        re.compile(longest_first(anywhere_forms)),
+        re.compile(f"[{''.join(first_characters)}]" if first_characters else NEVER),
     )
 
 
@@ -66,15 +68,19 @@ NEVER = "(?!)"
 
 def longest_first(forms: Iterable[Form]) -> str:
     """The longest beginnings first."""
-    behind: dict[str, list[str]] = {}
-    for before, after in forms:
-        behind.setdefault(before, []).append(re.escape(after))
-    found = [
-        f"{escape_underlines(before)}{RUN.pattern}+"
-        f"(?:{'|'.join(sorted(after, key=len, reverse=True))})"
-        for before, after in sorted(behind.items(), key=lambda names: len(names[0]), reverse=True)
+    suffixes: dict[str, list[str]] = {}
+    for prefix, suffix in forms:
+        suffixes.setdefault(prefix, []).append(re.escape(suffix))
+    expressions = [
+        f"{escape_underlines(prefix)}{RUN.pattern}+"
+        f"(?:{'|'.join(sorted(suffix, key=len, reverse=True))})"
+        for prefix, suffix in sorted(
+            suffixes.items(),
+            key=lambda prefix_and_suffixes: len(prefix_and_suffixes[0]),
+            reverse=True,
+        )
     ]
-    return f"({'|'.join(found) or NEVER})"
+    return f"({'|'.join(expressions) or NEVER})"
 
 
 class NamedMarkers:
@@ -89,75 +95,83 @@ class NamedMarkers:
         self._sorted = sorted(self._names)
         forms = [*self._line, *self._anywhere]
         longest = max(map(len, self._names), default=0) + ESCAPES
-        self._longest = longest + max((len(before + after) for before, after in forms), default=0)
+        self._longest = longest + max((len(prefix + suffix) for prefix, suffix in forms), default=0)
         self._by_end: dict[str, list[Form]] = {}
-        for form in forms:
-            self._by_end.setdefault(form[1][-1], []).append(form)
+        for named_form in forms:
+            self._by_end.setdefault(named_form[1][-1], []).append(named_form)
         self._initials = {
-            name[0] for name in (*self._names, *(form[0] for form in self._line)) if name
+            name[0]
+            for name in (*self._names, *(named_form[0] for named_form in self._line))
+            if name
         }
         self._expressions = form_expressions(self._line, self._anywhere)
 
-    def find_form(self, found: str) -> Form | None:
+    def find_form(self, marker_text: str) -> Form | None:
         """The form of a marker, if there is a tool of the name in it."""
-        for before, behind in self._by_end.get(found[-1], ()):
+        for prefix, suffix in self._by_end.get(marker_text[-1], ()):
             if (
-                found.startswith(before)
-                and found.endswith(behind)
-                and found[len(before) : len(found) - len(behind)] in self._names
+                marker_text.startswith(prefix)
+                and marker_text.endswith(suffix)
+                and marker_text[len(prefix) : len(marker_text) - len(suffix)] in self._names
             ):
-                return before, behind
-        return self.find_form(found.replace("\\_", "_")) if "\\_" in found else None
+                return prefix, suffix
+        return self.find_form(marker_text.replace("\\_", "_")) if "\\_" in marker_text else None
 
-    def find_at_line(self, text: str, at: int) -> Span | None:
+    def find_at_line(self, text: str, position: int) -> Span | None:
         """The marker that stands there, where a line begins."""
-        match = self._expressions.line.match(text, at)
+        match = self._expressions.line.match(text, position)
         return match.span(1) if match and self.find_form(match[1]) else None
 
-    def find_anywhere(self, text: str, at: int, last: int) -> Span | None:
-        """The first of those that count wherever they stand, from `at` to `last`."""
-        end = last + self._longest
-        while match := self._expressions.within.search(text, at, end):
-            if match.start() > last:
+    def find_anywhere(self, text: str, position: int, last_start: int) -> Span | None:
+        """The first of those that count wherever they stand, from `position` to `last_start`."""
+        end = last_start + self._longest
+        while match := self._expressions.within.search(text, position, end):
+            if match.start() > last_start:
                 break
             if self.find_form(match[1]):
                 return match.span(1)
-            at = match.start() + 1
+            position = match.start() + 1
         return None
 
     def find_unsure(self, text: str, begins: bool) -> int:
         """From where on the text might be the beginning of a marker, at its end."""
-        at = max(0, len(text) - self._longest)
-        found = len(text)
+        position = max(0, len(text) - self._longest)
+        unsure_start = len(text)
         if begins or "\n" in text:
             for start in line_starts(text):
-                if start >= at and text[start] in self._initials:
-                    found = start if self._has_begun(text[start:], self._line) else found
-        while match := self._expressions.heads.search(text, at, found):
-            at = match.start()
-            if self._has_begun(text[at:], self._anywhere):
-                return at
-            at += 1
-        return found
+                if start >= position and text[start] in self._initials:
+                    unsure_start = (
+                        start if self._has_begun(text[start:], self._line) else unsure_start
+                    )
+        while match := self._expressions.heads.search(text, position, unsure_start):
+            position = match.start()
+            if self._has_begun(text[position:], self._anywhere):
+                return position
+            position += 1
+        return unsure_start
 
     def _has_begun(self, tail: str, forms: Iterable[Form]) -> bool:
-        if any(self._may_begin(tail, *form) for form in forms):
+        if any(self._may_begin(tail, *named_form) for named_form in forms):
             return True
         return "\\" in tail and self._has_begun(unescape_underlines(tail).replace("\\", ""), forms)
 
-    def _may_begin(self, tail: str, before: str, behind: str) -> bool:
-        if len(tail) <= len(before):
-            return before.startswith(tail)
-        if not tail.startswith(before):
+    def _may_begin(self, tail: str, prefix: str, suffix: str) -> bool:
+        if len(tail) <= len(prefix):
+            return prefix.startswith(tail)
+        if not tail.startswith(prefix):
             return False
-        match = RUN.match(tail, len(before))
+        match = RUN.match(tail, len(prefix))
         end = match.end() if match else len(tail)
-        name = tail[len(before) : end]
+        name = tail[len(prefix) : end]
         if end == len(tail):
-            at = bisect_left(self._sorted, name)
-            return at < len(self._sorted) and self._sorted[at].startswith(name)
-        rest = tail[end:]
-        return name in self._names and len(rest) < len(behind) and behind.startswith(rest)
+            position = bisect_left(self._sorted, name)
+            return position < len(self._sorted) and self._sorted[position].startswith(name)
+        written_suffix = tail[end:]
+        return (
+            name in self._names
+            and len(written_suffix) < len(suffix)
+            and suffix.startswith(written_suffix)
+        )
 
 
 def line_starts(text: str) -> Iterator[int]:

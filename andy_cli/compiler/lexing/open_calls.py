@@ -45,9 +45,9 @@ def read_open_call(dialect: Dialect, written: str, tools: Tools) -> OpenCall | N
 @cache
 def find_tail(dialect: Dialect) -> str:
     """Find what a dialect writes behind the last text of a call; empty where values are asked."""
-    made = dialect.write(ToolRequest(NAME, {KEY: MARK}))
-    _, found, tail = made.rpartition(MARK)
-    return tail if found and NAME in made else ""
+    written_call = dialect.write(ToolRequest(NAME, {KEY: MARK}))
+    _, mark_found, tail = written_call.rpartition(MARK)
+    return tail if mark_found and NAME in written_call else ""
 
 
 def _in_json_text(written: str) -> bool:
@@ -63,13 +63,20 @@ def _read_marked(parsed: Parsed, tail: str, tools: Tools) -> OpenCall | None:
     name, arguments = parsed.requests[0].name, parsed.requests[0].arguments
     if name not in tools or not arguments:
         return None
-    *whole, (key, value) = arguments.items()
+    *complete_arguments, (key, value) = arguments.items()
     is_open = isinstance(value, str) and value.endswith(MARK)
     if not is_open or not _is_text(key, tools[name]):
         return None
-    sure = _dump(_hold_back(str(value)[:-1], tail))[:-1]
-    before = "".join(f"{_dump(other)}: {_dump(known)}, " for other, known in whole)
-    return None if MARK in before + sure else OpenCall(name, f"{{{before}{_dump(key)}: {sure}")
+    sure_value = _dump(_hold_back(str(value)[:-1], tail))[:-1]
+    earlier_arguments = "".join(
+        f"{_dump(argument_name)}: {_dump(argument)}, "
+        for argument_name, argument in complete_arguments
+    )
+    return (
+        None
+        if MARK in earlier_arguments + sure_value
+        else OpenCall(name, f"{{{earlier_arguments}{_dump(key)}: {sure_value}")
+    )
 
 
 def _is_one_sure_call(parsed: Parsed) -> bool:

@@ -124,28 +124,32 @@ def _match_list_form(value: list[object], node: SchemaNode) -> list[object]:
     if node.branches:
         node = next((branch for branch in node.branches if branch.fits(value)), node)
     formed: list[object] = []
-    for at, item in enumerate(value):
-        child = node.item(at)
+    for index, item in enumerate(value):
+        child = node.item(index)
         formed.append(item if child is None else match_number_form(item, child, in_list=True))
-    changed = any(one is not other for one, other in zip(formed, value, strict=True))
+    changed = any(
+        changed_item is not item for changed_item, item in zip(formed, value, strict=True)
+    )
     return formed if changed else value
 
 
 def find_called_name(value: Mapping[str, object], declared: Set[str] = frozenset()) -> str | None:
     """The tool that an object calls; None: it is no call. A call is no value, its result is."""
     items = {plain_name(key): item for key, item in value.items()}
-    named = {key: item for key, item in items.items() if key not in declared}
-    if not named.keys() & CALL_ARGUMENT_KEYS:
+    undeclared = {key: item for key, item in items.items() if key not in declared}
+    if not undeclared.keys() & CALL_ARGUMENT_KEYS:
         return None
-    return next((name for key in CALL_NAME_KEYS if isinstance(name := named.get(key), str)), None)
+    return next(
+        (name for key in CALL_NAME_KEYS if isinstance(name := undeclared.get(key), str)), None
+    )
 
 
 def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
     """Everything else the value may stand for where `node` is asked, `name` being its property."""
     kind = kind_of(value)
     if kind in SIMPLE_KINDS:
-        for cost, member in find_members(value, node.choices):
-            yield Coercion(cost, member)
+        for member_cost, member in find_members(value, node.choices):
+            yield Coercion(member_cost, member)
     yield from COERCIONS[kind](value, node, name)
     if kind not in ("array", "null") and node.takes("array") and not is_bracketed(value):
         yield Coercion(2, [value])
@@ -191,8 +195,8 @@ def read_structure(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]
         yield Coercion(1, structure)
     if takes_array:
         yield from split_at_commas(text, node, name)
-    if takes_object and (only := node.only) and not is_bracketed(text):
-        yield Coercion(5, {only: text})
+    if takes_object and (only_property := node.only) and not is_bracketed(text):
+        yield Coercion(5, {only_property: text})
 
 
 def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion]:
@@ -201,35 +205,35 @@ def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion
     if item is None or is_bracketed(text):
         return
     numeric = bool(item.kinds) and item.kinds <= {"number", "integer"}
-    parts = split_parts(text, numeric)
-    if not parts:
+    text_parts = split_parts(text, numeric)
+    if not text_parts:
         return
     if numeric:
-        yield from read_numbers(text, parts)
+        yield from read_numbers(text, text_parts)
     elif item.choices:
-        yield from read_choices(parts, item)
+        yield from read_choices(text_parts, item)
     elif is_said_to_be_split(node, item):
-        yield Coercion(1, parts)
-    elif len(parts) == text.count(", ") + 1:
+        yield Coercion(1, text_parts)
+    elif len(text_parts) == text.count(", ") + 1:
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
-        yield Coercion(2 if content_words(name) & COMMA_IN_ONE else 1, parts)
+        yield Coercion(2 if content_words(name) & COMMA_IN_ONE else 1, text_parts)
 
 
 def split_parts(text: str, numeric: bool) -> list[str]:
     """The parts between commas, of numbers also between blanks; none where there is only one."""
-    parts = [part.strip(" \t\n'\"") for part in text.split(",")]
-    if numeric and len(parts) == 1:
-        parts = text.split()
-    return parts if len(parts) > 1 and all(parts) else []
+    text_parts = [text_part.strip(" \t\n'\"") for text_part in text.split(",")]
+    if numeric and len(text_parts) == 1:
+        text_parts = text.split()
+    return text_parts if len(text_parts) > 1 and all(text_parts) else []
 
 
-def read_choices(parts: list[str], item: SchemaNode) -> Iterator[Coercion]:
-    if all(find_exact_member(part, item.choices) is not None for part in parts):
-        yield Coercion(1, parts)
+def read_choices(text_parts: list[str], item: SchemaNode) -> Iterator[Coercion]:
+    if all(find_exact_member(text_part, item.choices) is not None for text_part in text_parts):
+        yield Coercion(1, text_parts)
 
 
-def read_numbers(text: str, parts: list[str]) -> Iterator[Coercion]:
-    numbers = [parse_number(part) for part in parts]
+def read_numbers(text: str, text_parts: list[str]) -> Iterator[Coercion]:
+    numbers = [parse_number(text_part) for text_part in text_parts]
     if None not in numbers:
         yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
 
@@ -250,9 +254,9 @@ def respell_text(text: str, node: SchemaNode) -> Iterator[Coercion]:
     if "pattern" in node.schema or "maxLength" in node.schema:
         yield Coercion(1, text.strip())
     if "pattern" in node.schema:
-        for cost, spelling in find_spellings(text.strip()):
+        for spelling_cost, spelling in find_spellings(text.strip()):
             if spelling != text and node.fits(spelling):
-                yield Coercion(cost, spelling)
+                yield Coercion(spelling_cost, spelling)
 
 
 def find_spellings(text: str) -> list[tuple[int, str]]:
@@ -392,16 +396,16 @@ def read_as_list(value: Mapping[str, object], node: SchemaNode) -> Iterator[Coer
 
 def is_value_key(key: str, name: str) -> bool:
     """Tell whether a key in an object only says again what the whole is."""
-    known = plain_name(key) in VALUE_KEYS | TYPE_KEYS or plain_name(key) == plain_name(name)
-    return known or (bool(name) and relation_cost(key, name, "", "") is not None)
+    is_known_word = plain_name(key) in VALUE_KEYS | TYPE_KEYS or plain_name(key) == plain_name(name)
+    return is_known_word or (bool(name) and relation_cost(key, name, "", "") is not None)
 
 
 def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> Iterator[Coercion]:
     """The one value that an object holds: `{"type": "string", "value": "a"}`."""
     items = {plain_name(key): item for key, item in value.items()}
-    found = [plain for plain in items if is_value_key(plain, name)]
-    if "value" in found or len(found) == 1:
-        yield from read_value_key(items, found, node, name)
+    value_keys = [item_key for item_key in items if is_value_key(item_key, name)]
+    if "value" in value_keys or len(value_keys) == 1:
+        yield from read_value_key(items, value_keys, node, name)
     elif len(value) == 1 and says_nothing(next(iter(value))):
         yield Coercion(4, next(iter(value.values())))
     elif items.keys() >= {"enum", "type"}:
@@ -409,15 +413,17 @@ def unwrap_value(value: Mapping[str, object], node: SchemaNode, name: str) -> It
 
 
 def read_value_key(
-    items: Mapping[str, object], found: list[str], node: SchemaNode, name: str
+    items: Mapping[str, object], value_keys: list[str], node: SchemaNode, name: str
 ) -> Iterator[Coercion]:
     """The item under one of the keys for it, where nothing or only its unit stands beside."""
-    value = items["value" if "value" in found else found[0]]
-    beside = {key: item for key, item in items.items() if key not in {*SCHEMA_KEYS, *found}}
-    if not beside:
+    value = items["value" if "value" in value_keys else value_keys[0]]
+    other_items = {
+        key: item for key, item in items.items() if key not in {*SCHEMA_KEYS, *value_keys}
+    }
+    if not other_items:
         yield Coercion(2, value)
-    elif beside.keys() <= {"unit", "units"}:
-        yield from read_with_unit(value, next(iter(beside.values())), node, name)
+    elif other_items.keys() <= {"unit", "units"}:
+        yield from read_with_unit(value, next(iter(other_items.values())), node, name)
 
 
 def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> Iterator[Coercion]:

@@ -61,8 +61,8 @@ def _unwrap(
     inner = _read_wrapped(value[key], node)
     if inner is None:
         return None
-    beside = {other: item for other, item in value.items() if other != key}
-    others = _drop_label_keys(beside, declared)
+    other_items = {other: item for other, item in value.items() if other != key}
+    others = _drop_label_keys(other_items, declared)
     return None if others.keys() & inner.keys() else {**others, **inner}
 
 
@@ -77,15 +77,15 @@ def _read_wrapped(wrapped: object, node: SchemaNode) -> dict[str, object] | None
 def _drop_label_keys(value: Mapping[str, object], declared: Set[str]) -> dict[str, object]:
     """Without the keys that only say what the object is, unless the tool declares them."""
     unwanted = LABEL_KEYS - declared
-    return {key: kept for key, kept in value.items() if plain_name(key) not in unwanted}
+    return {key: item for key, item in value.items() if plain_name(key) not in unwanted}
 
 
 def _read_pairs(values: list[object]) -> dict[str, object] | None:
     """`[{"name": "path", "value": "a"}]`."""
     pairs = {
-        str(pair["name"]): pair["value"]
-        for pair in values
-        if isinstance(pair, dict) and "value" in pair and "name" in pair
+        str(named_value["name"]): named_value["value"]
+        for named_value in values
+        if isinstance(named_value, dict) and "value" in named_value and "name" in named_value
     }
     return pairs if len(pairs) == len(values) else None
 
@@ -110,7 +110,7 @@ def fit_object(
     if assignment is None:
         return None
     fitted = dict(assignment.assigned)
-    cost, changes = shape.cost + assignment.cost, list(assignment.changes)
+    total_cost, changes = shape.cost + assignment.cost, list(assignment.changes)
     wrong = node.find_misfits(fitted)
     for name, value in assignment.assigned.items() if wrong else ():
         child = node.child(name) if name in wrong else None
@@ -118,17 +118,19 @@ def fit_object(
             continue
         property_fit = fit_property(value, child, name)
         if property_fit is None:
-            price = _omission_cost(value, name, node, child)
-            if price is None or not scope.allows(price):
+            dropping_cost = _omission_cost(value, name, node, child)
+            if dropping_cost is None or not scope.allows(dropping_cost):
                 return None
-            cost += price
+            total_cost += dropping_cost
             changes.append(f"dropped {name}: {write_short(value)}")
             del fitted[name]
             continue
         fitted[name] = property_fit.value
-        cost += property_fit.cost
+        total_cost += property_fit.cost
         changes.extend(property_fit.changes)
-    return FittedValue(cost, fitted, tuple(filter(None, (shape.change, *dict.fromkeys(changes)))))
+    return FittedValue(
+        total_cost, fitted, tuple(filter(None, (shape.change, *dict.fromkeys(changes))))
+    )
 
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:
@@ -151,54 +153,58 @@ def fit_value(
 
 
 def try_value(
-    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
+    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, coercions_left: int
 ) -> FittedValue | None:
-    """`again`: how often the value may still be taken for something else."""
+    """`coercions_left`: how often the value may still be taken for something else."""
     if node.fits(value):
         return FittedValue(0, value)
     scope.steps -= 1
     if depth > DEEPEST_CORRECTION or node.never or scope.steps < 0:
         return None
     if not node.branches:
-        return pick_cheapest(find_candidates(value, node, scope, name, depth, again), node)
-    tried = [try_value(value, branch, scope, name, depth + 1, again) for branch in node.branches]
-    return pick_cheapest([fit for fit in tried if fit is not None], node)
+        return pick_cheapest(find_candidates(value, node, scope, name, depth, coercions_left), node)
+    branch_fits = [
+        try_value(value, branch, scope, name, depth + 1, coercions_left) for branch in node.branches
+    ]
+    return pick_cheapest([branch_fit for branch_fit in branch_fits if branch_fit is not None], node)
 
 
 def find_candidates(
-    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
+    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, coercions_left: int
 ) -> Iterator[FittedValue]:
     """Yield all that a value may be corrected to; nothing more where an object is a question."""
     if isinstance(value, dict) and node.takes("object"):
-        asked = len(scope.questions)
+        earlier_questions = len(scope.questions)
         shapes = list(fit_shapes(value, node, scope, depth))
         yield from shapes
-        if not shapes and len(scope.questions) > asked:
+        if not shapes and len(scope.questions) > earlier_questions:
             return
     if isinstance(value, list) and node.takes("array"):
         yield from fit_array(value, node, scope, depth)
-    if again > 0:
-        yield from fit_coercions(value, node, scope, name, depth, again)
+    if coercions_left > 0:
+        yield from fit_coercions(value, node, scope, name, depth, coercions_left)
 
 
 def fit_coercions(
-    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, again: int
+    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, coercions_left: int
 ) -> Iterator[FittedValue]:
     """Fit whatever else the value may stand for, as far as the scope pays for it."""
     for coercion in find_coercions(value, node, name):
         if not scope.allows(coercion.cost):
             continue
-        fit = try_value(coercion.value, node, scope, name, depth + 1, again - 1)
-        if fit is not None:
-            yield record_coercion(value, coercion, fit)
+        fitted = try_value(coercion.value, node, scope, name, depth + 1, coercions_left - 1)
+        if fitted is not None:
+            yield record_coercion(value, coercion, fitted)
 
 
-def record_coercion(value: object, coercion: Coercion, fit: FittedValue) -> FittedValue:
+def record_coercion(value: object, coercion: Coercion, fitted: FittedValue) -> FittedValue:
     """The fit with what the coercion cost, and in words what it changed."""
-    cost = coercion.cost + fit.cost
+    total_cost = coercion.cost + fitted.cost
     if coercion.change:
-        return FittedValue(cost, fit.value, (coercion.change, *fit.changes))
-    return FittedValue(cost, fit.value, (f"{write_short(value)} -> {write_short(fit.value)}",))
+        return FittedValue(total_cost, fitted.value, (coercion.change, *fitted.changes))
+    return FittedValue(
+        total_cost, fitted.value, (f"{write_short(value)} -> {write_short(fitted.value)}",)
+    )
 
 
 def fit_shapes(
@@ -208,8 +214,8 @@ def fit_shapes(
         return fit_value(inner, child, scope, name, depth + 1)
 
     for shape in unwrap_object(value, node, scope):
-        if fit := fit_object(shape, node, scope, fit_property):
-            yield fit
+        if fitted := fit_object(shape, node, scope, fit_property):
+            yield fitted
 
 
 def fit_array(
@@ -218,16 +224,16 @@ def fit_array(
     """Fit each item on its own; items that say nothing fall away where none may stand."""
     items: list[object] = []
     changes: list[str] = []
-    cost = 0
-    for at, item in enumerate(value):
-        child = node.item(at)
-        fit = fit_value(item, child, scope, "", depth + 1) if child else FittedValue(0, item)
-        if fit is not None:
-            cost += fit.cost
-            changes.extend(fit.changes)
-            items.append(fit.value)
+    total_cost = 0
+    for index, item in enumerate(value):
+        child = node.item(index)
+        item_fit = fit_value(item, child, scope, "", depth + 1) if child else FittedValue(0, item)
+        if item_fit is not None:
+            total_cost += item_fit.cost
+            changes.extend(item_fit.changes)
+            items.append(item_fit.value)
         elif item is None and scope.may_guess:
-            cost += 4
+            total_cost += 4
             changes.append("dropped null")
         else:
             return
@@ -235,10 +241,10 @@ def fit_array(
     if node.schema.get("uniqueItems") and not node.fits(items):
         unique = drop_repeats(items)
     if len(unique) < len(items):
-        cost += 3
+        total_cost += 3
         changes.append("dropped what was there twice")
-    yield FittedValue(cost, unique, tuple(dict.fromkeys(changes)))
+    yield FittedValue(total_cost, unique, tuple(dict.fromkeys(changes)))
 
 
 def drop_repeats(items: list[object]) -> list[object]:
-    return [item for at, item in enumerate(items) if item not in items[:at]]
+    return [item for index, item in enumerate(items) if item not in items[:index]]

@@ -46,9 +46,11 @@ def find_members(value: object, choices: Sequence[object]) -> Iterator[tuple[int
     if not choices or any(equal_as_json(value, choice) for choice in choices):
         return
     exact = find_exact_member(value, choices)
-    cost, hits = (1, [exact]) if exact is not None else find_inexact_members(value, choices)
-    if len(hits) == 1:
-        yield cost, hits[0]
+    comparison_cost, matching_members = (
+        (1, [exact]) if exact is not None else find_inexact_members(value, choices)
+    )
+    if len(matching_members) == 1:
+        yield comparison_cost, matching_members[0]
 
 
 def find_inexact_members(value: object, choices: Sequence[object]) -> tuple[int, Sequence[object]]:
@@ -60,15 +62,17 @@ def find_inexact_members(value: object, choices: Sequence[object]) -> tuple[int,
         return 0, []
     texts = [choice for choice in choices if isinstance(choice, str)]
     compared = find_similar_members(str(value), texts)
-    return next((found for found in compared if found[1]), (0, []))
+    return next((comparison for comparison in compared if comparison[1]), (0, []))
 
 
 def find_exact_member(value: object, choices: Sequence[object]) -> object | None:
     """The member that is the same but for case, style and kind."""
     text = value if isinstance(value, str) else write_json(value)
-    hits = find_same_texts(text.strip(), [choice for choice in choices if isinstance(choice, str)])
-    if hits:
-        return hits[0] if len(hits) == 1 else None
+    matching_members = find_same_texts(
+        text.strip(), [choice for choice in choices if isinstance(choice, str)]
+    )
+    if matching_members:
+        return matching_members[0] if len(matching_members) == 1 else None
     if isinstance(value, float) and value.is_integer():
         return find_exact_member(int(value), choices)
     return find_written_member(value, choices) if isinstance(value, str) else None
@@ -77,9 +81,11 @@ def find_exact_member(value: object, choices: Sequence[object]) -> object | None
 def find_same_texts(text: str, choices: Sequence[str]) -> list[str]:
     """The members that are the same text, by the strictest way to compare that finds any."""
     for compare in (str.strip, str.casefold, plain_name):
-        hits = [choice for choice in choices if compare(choice.strip()) == compare(text)]
-        if hits and (len(hits) > 1 or compare(text)):
-            return hits
+        matching_members = [
+            choice for choice in choices if compare(choice.strip()) == compare(text)
+        ]
+        if matching_members and (len(matching_members) > 1 or compare(text)):
+            return matching_members
     return []
 
 
@@ -98,38 +104,38 @@ def find_written_member(text: str, choices: Sequence[object]) -> object | None:
 
 def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """From the surest way to compare to the loosest; each with all members that it finds."""
-    asked = plain_name(text)
-    if asked.isdigit():
-        yield 4, [member for member in choices if asked in split_words(member)]
-    elif asked:
+    plain_text = plain_name(text)
+    if plain_text.isdigit():
+        yield 4, [member for member in choices if plain_text in split_words(member)]
+    elif plain_text:
         yield 2, find_same_spelling(text, choices)
-        is_one_of_few = asked in YES | NO or (find_unit(text) and any(map(find_unit, choices)))
+        is_one_of_few = plain_text in YES | NO or (find_unit(text) and any(map(find_unit, choices)))
         if not is_one_of_few:
             yield from _compare_words(text, choices)
 
 
 def _compare_words(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """The same by the words of a text that may be inflected, shortened or part of a phrase."""
-    asked = plain_name(text)
-    choices = [member for member in choices if not is_comparative(asked, plain_name(member))]
+    plain_text = plain_name(text)
+    choices = [member for member in choices if not is_comparative(plain_text, plain_name(member))]
     names_several = set(split_words(text)) & NEGATIONS or set(text) & SEPARATORS
-    for cost, is_meant in STRICT_COMPARISONS if names_several else COMPARISONS:
-        yield cost, [member for member in choices if is_meant(text, member)]
+    for comparison_cost, is_meant in STRICT_COMPARISONS if names_several else COMPARISONS:
+        yield comparison_cost, [member for member in choices if is_meant(text, member)]
 
 
 def find_same_spelling(text: str, choices: Sequence[str]) -> list[str]:
     """The members that are spelled alike; for one letter all that begin with it, if several do."""
-    asked, spelled = plain_name(text), normalize_spelling(text)
-    if len(asked) == 1:
-        initials = [member for member in choices if is_member_prefix(asked, member)]
+    plain_text, spelled = plain_name(text), normalize_spelling(text)
+    if len(plain_text) == 1:
+        initials = [member for member in choices if is_member_prefix(plain_text, member)]
         if len(initials) > 1:
             return initials
     return [member for member in choices if normalize_spelling(member) == spelled]
 
 
-def is_comparative(asked: str, member: str) -> bool:
+def is_comparative(asked_member: str, member: str) -> bool:
     """Tell whether `warmer` is asked where there is `warm`."""
-    return asked.removeprefix(member) in COMPARED
+    return asked_member.removeprefix(member) in COMPARED
 
 
 def normalize_spelling(text: str) -> tuple[str, ...]:
@@ -154,42 +160,52 @@ def has_same_stems(text: str, member: str) -> bool:
 
 def is_member_prefix(text: str, member: str) -> bool:
     """Tell whether a member begins with the text, and what follows does not turn it round."""
-    rest = plain_name(member).removeprefix(plain_name(text))
+    member_ending = plain_name(member).removeprefix(plain_name(text))
     further = set(split_words(member)) - set(split_words(text))
-    return rest != plain_name(member) and rest not in COMPARED and not further & TURNS
+    return (
+        member_ending != plain_name(member)
+        and member_ending not in COMPARED
+        and not further & TURNS
+    )
 
 
 def is_inflected(text: str, member: str) -> bool:
     """`trapezoidal` is trapezoid."""
-    asked, own = plain_name(text), plain_name(member)
-    rest = asked.removeprefix(own)
-    return 2 < len(own) < len(asked) and len(rest) <= 3 and rest not in COMPARED
+    plain_text, plain_member = plain_name(text), plain_name(member)
+    text_ending = plain_text.removeprefix(plain_member)
+    return (
+        2 < len(plain_member) < len(plain_text)
+        and len(text_ending) <= 3
+        and text_ending not in COMPARED
+    )
 
 
 def is_named_in(text: str, member: str) -> bool:
     """`by car` and `car ride` are car; `premium car` is another one."""
-    asked = [stem_word(word) for word in split_words(text)]
-    own = [stem_word(word) for word in split_words(member)]
-    for at in range(len(asked) - len(own) + 1 if own else 0):
-        if asked[at : at + len(own)] == own:
-            return set(asked[:at]) <= FILLERS and not set(asked[at:]) & TURNS - set(own)
+    text_stems = [stem_word(word) for word in split_words(text)]
+    member_stems = [stem_word(word) for word in split_words(member)]
+    for index in range(len(text_stems) - len(member_stems) + 1 if member_stems else 0):
+        if text_stems[index : index + len(member_stems)] == member_stems:
+            return set(text_stems[:index]) <= FILLERS and not set(text_stems[index:]) & TURNS - set(
+                member_stems
+            )
     return False
 
 
 def is_member_abbreviation(text: str, member: str) -> bool:
-    asked = plain_name(text)
-    return len(asked) > 1 and is_abbreviation(asked, plain_name(member))
+    plain_text = plain_name(text)
+    return len(plain_text) > 1 and is_abbreviation(plain_text, plain_name(member))
 
 
 def is_one_typo_away(text: str, member: str) -> bool:
     """Tell whether one slip behind the first letter of a longer word makes the one of the other."""
-    asked, own = plain_name(text), plain_name(member)
-    if len(asked) <= 4 or asked[0] != own[:1]:
+    plain_text, plain_member = plain_name(text), plain_name(member)
+    if len(plain_text) <= 4 or plain_text[0] != plain_member[:1]:
         return False
     # Costs 45 ms and is needed only where nothing surer was found.
     from rapidfuzz.distance import DamerauLevenshtein
 
-    return bool(DamerauLevenshtein.distance(asked, own, score_cutoff=1) <= 1)
+    return bool(DamerauLevenshtein.distance(plain_text, plain_member, score_cutoff=1) <= 1)
 
 
 STRICT_COMPARISONS = ((3, has_same_stems), (3, is_member_prefix))

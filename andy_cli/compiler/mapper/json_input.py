@@ -75,15 +75,20 @@ def kind_of(value: object) -> str:
     return "object" if isinstance(value, Mapping) else "array"
 
 
-def equal_as_json(one: object, other: object) -> bool:
+def equal_as_json(first_value: object, second_value: object) -> bool:
     """Equal as JSON: 3 and 3.0 are, 1 and true are not."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(
-            equal_as_json(one[key], other[key]) for key in one
+    if isinstance(first_value, dict) and isinstance(second_value, dict):
+        return first_value.keys() == second_value.keys() and all(
+            equal_as_json(first_value[key], second_value[key]) for key in first_value
         )
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(equal_as_json, one, other))
-    return isinstance(one, bool) is isinstance(other, bool) and one == other
+    if isinstance(first_value, list) and isinstance(second_value, list):
+        return len(first_value) == len(second_value) and all(
+            map(equal_as_json, first_value, second_value)
+        )
+    return (
+        isinstance(first_value, bool) is isinstance(second_value, bool)
+        and first_value == second_value
+    )
 
 
 class NotJson(Exception):
@@ -192,9 +197,15 @@ def parse_quantity(text: str, about: str) -> int | float | None:
 
 def is_other_currency(text: str, about: str) -> bool:
     """Tell whether a price has the sign of another currency than the schema names."""
-    named = stem_words(about)
-    signs = {sign for sign, words in CURRENCIES.items() if named & stem_words(words)}
-    return bool(signs) and any(sign in text for sign in CURRENCIES.keys() - signs)
+    named_words = stem_words(about)
+    named_signs = {
+        currency_sign
+        for currency_sign, words in CURRENCIES.items()
+        if named_words & stem_words(words)
+    }
+    return bool(named_signs) and any(
+        currency_sign in text for currency_sign in CURRENCIES.keys() - named_signs
+    )
 
 
 def parse_boolean(value: object) -> bool | None:

@@ -42,113 +42,134 @@ def map_call(name: str, arguments: object, tools: Tools, harmless: Callable[[str
 
     `harmless`: whether a tool only reads; elsewhere nothing is guessed, clamped or dropped.
     """
-    found = find_tool(name, arguments, tools)
-    if found is None:
+    tool_match = find_tool(name, arguments, tools)
+    if tool_match is None:
         inner = _find_call_inside(arguments, tools)
         if inner is not None and name not in tools:
             return map_call(*inner, tools, harmless)
         return _report_unknown(name, arguments, tools)
     try:
-        given = copy_as_json(arguments)
+        given_arguments = copy_as_json(arguments)
     except NotJson as fault:
-        call = MappedCall(found.name, arguments if isinstance(arguments, Mapping) else {})
+        call = MappedCall(tool_match.name, arguments if isinstance(arguments, Mapping) else {})
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
-    made = _fit_arguments(
-        found, given, arguments, prepare_schema(tools[found.name]), harmless(found.name)
+    mapped = _fit_arguments(
+        tool_match,
+        given_arguments,
+        arguments,
+        prepare_schema(tools[tool_match.name]),
+        harmless(tool_match.name),
     )
-    if found.name == name or provider_names(tools)[found.name] == name:
-        return made
-    guessed = not found.sure and not harmless(found.name)
-    return made._replace(changes=(f"{name} -> {found.name}", *made.changes), guessed=guessed)
+    if tool_match.name == name or provider_names(tools)[tool_match.name] == name:
+        return mapped
+    guessed = not tool_match.sure and not harmless(tool_match.name)
+    return mapped._replace(
+        changes=(f"{name} -> {tool_match.name}", *mapped.changes), guessed=guessed
+    )
 
 
 def _fit_arguments(
-    found: ToolMatch, given: object, written: object, schema: PreparedSchema, harmless: bool
+    tool_match: ToolMatch,
+    given_arguments: object,
+    written: object,
+    schema: PreparedSchema,
+    harmless: bool,
 ) -> Mapped:
     """The call with arguments that fit, or the problems of those that do not.
 
-    `given` is `written` as plain JSON; where nothing is changed it is `written` that comes back.
+    `given_arguments` is `written` as plain JSON; where nothing is changed it is `written` that
+    comes back.
     """
     node = schema.node
-    if isinstance(given, dict) and node.fits(given):
-        valid = _finish_arguments(found.name, FittedValue(0, given), node)
+    if isinstance(given_arguments, dict) and node.fits(given_arguments):
+        valid = _finish_arguments(tool_match.name, FittedValue(0, given_arguments), node)
         if valid is not None:
-            unchanged = valid.calls[0].arguments is given and isinstance(written, Mapping)
-            return Mapped((make_call(found.name, written),)) if unchanged else valid
-    scope = MappingScope(harmless, found.name)
-    corrected = None if schema.too_many(given) else _correct_arguments(given, node, scope)
-    return corrected or _report_misfit(found.name, given, written, schema, scope)
+            unchanged = valid.calls[0].arguments is given_arguments and isinstance(written, Mapping)
+            return Mapped((make_call(tool_match.name, written),)) if unchanged else valid
+    scope = MappingScope(harmless, tool_match.name)
+    corrected = (
+        None
+        if schema.too_many(given_arguments)
+        else _correct_arguments(given_arguments, node, scope)
+    )
+    return corrected or _report_misfit(tool_match.name, given_arguments, written, schema, scope)
 
 
-def _correct_arguments(given: object, node: SchemaNode, scope: MappingScope) -> Mapped | None:
+def _correct_arguments(
+    given_arguments: object, node: SchemaNode, scope: MappingScope
+) -> Mapped | None:
     """The call that the arguments can be corrected to, or several where only lists do not fit."""
-    best = _fit_start(given, node, scope)
-    corrected = _finish_arguments(scope.tool, best, node) if best is not None else None
-    if corrected is None and scope.may_guess and isinstance(given, dict):
-        return _fan_out(scope.tool, given, node)
+    best_fit = _fit_start(given_arguments, node, scope)
+    corrected = _finish_arguments(scope.tool, best_fit, node) if best_fit is not None else None
+    if corrected is None and scope.may_guess and isinstance(given_arguments, dict):
+        return _fan_out(scope.tool, given_arguments, node)
     return corrected
 
 
-def _finish_arguments(name: str, fit: FittedValue, node: SchemaNode) -> Mapped | None:
+def _finish_arguments(name: str, fitted: FittedValue, node: SchemaNode) -> Mapped | None:
     """With times in the unit and numbers in the form that are declared; None: it does not fit."""
-    if not isinstance(fit.value, dict):
+    if not isinstance(fitted.value, dict):
         return None
-    arguments, changes = convert_units(fit.value, node)
+    arguments, changes = convert_units(fitted.value, node)
     if not node.fits(arguments):
         return None
     call = MappedCall(name, match_number_forms(arguments, node))
-    return Mapped((call,), (*fit.changes, *changes))
+    return Mapped((call,), (*fitted.changes, *changes))
 
 
 def are_positional(values: list[object], node: SchemaNode) -> bool:
     """Tell whether they can be the values of the parameters in the order of the schema."""
-    told = not any(isinstance(value, dict) for value in values)
-    return told and len(values) > 1 and len(node.required) <= len(values) <= len(node.properties)
+    are_plain = not any(isinstance(value, dict) for value in values)
+    return (
+        are_plain and len(values) > 1 and len(node.required) <= len(values) <= len(node.properties)
+    )
 
 
 def make_call(name: str, arguments: object) -> MappedCall:
     return MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
 
 
-def _fit_start(given: object, node: SchemaNode, scope: MappingScope) -> FittedValue | None:
+def _fit_start(
+    given_arguments: object, node: SchemaNode, scope: MappingScope
+) -> FittedValue | None:
     """Fit arguments that may be no object: a text, a list of them, values in order."""
-    parsed = parse_structure(given) if isinstance(given, str) else None
+    parsed = parse_structure(given_arguments) if isinstance(given_arguments, str) else None
     if isinstance(parsed, list) and not isinstance(next(iter(parsed), None), dict):
         return None
-    given = given if parsed is None else parsed
-    match given:
+    given_arguments = given_arguments if parsed is None else parsed
+    match given_arguments:
         case [dict() as alone]:
-            given = alone
+            given_arguments = alone
         case None:
-            given = {}
+            given_arguments = {}
     if scope.may_guess:
-        given = _name_values(given, node)
-    return fit_value(given, node, scope)
+        given_arguments = _name_values(given_arguments, node)
+    return fit_value(given_arguments, node, scope)
 
 
-def _name_values(given: object, node: SchemaNode) -> object:
+def _name_values(given_arguments: object, node: SchemaNode) -> object:
     """Values without names under the names that they can be meant for."""
-    if isinstance(given, list) and are_positional(given, node):
-        return dict(zip(node.properties, given, strict=False))
-    if not isinstance(given, dict | list) and (only := node.only):
-        return {only: given}
-    return given
+    if isinstance(given_arguments, list) and are_positional(given_arguments, node):
+        return dict(zip(node.properties, given_arguments, strict=False))
+    if not isinstance(given_arguments, dict | list) and (only_property := node.only):
+        return {only_property: given_arguments}
+    return given_arguments
 
 
 def _report_misfit(
-    name: str, given: object, written: object, schema: PreparedSchema, scope: MappingScope
+    name: str, given_arguments: object, written: object, schema: PreparedSchema, scope: MappingScope
 ) -> Mapped:
     arguments = written if isinstance(written, Mapping) else {}
-    problems = schema.problems(given if given is not None else {})
-    asked = tuple(scope.questions[:2])
-    fallback = Problem("", "type", f"{write_short(given)} is no object of arguments")
-    return Mapped((MappedCall(name, arguments),), problems=(*asked, *problems) or (fallback,))
+    problems = schema.problems(given_arguments if given_arguments is not None else {})
+    questions = tuple(scope.questions[:2])
+    fallback = Problem("", "type", f"{write_short(given_arguments)} is no object of arguments")
+    return Mapped((MappedCall(name, arguments),), problems=(*questions, *problems) or (fallback,))
 
 
 def _report_unknown(name: str, arguments: object, tools: Tools) -> Mapped:
-    close = find_nearest_names(name, tools)
-    hint = f" The nearest are: {', '.join(close)}." if close else ""
-    problem = Problem("", "name", f"There is no tool {name!r}.{hint}")
+    nearest_names = find_nearest_names(name, tools)
+    name_hint = f" The nearest are: {', '.join(nearest_names)}." if nearest_names else ""
+    problem = Problem("", "name", f"There is no tool {name!r}.{name_hint}")
     call = MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
     return Mapped((call,), problems=(problem,))
 
@@ -166,9 +187,9 @@ def _find_call_inside(arguments: object, tools: Tools) -> tuple[str, object] | N
     return None
 
 
-def _fan_out(name: str, given: dict[str, object], node: SchemaNode) -> Mapped | None:
+def _fan_out(name: str, given_arguments: dict[str, object], node: SchemaNode) -> Mapped | None:
     """Make one call for each row of lists of one length that stand where single values belong."""
-    lists = {key: value for key, value in given.items() if isinstance(value, list)}
+    lists = {key: value for key, value in given_arguments.items() if isinstance(value, list)}
     lengths = set(map(len, lists.values()))
     if not all(_takes_one_value(node.child(key)) for key in lists):
         return None
@@ -178,11 +199,11 @@ def _fan_out(name: str, given: dict[str, object], node: SchemaNode) -> Mapped | 
     calls: list[MappedCall] = []
     changes: dict[str, None] = {}
     for row in zip(*lists.values(), strict=True):
-        fit = fit_value({**given, **dict(zip(lists, row, strict=True))}, node, scope)
-        if fit is None or not isinstance(fit.value, dict):
+        fitted = fit_value({**given_arguments, **dict(zip(lists, row, strict=True))}, node, scope)
+        if fitted is None or not isinstance(fitted.value, dict):
             return None
-        calls.append(make_call(name, match_number_forms(fit.value, node)))
-        changes |= dict.fromkeys(fit.changes)
+        calls.append(make_call(name, match_number_forms(fitted.value, node)))
+        changes |= dict.fromkeys(fitted.changes)
     fanned = f"{', '.join(lists)}: a list -> {len(calls)} calls"
     return Mapped(tuple(calls), (fanned, *changes))
 

@@ -35,19 +35,19 @@ def provider_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[st
     A name that has to be changed never takes the place of one that need not be.
     """
     registered = list(dict.fromkeys(names))
-    taken = {name for name in registered if _is_provider_name(name, longest)}
+    used_names = {name for name in registered if _is_provider_name(name, longest)}
     offers: dict[str, str] = {}
     for name in registered:
         offer = name
-        if name not in taken:
+        if name not in used_names:
             offer = FORBIDDEN_IN_NAME.sub("_", name)
             if not offer[:1].isalpha() and offer[:1] != "_":
                 offer = f"_{offer}"
-            whole, mark = offer, crc32(name.encode("utf-8", "replace"))
-            while len(offer) > longest or offer in taken:
-                offer = f"{whole[: longest - 9]}_{mark:08x}"
-                mark = (mark + 1) % 2**32
-            taken.add(offer)
+            full_name, checksum = offer, crc32(name.encode("utf-8", "replace"))
+            while len(offer) > longest or offer in used_names:
+                offer = f"{full_name[: longest - 9]}_{checksum:08x}"
+                checksum = (checksum + 1) % 2**32
+            used_names.add(offer)
         offers[name] = offer
     return offers
 
@@ -68,18 +68,20 @@ def render_provider_schema(
     function = tool.get("function", tool)
     schema = tool_parameters(tool)
     if not (references and alternatives):
-        root = standardize_schema(schema)
-        shown = SchemaSimplifier(root, references, alternatives).simplify_part(root)
+        root_schema = standardize_schema(schema)
+        shown_parameters = SchemaSimplifier(root_schema, references, alternatives).simplify_part(
+            root_schema
+        )
     else:
-        shown = _drop_our_keywords(schema)
-    made = {
+        shown_parameters = _drop_our_keywords(schema)
+    shown_function = {
         key: value
         for key, value in function.items()
         if key not in ("parameters", "inputSchema", "input_schema", "annotations", *OUR_KEYWORDS)
     }
-    made["name"] = name or made.get("name", "")
-    made["parameters"] = shown
-    return {"type": "function", "function": made}
+    shown_function["name"] = name or shown_function.get("name", "")
+    shown_function["parameters"] = shown_parameters
+    return {"type": "function", "function": shown_function}
 
 
 def _drop_our_keywords(schema: Mapping[str, object], is_names: bool = False) -> dict[str, object]:
@@ -113,12 +115,14 @@ class SchemaSimplifier(NamedTuple):
             return {}
         if not self.references and "$ref" in schema:
             return self._follow_reference(schema, trail)
-        known = dict(schema) if self.alternatives else _pick_alternative(dict(schema), self.root)
-        if not self.references and "$ref" in known:
-            return self._follow_reference(known, trail)
+        simplified = (
+            dict(schema) if self.alternatives else _pick_alternative(dict(schema), self.root)
+        )
+        if not self.references and "$ref" in simplified:
+            return self._follow_reference(simplified, trail)
         return {
             key: self._simplify_keyword(key, value, trail)
-            for key, value in known.items()
+            for key, value in simplified.items()
             if self._is_read(key)
         }
 
@@ -129,10 +133,10 @@ class SchemaSimplifier(NamedTuple):
         self, schema: Mapping[str, Any], trail: tuple[str, ...]
     ) -> dict[str, Any]:
         reference = schema["$ref"]
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        sibling_keywords = {key: value for key, value in schema.items() if key != "$ref"}
         target = None if reference in trail else resolve_reference(reference, self.root)
-        known = target if isinstance(target, Mapping) else {}
-        return self.simplify_part({**known, **rest}, (*trail, reference))
+        target_schema = target if isinstance(target, Mapping) else {}
+        return self.simplify_part({**target_schema, **sibling_keywords}, (*trail, reference))
 
     def _simplify_keyword(self, key: str, value: object, trail: tuple[str, ...]) -> object:
         if key == "$ref":
@@ -147,7 +151,7 @@ class SchemaSimplifier(NamedTuple):
         return value
 
 
-def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+def _pick_alternative(schema: dict[str, Any], root_schema: Mapping[str, Any]) -> dict[str, Any]:
     """With the first alternative that is not null in place of them all, and what all demand."""
     chosen: dict[str, Any] = {}
     for word in ("anyOf", "oneOf"):
@@ -155,21 +159,21 @@ def _pick_alternative(schema: dict[str, Any], root: Mapping[str, Any]) -> dict[s
     for demanded in schema.pop("allOf", ()):
         target = demanded
         if isinstance(demanded, Mapping) and "$ref" in demanded:
-            target = resolve_reference(demanded["$ref"], root)
+            target = resolve_reference(demanded["$ref"], root_schema)
         if isinstance(target, Mapping):
             chosen |= target
-    made = {**chosen, **schema}
-    kinds = made.get("type")
+    merged = {**chosen, **schema}
+    kinds = merged.get("type")
     if isinstance(kinds, list):
-        made["type"] = next((kind for kind in kinds if kind != "null"), kinds[0])
-    return made
+        merged["type"] = next((kind for kind in kinds if kind != "null"), kinds[0])
+    return merged
 
 
 def _first_branch(branches: Iterable[object]) -> Mapping[str, Any]:
     """The first alternative that is not null; where all are, the first."""
     written = [branch for branch in branches if isinstance(branch, Mapping)]
-    real = [branch for branch in written if branch.get("type") != "null"]
-    return next(iter(real or written), {})
+    not_null = [branch for branch in written if branch.get("type") != "null"]
+    return next(iter(not_null or written), {})
 
 
 def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
@@ -178,17 +182,17 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     declared = schema.get("properties")
     properties: Mapping[str, Any] = declared if isinstance(declared, Mapping) else {}
     heads = {problem.path.split("/")[0] for problem in problems}
-    named = {name: inner for name, inner in properties.items() if name in heads}
-    if not named or not RULES_OF_NAMES.isdisjoint(problem.rule for problem in problems):
+    failing = {name: inner for name, inner in properties.items() if name in heads}
+    if not failing or not RULES_OF_NAMES.isdisjoint(problem.rule for problem in problems):
         # What the model has to choose from, when it used a name that does not exist.
-        named = {**named, **_map_values(_keep_types, properties), **named}
-    part: dict[str, object] = {"properties": _map_values(_drop_labels, named)}
+        failing = {**failing, **_map_values(_keep_types, properties), **failing}
+    excerpt: dict[str, object] = {"properties": _map_values(_drop_labels, failing)}
     if isinstance(schema.get("required"), list):
-        part["required"] = schema["required"]
-    text = _compact_json(part)
+        excerpt["required"] = schema["required"]
+    text = _compact_json(excerpt)
     if len(text) <= LONGEST_EXCERPT:
         return text
-    return _compact_json({**part, "properties": _map_values(_keep_types, named)})
+    return _compact_json({**excerpt, "properties": _map_values(_keep_types, failing)})
 
 
 def _map_values(
@@ -197,8 +201,8 @@ def _map_values(
     return {name: change(inner) for name, inner in properties.items()}
 
 
-def _compact_json(part: object) -> str:
-    return json.dumps(part, ensure_ascii=False, separators=(",", ":"), default=str)
+def _compact_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _drop_labels(schema: object) -> object:

@@ -53,30 +53,30 @@ class MappingScope:
     steps: int = 5000
     """Values that may still be looked at: hostile schemas must not take for ever."""
 
-    def allows(self, cost: int) -> bool:
-        return cost <= CERTAIN or self.may_guess
+    def allows(self, change_cost: int) -> bool:
+        return change_cost <= CERTAIN or self.may_guess
 
-    def ask(self, path: str, rule: str, message: str) -> None:
-        if all(asked.message != message for asked in self.questions):
-            self.questions.append(Problem(path, rule, message))
+    def ask(self, path: str, rule_name: str, message: str) -> None:
+        if all(question.message != message for question in self.questions):
+            self.questions.append(Problem(path, rule_name, message))
 
 
-def pick_cheapest(fits: Iterable[FittedValue], node: SchemaNode) -> FittedValue | None:
+def pick_cheapest(fitted_values: Iterable[FittedValue], node: SchemaNode) -> FittedValue | None:
     """Choose the value that guesses least; None if there is none, or if two are as good.
 
     Two different values at one price are a question, not a choice.
     """
-    ranked = sorted(fits, key=lambda fit: fit.cost)
-    best: FittedValue | None = None
-    for fit in ranked:
-        if best is not None and fit.cost > best.cost:
+    ranked = sorted(fitted_values, key=lambda fitted: fitted.cost)
+    cheapest: FittedValue | None = None
+    for fitted in ranked:
+        if cheapest is not None and fitted.cost > cheapest.cost:
             break
-        if not node.fits(fit.value):
+        if not node.fits(fitted.value):
             continue
-        if best is not None and not equal_as_json(best.value, fit.value):
+        if cheapest is not None and not equal_as_json(cheapest.value, fitted.value):
             return None
-        best = best or fit
-    return best
+        cheapest = cheapest or fitted
+    return cheapest
 
 
 FitProperty = Callable[[object, SchemaNode, str], FittedValue | None]
@@ -108,30 +108,30 @@ class Assignment:
         """Declared names that were not given."""
         return [name for name in self.node.properties if name not in self.assigned]
 
-    def record_change(self, cost: int, change: str) -> None:
-        self.cost += cost
+    def record_change(self, change_cost: int, change: str) -> None:
+        self.cost += change_cost
         self.changes.append(change)
 
-    def rename(self, written: str, name: str, cost: int) -> None:
+    def rename(self, written: str, name: str, change_cost: int) -> None:
         self.assigned[name] = self.unknown.pop(written)
-        self.record_change(cost, f"{written} -> {name}")
+        self.record_change(change_cost, f"{written} -> {name}")
 
     def drop(self, written: str, reason: str) -> None:
         self.unknown.pop(written)
         self.record_change(2, f"dropped {written}: {reason}")
 
-    def drop_repeats(self, hits: list[str]) -> None:
+    def drop_repeats(self, written_names: list[str]) -> None:
         """Keep the first of several names that came with one value."""
-        for written in hits[1:]:
-            self.drop(written, f"it says the same as {hits[0]}")
+        for written in written_names[1:]:
+            self.drop(written, f"it says the same as {written_names[0]}")
 
-    def ask(self, path: str, rule: str, message: str) -> None:
+    def ask(self, path: str, rule_name: str, message: str) -> None:
         self.ambiguous = True
-        self.scope.ask(path, rule, message)
+        self.scope.ask(path, rule_name, message)
 
-    def ask_which(self, name: str, hits: list[str]) -> None:
-        both = " and ".join(hits)
-        self.ask(name, "required", f"{both} both stand for {name}: which is meant?")
+    def ask_which(self, name: str, written_names: list[str]) -> None:
+        joined_names = " and ".join(written_names)
+        self.ask(name, "required", f"{joined_names} both stand for {name}: which is meant?")
 
     def fits(self, value: object, name: str) -> bool:
         child = self.node.child(name)
@@ -139,8 +139,8 @@ class Assignment:
 
     def object_given_for(self, name: str) -> dict[str, object] | None:
         """The object a property was given, empty if it was not; None: it was given no object."""
-        given = self.assigned.get(name, {})
-        return given if isinstance(given, dict) else None
+        assigned_value = self.assigned.get(name, {})
+        return assigned_value if isinstance(assigned_value, dict) else None
 
 
 class Strategy(NamedTuple):
@@ -165,14 +165,17 @@ def may_guess(assignment: Assignment) -> bool:
 
 
 def rename_properties(
-    given: Mapping[str, object], node: SchemaNode, scope: MappingScope, fit_property: FitProperty
+    given_arguments: Mapping[str, object],
+    node: SchemaNode,
+    scope: MappingScope,
+    fit_property: FitProperty,
 ) -> Assignment | None:
     """Try every strategy in turn.
 
     None where names are a question, or where something is left that may not be dropped.
     """
-    declared = {name: value for name, value in given.items() if _is_declared(name, node)}
-    unknown = {name: value for name, value in given.items() if name not in declared}
+    declared = {name: value for name, value in given_arguments.items() if _is_declared(name, node)}
+    unknown = {name: value for name, value in given_arguments.items() if name not in declared}
     assignment = Assignment(node, scope, fit_property, declared, unknown)
     for strategy in STRATEGIES:
         if strategy.applies(assignment):
@@ -212,28 +215,30 @@ def assign_by_alias(assignment: Assignment) -> None:
 
 
 def assign_spellings(
-    assignment: Assignment, spellings: Mapping[str, Iterable[str]], cost: int
+    assignment: Assignment, spellings: Mapping[str, Iterable[str]], change_cost: int
 ) -> None:
     """Assign unknown names that are one of a property's spellings, plain as `plain_name` is."""
     written: dict[str, list[str]] = {}
     for unknown in assignment.unknown:
         written.setdefault(plain_name(unknown), []).append(unknown)
     for name, others in spellings.items():
-        named = [unknown for other in others for unknown in written.get(other, ())]
-        hits = [unknown for unknown in named if unknown in assignment.unknown]
-        if hits:
-            assign_hits(assignment, name, hits, cost)
+        spelled_names = [unknown for other in others for unknown in written.get(other, ())]
+        written_names = [unknown for unknown in spelled_names if unknown in assignment.unknown]
+        if written_names:
+            assign_hits(assignment, name, written_names, change_cost)
 
 
-def assign_hits(assignment: Assignment, name: str, hits: list[str], cost: int) -> None:
+def assign_hits(
+    assignment: Assignment, name: str, written_names: list[str], change_cost: int
+) -> None:
     if name in assignment.assigned:
-        for written in hits:
+        for written in written_names:
             assignment.drop(written, f"{name} is given")
-    elif _are_all_same([assignment.unknown[written] for written in hits]):
-        assignment.drop_repeats(hits)
-        assignment.rename(hits[0], name, cost)
+    elif _are_all_same([assignment.unknown[written] for written in written_names]):
+        assignment.drop_repeats(written_names)
+        assignment.rename(written_names[0], name, change_cost)
     else:
-        assignment.ask_which(name, hits)
+        assignment.ask_which(name, written_names)
 
 
 def _are_all_same(values: list[object]) -> bool:
@@ -246,24 +251,28 @@ def assign_by_meaning(assignment: Assignment) -> None:
     for written in assignment.unknown:
         if name := find_meant_name(assignment, written):
             claims.setdefault(name, []).append(written)
-    for name, hits in claims.items():
-        if _are_all_same([assignment.unknown[written] for written in hits]):
-            assignment.drop_repeats(hits)
-            assignment.rename(hits[0], name, name_cost(assignment, hits[0], name) or 0)
+    for name, written_names in claims.items():
+        if _are_all_same([assignment.unknown[written] for written in written_names]):
+            assignment.drop_repeats(written_names)
+            assignment.rename(
+                written_names[0], name, name_cost(assignment, written_names[0], name) or 0
+            )
         elif name in assignment.missing_names:
-            assignment.ask_which(name, hits)
+            assignment.ask_which(name, written_names)
 
 
 def find_meant_name(assignment: Assignment, written: str) -> str:
     """Find the declared name that a written one stands for; empty: none, or more than one."""
-    least, hits = find_nearest_properties(assignment, written)
-    if len(hits) > 1:
-        hits = [name for name in hits if name in assignment.node.required]
-    if len(hits) != 1 or not assignment.scope.allows(least):
+    lowest_cost, nearest_names = find_nearest_properties(assignment, written)
+    if len(nearest_names) > 1:
+        nearest_names = [name for name in nearest_names if name in assignment.node.required]
+    if len(nearest_names) != 1 or not assignment.scope.allows(lowest_cost):
         return ""
-    if names_part_of_two(assignment, written, hits[0]):
+    if names_part_of_two(assignment, written, nearest_names[0]):
         return ""
-    return hits[0] if assignment.fits(assignment.unknown[written], hits[0]) else ""
+    return (
+        nearest_names[0] if assignment.fits(assignment.unknown[written], nearest_names[0]) else ""
+    )
 
 
 def find_nearest_properties(assignment: Assignment, written: str) -> tuple[int, list[str]]:
@@ -273,10 +282,12 @@ def find_nearest_properties(assignment: Assignment, written: str) -> tuple[int, 
         # So many of a thing are not the thing.
         if is_count(written) and not _takes_numbers(assignment, name):
             continue
-        if cost := name_cost(assignment, written, name):
-            costs[name] = cost
-    least = min(costs.values(), default=0)
-    return least, [name for name, cost in costs.items() if cost == least]
+        if property_cost := name_cost(assignment, written, name):
+            costs[name] = property_cost
+    lowest_cost = min(costs.values(), default=0)
+    return lowest_cost, [
+        name for name, property_cost in costs.items() if property_cost == lowest_cost
+    ]
 
 
 def names_part_of_two(assignment: Assignment, written: str, name: str) -> bool:
@@ -306,13 +317,13 @@ def assign_last_missing(assignment: Assignment) -> None:
     if len(missing) != 1:
         return
     name, alone = missing[0], len(assignment.unknown) == 1
-    hits = [
+    written_names = [
         written
         for written in assignment.unknown
         if _may_stand_for(assignment, written, name, alone)
     ]
-    if len(hits) == 1:
-        assignment.rename(hits[0], name, 7)
+    if len(written_names) == 1:
+        assignment.rename(written_names[0], name, 7)
 
 
 def _may_stand_for(assignment: Assignment, written: str, name: str, alone: bool) -> bool:
@@ -327,22 +338,22 @@ def _may_stand_for(assignment: Assignment, written: str, name: str, alone: bool)
 def assign_by_position(assignment: Assignment) -> None:
     """Read `arg0`, `param_1`, `0` as the values in the order they are declared."""
     numbered = {written: POSITIONAL_NAME.fullmatch(written) for written in assignment.unknown}
-    places = {written: int(hit[1]) for written, hit in numbered.items() if hit}
-    if not places or assignment.assigned or len(places) != len(assignment.unknown):
+    positions = {written: int(match[1]) for written, match in numbered.items() if match}
+    if not positions or assignment.assigned or len(positions) != len(assignment.unknown):
         return
-    first = min(places.values())
+    first_position = min(positions.values())
     names = list(assignment.node.properties)
-    if first > 1 or max(places.values()) - first >= len(names):
+    if first_position > 1 or max(positions.values()) - first_position >= len(names):
         return
-    for written, at in places.items():
-        assignment.rename(written, names[at - first], 3)
+    for written, position in positions.items():
+        assignment.rename(written, names[position - first_position], 3)
 
 
 def nest_dotted_names(assignment: Assignment) -> None:
     """Read `location.city` as the city of the location."""
     for written in list(assignment.unknown):
-        name, dot, inner_name = written.partition(".")
-        child = assignment.node.child(name) if dot and inner_name else None
+        name, separator, inner_name = written.partition(".")
+        child = assignment.node.child(name) if separator and inner_name else None
         if child is None or not child.takes("object"):
             continue
         inside = assignment.object_given_for(name)
@@ -365,14 +376,14 @@ def lift_from_sibling(
     takes_object = child.takes("object")
     if takes_object and not child.properties:
         return
-    free = assignment.missing_names if child.fits(value) else assignment.free_names
-    wanted = set(free) - set(child.properties)
-    left = dict(value)
-    lifted = {key: left.pop(key) for key in value if key in wanted}
-    if not lifted or not (left or takes_object):
+    open_names = assignment.missing_names if child.fits(value) else assignment.free_names
+    liftable_names = set(open_names) - set(child.properties)
+    remaining = dict(value)
+    lifted = {key: remaining.pop(key) for key in value if key in liftable_names}
+    if not lifted or not (remaining or takes_object):
         return
     assignment.assigned.update(lifted)
-    assignment.assigned[name] = left
+    assignment.assigned[name] = remaining
     assignment.record_change(CERTAIN, f"{', '.join(lifted)} taken out of {name}")
 
 
@@ -385,7 +396,9 @@ def lift_from_wrappers(assignment: Assignment) -> None:
         if not isinstance(inner, dict) or not inner:
             continue
         names = {key: _find_same_names(assignment, key) for key in inner}
-        lifted = {found[0]: inner[key] for key, found in names.items() if len(found) == 1}
+        lifted = {
+            same_names[0]: inner[key] for key, same_names in names.items() if len(same_names) == 1
+        }
         if len(lifted) == len(inner):
             assignment.unknown.pop(written)
             assignment.assigned.update(lifted)
@@ -393,16 +406,16 @@ def lift_from_wrappers(assignment: Assignment) -> None:
 
 
 def _find_same_names(assignment: Assignment, key: str) -> list[str]:
-    free = assignment.free_names
-    exact = [name for name in free if plain_name(name) == plain_name(key)]
-    return exact or [name for name in free if relation_cost(key, name, "", "") == SAME_COST]
+    open_names = assignment.free_names
+    exact = [name for name in open_names if plain_name(name) == plain_name(key)]
+    return exact or [name for name in open_names if relation_cost(key, name, "", "") == SAME_COST]
 
 
 def move_into_siblings(assignment: Assignment) -> None:
     """Move what stands one level too shallow: `city` beside `location`, where it is declared."""
-    for written, places in find_inner_places(assignment).items():
-        if len(places) == 1:
-            name, inner_name = places[0]
+    for written, inner_places in find_inner_places(assignment).items():
+        if len(inner_places) == 1:
+            name, inner_name = inner_places[0]
             inside = assignment.object_given_for(name) or {}
             assignment.assigned[name] = {**inside, inner_name: assignment.unknown.pop(written)}
             assignment.record_change(CERTAIN, f"{written} -> {name}/{inner_name}")
@@ -410,17 +423,17 @@ def move_into_siblings(assignment: Assignment) -> None:
 
 def find_inner_places(assignment: Assignment) -> dict[str, list[tuple[str, str]]]:
     """By unknown name, the (property, property in it) it may be, where that was not given."""
-    places: dict[str, list[tuple[str, str]]] = {}
+    inner_places: dict[str, list[tuple[str, str]]] = {}
     for name in assignment.node.properties:
         child = assignment.node.child(name)
         inside = assignment.object_given_for(name)
         if child is None or not child.properties or inside is None:
             continue
-        free = {plain_name(inner): inner for inner in child.properties if inner not in inside}
+        open_names = {plain_name(inner): inner for inner in child.properties if inner not in inside}
         for written in assignment.unknown:
-            if plain_name(written) in free:
-                places.setdefault(written, []).append((name, free[plain_name(written)]))
-    return places
+            if plain_name(written) in open_names:
+                inner_places.setdefault(written, []).append((name, open_names[plain_name(written)]))
+    return inner_places
 
 
 def fill_forced_values(assignment: Assignment) -> None:
@@ -445,13 +458,13 @@ def drop_unknown_names(assignment: Assignment) -> None:
         assignment.assigned.update(assignment.unknown)
         return
     for written, value in assignment.unknown.items():
-        cost = 2 if value is None or not assignment.node.properties else 6
-        needed = cost > 2 and is_needed(assignment, written)
-        if needed or not assignment.scope.allows(cost):
+        change_cost = 2 if value is None or not assignment.node.properties else 6
+        needed = change_cost > 2 and is_needed(assignment, written)
+        if needed or not assignment.scope.allows(change_cost):
             question = f"there is no {written}; what was it for?"
             assignment.ask(written, "additionalProperties", question)
             return
-        assignment.record_change(cost, f"dropped {written}: {write_short(value)}")
+        assignment.record_change(change_cost, f"dropped {written}: {write_short(value)}")
 
 
 def is_needed(assignment: Assignment, written: str) -> bool:

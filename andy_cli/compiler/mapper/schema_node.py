@@ -70,8 +70,8 @@ class SchemaNode:
         """The values that are allowed, where they are counted."""
         if "const" in self.schema:
             return [self.schema["const"]]
-        found: list[Any] = self.schema.get("enum", [])
-        return found
+        members: list[Any] = self.schema.get("enum", [])
+        return members
 
     @property
     def only(self) -> str:
@@ -138,17 +138,17 @@ class SchemaNode:
             children = ((self.child(key), inner) for key, inner in value.items())
             return all(child is None or child.formats_fit(inner) for child, inner in children)
         if isinstance(value, list):
-            items = ((self.item(at), inner) for at, inner in enumerate(value))
+            items = ((self.item(index), inner) for index, inner in enumerate(value))
             return all(child is None or child.formats_fit(inner) for child, inner in items)
         return True
 
     def child(self, name: str) -> "SchemaNode | None":
         """The place of a property; None where nothing is said about it."""
         if name not in self._children:
-            found = self._find_named(name)
-            if found is None:
+            property_schema = self._find_named(name)
+            if property_schema is None:
                 return None
-            child = self._children[name] = SchemaNode(found, self.validators)
+            child = self._children[name] = SchemaNode(property_schema, self.validators)
             child.limits = name not in self.required and only_limits(name)
         return self._children[name]
 
@@ -162,19 +162,19 @@ class SchemaNode:
                 and is_usable_pattern(pattern)
                 and self.validators.matches(pattern, name)
             ):
-                wanted: Mapping[str, Any] | bool = declared_schema
-                return wanted
-        rest = self.schema.get("additionalProperties")
-        return rest if isinstance(rest, Mapping) and rest else None
+                matched: Mapping[str, Any] | bool = declared_schema
+                return matched
+        additional = self.schema.get("additionalProperties")
+        return additional if isinstance(additional, Mapping) and additional else None
 
-    def item(self, at: int) -> "SchemaNode | None":
-        first = self.schema.get("prefixItems", ())
-        key = at if at < len(first) else -1
+    def item(self, index: int) -> "SchemaNode | None":
+        prefix_schemas = self.schema.get("prefixItems", ())
+        key = index if index < len(prefix_schemas) else -1
         if key not in self._children:
-            found = first[at] if key >= 0 else self.schema.get("items")
-            if found is None or found is True:
+            item_schema = prefix_schemas[index] if key >= 0 else self.schema.get("items")
+            if item_schema is None or item_schema is True:
                 return None
-            self._children[key] = SchemaNode(found, self.validators)
+            self._children[key] = SchemaNode(item_schema, self.validators)
         return self._children[key]
 
     @property
@@ -182,17 +182,17 @@ class SchemaNode:
         """The alternatives of `anyOf` or `oneOf`, each with what holds for all."""
         if self._branches is None:
             word = "anyOf" if "anyOf" in self.schema else "oneOf"
-            base = {key: value for key, value in self.schema.items() if key != word}
-            made: list[dict[str, Any]] = []
+            common = {key: value for key, value in self.schema.items() if key != word}
+            merged: list[dict[str, Any]] = []
             for alternative in self.schema.get(word, ())[:BRANCHES]:
                 branch = (
-                    _merge_two(base, merge_references(alternative, self.validators))
+                    _merge_two(common, merge_references(alternative, self.validators))
                     if isinstance(alternative, dict)
                     else None
                 )
                 if branch is not None:
-                    made.append(branch)
-            self._branches = tuple(SchemaNode(branch, self.validators) for branch in made)
+                    merged.append(branch)
+            self._branches = tuple(SchemaNode(branch, self.validators) for branch in merged)
         return self._branches
 
 
@@ -206,46 +206,48 @@ def _infer_kinds(schema: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(map(kind_of, allowed))
 
 
-def merge_references(schema: Mapping[str, Any], judges: Validators) -> dict[str, Any]:
+def merge_references(schema: Mapping[str, Any], validators: Validators) -> dict[str, Any]:
     """With what `$ref` leads to and `allOf` adds, as far as one object can say it."""
-    known = judges.merged.get(id(schema))
-    if known is not None and known[0] is schema:
-        return known[1]
+    earlier_merge = validators.merged.get(id(schema))
+    if earlier_merge is not None and earlier_merge[0] is schema:
+        return earlier_merge[1]
     # Whoever refers to itself gets what it says without that.
-    judges.merged[id(schema)] = (schema, dict(schema))
-    made = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
+    validators.merged[id(schema)] = (schema, dict(schema))
+    merged = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        target = resolve_reference(reference, judges.root)
-        found = merge_references(target, judges) if isinstance(target, Mapping) else {}
-        made = _merge_two(found, made)
-    for part in schema.get("allOf", ())[:BRANCHES]:
-        if isinstance(part, Mapping):
-            made = _merge_two(made, merge_references(part, judges))
-    judges.merged[id(schema)] = (schema, made)
-    return made
+        target = resolve_reference(reference, validators.root)
+        referenced = merge_references(target, validators) if isinstance(target, Mapping) else {}
+        merged = _merge_two(referenced, merged)
+    for added_schema in schema.get("allOf", ())[:BRANCHES]:
+        if isinstance(added_schema, Mapping):
+            merged = _merge_two(merged, merge_references(added_schema, validators))
+    validators.merged[id(schema)] = (schema, merged)
+    return merged
 
 
-def _merge_two(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    both = {**one, **other}
-    if "properties" in one and "properties" in other:
-        both["properties"] = {**one["properties"], **other["properties"]}
-    if "required" in one and "required" in other:
-        both["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
-    return both
+def _merge_two(first_schema: Mapping[str, Any], second_schema: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**first_schema, **second_schema}
+    if "properties" in first_schema and "properties" in second_schema:
+        merged["properties"] = {**first_schema["properties"], **second_schema["properties"]}
+    if "required" in first_schema and "required" in second_schema:
+        merged["required"] = list(
+            dict.fromkeys([*first_schema["required"], *second_schema["required"]])
+        )
+    return merged
 
 
 class PreparedSchema:
     """A schema that can be asked."""
 
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root_schema: dict[str, Any]) -> None:
         self.broken = False
         """Its rules cannot be read: only the names are known."""
         try:
-            self.validators = Validators(root)
+            self.validators = Validators(root_schema)
         except UnreadableSchema:
             self.broken = True
-            names: dict[str, object] = {name: {} for name in root.get("properties", {})}
+            names: dict[str, object] = {name: {} for name in root_schema.get("properties", {})}
             self.validators = Validators(
                 {"type": "object", "properties": names, "additionalProperties": not names}
             )
@@ -253,8 +255,8 @@ class PreparedSchema:
 
     def too_many(self, arguments: object) -> bool:
         """Tell whether there are too many ways to read the arguments for looking at all of them."""
-        ways: int = self.validators.widest ** min(nesting_depth(arguments), 40)
-        return ways > TOO_MANY_WAYS
+        possible_readings: int = self.validators.widest ** min(nesting_depth(arguments), 40)
+        return possible_readings > TOO_MANY_WAYS
 
     def _outline_problems(self, arguments: object) -> Iterator[Problem]:
         """Yield the arguments that do not fit, without the reasons."""
@@ -270,15 +272,15 @@ class PreparedSchema:
         """All that does not fit, at most a dozen; empty: valid."""
         if self.too_many(arguments):
             return tuple(self._outline_problems(arguments))
-        found: list[Problem] = []
+        problems: list[Problem] = []
         for error in self.validators.errors(arguments):
             path = "/".join(map(str, _precise_path(error)))
-            found.append(Problem(path, error.rule, _shorten_message(error.message)))
-            if len(found) == MOST_PROBLEMS:
+            problems.append(Problem(path, error.rule, _shorten_message(error.message)))
+            if len(problems) == MOST_PROBLEMS:
                 break
-        if not found and self.validators.formats:
-            found.extend(_format_problems(self.node, arguments, ()))
-        return tuple(found)
+        if not problems and self.validators.formats:
+            problems.extend(_format_problems(self.node, arguments, ()))
+        return tuple(problems)
 
 
 def _precise_path(error: SchemaError) -> tuple[str | int, ...]:
@@ -296,10 +298,12 @@ def _shorten_message(message: str) -> str:
 
 def _format_problems(node: SchemaNode, value: object, path: tuple[str, ...]) -> Iterator[Problem]:
     if isinstance(value, str):
-        form = str(node.schema.get("format", ""))
-        if not follows_format(value, form):
+        text_format = str(node.schema.get("format", ""))
+        if not follows_format(value, text_format):
             yield Problem(
-                "/".join(path), "format", f"{_shorten_message(json.dumps(value))} is no {form}"
+                "/".join(path),
+                "format",
+                f"{_shorten_message(json.dumps(value))} is no {text_format}",
             )
     elif isinstance(value, dict | list):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
@@ -316,16 +320,16 @@ _prepared_by_content: dict[str, PreparedSchema] = {}
 
 def prepare_schema(tool: Schema) -> PreparedSchema:
     """The tool's schema, ready to be asked. Never raises."""
-    held = _prepared_by_place.get(id(tool))
-    if held is not None and held[0] is tool:
-        return held[1]
+    cached = _prepared_by_place.get(id(tool))
+    if cached is not None and cached[0] is tool:
+        return cached[1]
     schema = tool_parameters(tool)
     content = json.dumps(schema, default=repr, sort_keys=False)
-    made = _prepared_by_content.get(content)
-    for kept in (_prepared_by_place, _prepared_by_content):
-        if len(kept) >= MOST_PREPARED:
-            kept.clear()
-    if made is None:
-        made = _prepared_by_content[content] = PreparedSchema(standardize_schema(schema))
-    _prepared_by_place[id(tool)] = (tool, made)
-    return made
+    prepared = _prepared_by_content.get(content)
+    for cache in (_prepared_by_place, _prepared_by_content):
+        if len(cache) >= MOST_PREPARED:
+            cache.clear()
+    if prepared is None:
+        prepared = _prepared_by_content[content] = PreparedSchema(standardize_schema(schema))
+    _prepared_by_place[id(tool)] = (tool, prepared)
+    return prepared

@@ -40,52 +40,54 @@ def tool_parameters(tool: Schema) -> Schema:
     """The JSON Schema of a tool's arguments, wherever its maker put it."""
     function = tool.get("function", tool)
     for key in ("parameters", "inputSchema", "input_schema"):
-        found = function.get(key) if isinstance(function, Mapping) else None
-        if isinstance(found, Mapping):
-            return found
+        parameters = function.get(key) if isinstance(function, Mapping) else None
+        if isinstance(parameters, Mapping):
+            return parameters
     return {}
 
 
 def standardize_schema(schema: object) -> dict[str, Any]:
     """The schema of a tool's arguments, an object whatever was written. Never raises."""
-    part = _standardize_part(schema if isinstance(schema, Mapping) else {}, 0)
+    standard = _standardize_part(schema if isinstance(schema, Mapping) else {}, 0)
     written = schema.get("type") if isinstance(schema, Mapping) else None
-    part["type"] = "object"
-    if isinstance(written, str) and written not in STANDARD_KINDS and "properties" in part:
+    standard["type"] = "object"
+    if isinstance(written, str) and written not in STANDARD_KINDS and "properties" in standard:
         # The signature of a function, not a JSON Schema: nothing else may be given.
-        part.setdefault("additionalProperties", False)
-    return _absolute_references(part)
+        standard.setdefault("additionalProperties", False)
+    return _absolute_references(standard)
 
 
 def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     if depth > DEEPEST_SCHEMA:
         return {}
-    part: dict[str, Any] = {key: schema[key] for key in COPIED_KEYWORDS if key in schema}
-    _copy_types(schema, part)
-    _copy_limits(schema, part)
-    _copy_subschemas(schema, part, depth)
+    standard: dict[str, Any] = {key: schema[key] for key in COPIED_KEYWORDS if key in schema}
+    _copy_types(schema, standard)
+    _copy_limits(schema, standard)
+    _copy_subschemas(schema, standard, depth)
     if isinstance(schema.get("$ref"), str):
-        part["$ref"] = schema["$ref"]
-    _translate_older_keywords(schema, part, depth)
-    _copy_required(schema, part)
-    if "patternProperties" in part:
-        by_pattern = part["patternProperties"].items()
+        standard["$ref"] = schema["$ref"]
+    _translate_older_keywords(schema, standard, depth)
+    _copy_required(schema, standard)
+    if "patternProperties" in standard:
+        by_pattern = standard["patternProperties"].items()
         usable = {pattern: inner for pattern, inner in by_pattern if is_usable_pattern(pattern)}
-        part["patternProperties"] = usable
-    return _make_nullable(part) if schema.get("nullable") is True else part
+        standard["patternProperties"] = usable
+    return _make_nullable(standard) if schema.get("nullable") is True else standard
 
 
-def _copy_subschemas(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
+def _copy_subschemas(schema: Mapping[str, Any], standard: dict[str, Any], depth: int) -> None:
     for key in SUBSCHEMA_KEYWORDS:
         if isinstance(schema.get(key), bool | Mapping):
-            part[key] = _standardize_any(schema[key], depth)
+            standard[key] = _standardize_any(schema[key], depth)
     for key in SUBSCHEMA_LISTS:
         if isinstance(schema.get(key), list) and schema[key]:
-            part[key] = [_standardize_any(inner, depth) for inner in schema[key]]
+            standard[key] = [_standardize_any(inner, depth) for inner in schema[key]]
     for key in SUBSCHEMA_MAPS:
         if isinstance(schema.get(key), Mapping):
-            named = schema[key].items()
-            part[key] = {str(name): _standardize_any(inner, depth) for name, inner in named}
+            subschemas = schema[key].items()
+            standard[key] = {
+                str(name): _standardize_any(inner, depth) for name, inner in subschemas
+            }
 
 
 def _standardize_any(schema: object, depth: int) -> dict[str, Any] | bool:
@@ -96,44 +98,44 @@ def _standardize_any(schema: object, depth: int) -> dict[str, Any] | bool:
     return _standardize_part(schema, depth + 1) if isinstance(schema, Mapping) else {}
 
 
-def _copy_types(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
+def _copy_types(schema: Mapping[str, Any], standard: dict[str, Any]) -> None:
     written = schema.get("type")
     names = [written] if isinstance(written, str) else written
     if isinstance(names, list):
-        _copy_kinds([name for name in names if isinstance(name, str)], part)
+        _copy_kinds([name for name in names if isinstance(name, str)], standard)
         if schema.get("format") in ("float", "double"):
-            part[FLOATING] = True
+            standard[FLOATING] = True
     elif isinstance(names, Mapping):
-        part.update(_standardize_part(names, DEEPEST_SCHEMA))
+        standard.update(_standardize_part(names, DEEPEST_SCHEMA))
     if isinstance(schema.get("enum"), list) and schema["enum"]:
-        part["enum"] = schema["enum"]
+        standard["enum"] = schema["enum"]
     if "const" in schema:
-        part["const"] = schema["const"]
+        standard["const"] = schema["const"]
 
 
-def _copy_kinds(names: list[str], part: dict[str, Any]) -> None:
+def _copy_kinds(names: list[str], standard: dict[str, Any]) -> None:
     kinds = list(dict.fromkeys(map(parse_kind, names)))
     if kinds and all(kinds):
-        part["type"] = kinds[0] if len(kinds) == 1 else kinds
+        standard["type"] = kinds[0] if len(kinds) == 1 else kinds
     if any(name.lower() in FLOAT_NAMES for name in names):
-        part[FLOATING] = True
+        standard[FLOATING] = True
 
 
-def _copy_limits(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
+def _copy_limits(schema: Mapping[str, Any], standard: dict[str, Any]) -> None:
     for key in NUMBER_LIMITS:
         if _is_number(schema.get(key)):
-            part[key] = schema[key]
-    if part.get("multipleOf", 1) <= 0:
-        del part["multipleOf"]
+            standard[key] = schema[key]
+    if standard.get("multipleOf", 1) <= 0:
+        del standard["multipleOf"]
     for key in COUNT_LIMITS:
         if _is_count(schema.get(key)):
-            part[key] = schema[key]
+            standard[key] = schema[key]
     if isinstance(schema.get("uniqueItems"), bool):
-        part["uniqueItems"] = schema["uniqueItems"]
+        standard["uniqueItems"] = schema["uniqueItems"]
     if isinstance(schema.get("pattern"), str) and is_usable_pattern(schema["pattern"]):
-        part["pattern"] = schema["pattern"]
+        standard["pattern"] = schema["pattern"]
     if isinstance(schema.get("dependentRequired"), Mapping):
-        part["dependentRequired"] = _lists_of_names(schema["dependentRequired"])
+        standard["dependentRequired"] = _lists_of_names(schema["dependentRequired"])
 
 
 def _is_number(value: object) -> bool:
@@ -153,36 +155,38 @@ def _lists_of_names(written: Mapping[str, object]) -> dict[str, list[str]]:
     }
 
 
-def _translate_older_keywords(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
+def _translate_older_keywords(
+    schema: Mapping[str, Any], standard: dict[str, Any], depth: int
+) -> None:
     """Keywords of earlier drafts, in the words of 2020-12."""
-    _translate_items(schema, part, depth)
+    _translate_items(schema, standard, depth)
     for limit in ("Minimum", "Maximum"):
-        if schema.get(f"exclusive{limit}") is True and limit.lower() in part:
-            part[f"exclusive{limit}"] = part.pop(limit.lower())
+        if schema.get(f"exclusive{limit}") is True and limit.lower() in standard:
+            standard[f"exclusive{limit}"] = standard.pop(limit.lower())
     older = schema.get("dependencies")
     for name, needed in older.items() if isinstance(older, Mapping) else ():
         if isinstance(needed, list):
-            part.setdefault("dependentRequired", {})[str(name)] = _unique_names(needed)
+            standard.setdefault("dependentRequired", {})[str(name)] = _unique_names(needed)
         elif isinstance(needed, Mapping):
-            part.setdefault("dependentSchemas", {})[str(name)] = _standardize_any(needed, depth)
+            standard.setdefault("dependentSchemas", {})[str(name)] = _standardize_any(needed, depth)
 
 
-def _translate_items(schema: Mapping[str, Any], part: dict[str, Any], depth: int) -> None:
+def _translate_items(schema: Mapping[str, Any], standard: dict[str, Any], depth: int) -> None:
     """Translate `items` that are a list, a schema for each place, or the name of a type."""
     items = schema.get("items")
     if isinstance(items, str):
-        part["items"] = _standardize_any(items, depth)
+        standard["items"] = _standardize_any(items, depth)
     if not isinstance(items, list):
         return
     if items:
-        part["prefixItems"] = [_standardize_any(item, depth) for item in items]
+        standard["prefixItems"] = [_standardize_any(item, depth) for item in items]
     else:
-        part.pop("prefixItems", None)
+        standard.pop("prefixItems", None)
     if isinstance(schema.get("additionalItems"), bool | Mapping):
-        part["items"] = _standardize_any(schema["additionalItems"], depth)
+        standard["items"] = _standardize_any(schema["additionalItems"], depth)
 
 
-def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
+def _copy_required(schema: Mapping[str, Any], standard: dict[str, Any]) -> None:
     """With what stands in the wrong place: `required: true` or `optional: true` in a property."""
     written = schema.get("required")
     names = dict.fromkeys(_unique_names(written) if isinstance(written, list) else ())
@@ -195,22 +199,22 @@ def _copy_required(schema: Mapping[str, Any], part: dict[str, Any]) -> None:
         if declared.get("optional") is True or declared.get("required") is False:
             names.pop(name, None)
     if names:
-        part["required"] = list(names)
+        standard["required"] = list(names)
 
 
 def _unique_names(written: list[object]) -> list[str]:
     return list(dict.fromkeys(name for name in written if isinstance(name, str)))
 
 
-def _make_nullable(part: dict[str, Any]) -> dict[str, Any]:
-    kinds = part.get("type")
+def _make_nullable(standard: dict[str, Any]) -> dict[str, Any]:
+    kinds = standard.get("type")
     if isinstance(kinds, str):
-        part["type"] = [kinds, "null"]
+        standard["type"] = [kinds, "null"]
     elif isinstance(kinds, list) and "null" not in kinds:
-        part["type"] = [*kinds, "null"]
-    if "enum" in part and None not in part["enum"]:
-        part["enum"] = [*part["enum"], None]
-    return part
+        standard["type"] = [*kinds, "null"]
+    if "enum" in standard and None not in standard["enum"]:
+        standard["enum"] = [*standard["enum"], None]
+    return standard
 
 
 def is_usable_pattern(pattern: str) -> bool:
@@ -221,55 +225,55 @@ def is_usable_pattern(pattern: str) -> bool:
     return len(pattern) < 2000
 
 
-def _absolute_references(root: dict[str, Any]) -> dict[str, Any]:
+def _absolute_references(root_schema: dict[str, Any]) -> dict[str, Any]:
     """References that lead somewhere are made absolute; all others go."""
 
-    def walk(part: object) -> None:
-        if isinstance(part, list):
-            for item in part:
+    def walk(schema_part: object) -> None:
+        if isinstance(schema_part, list):
+            for item in schema_part:
                 walk(item)
-        if not isinstance(part, dict):
+        if not isinstance(schema_part, dict):
             return
-        written = part.get("$ref")
+        written = schema_part.get("$ref")
         if isinstance(written, str):
-            if isinstance(resolve_reference(written, root), Mapping) and not _is_circular(
-                written, root
+            if isinstance(resolve_reference(written, root_schema), Mapping) and not _is_circular(
+                written, root_schema
             ):
-                part["$ref"] = f"{ROOT}#{written.partition('#')[2]}"
+                schema_part["$ref"] = f"{ROOT}#{written.partition('#')[2]}"
             else:
-                del part["$ref"]
-        for key, inner in part.items():
+                del schema_part["$ref"]
+        for key, inner in schema_part.items():
             if key not in ("enum", "const", "default"):
                 walk(inner)
 
-    walk(root)
-    return root
+    walk(root_schema)
+    return root_schema
 
 
-def _is_circular(reference: str, root: Mapping[str, Any]) -> bool:
-    seen = {reference.partition("#")[2]}
-    found = resolve_reference(reference, root)
-    while isinstance(found, Mapping) and isinstance(found.get("$ref"), str):
-        step = found["$ref"].partition("#")[2]
-        if step in seen:
+def _is_circular(reference: str, root_schema: Mapping[str, Any]) -> bool:
+    followed = {reference.partition("#")[2]}
+    target = resolve_reference(reference, root_schema)
+    while isinstance(target, Mapping) and isinstance(target.get("$ref"), str):
+        pointer = target["$ref"].partition("#")[2]
+        if pointer in followed:
             return True
-        seen.add(step)
-        found = resolve_reference(found["$ref"], root)
+        followed.add(pointer)
+        target = resolve_reference(target["$ref"], root_schema)
     return False
 
 
-def resolve_reference(reference: str, root: Mapping[str, Any]) -> object:
+def resolve_reference(reference: str, root_schema: Mapping[str, Any]) -> object:
     """Follow a reference inside the document; None for any other."""
     document, _, pointer = reference.partition("#")
     if document not in ("", ROOT) or (pointer and not pointer.startswith("/")):
         return None
-    found: object = root
-    for step in pointer.split("/")[1:]:
-        key = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, Mapping):
-            found = found.get(key)
-        elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
-            found = found[int(key)]
+    target: object = root_schema
+    for segment in pointer.split("/")[1:]:
+        key = segment.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping):
+            target = target.get(key)
+        elif isinstance(target, list) and key.isdigit() and int(key) < len(target):
+            target = target[int(key)]
         else:
             return None
-    return found
+    return target

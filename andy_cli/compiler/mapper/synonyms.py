@@ -250,34 +250,45 @@ def _index_synonym_groups() -> dict[str, list[frozenset[str]]]:
     return groups
 
 
-def are_opposite(one: str, other: str) -> bool:
+def are_opposite(first_name: str, second_name: str) -> bool:
     """`start_date` and `end_date`: alike, and never the same."""
-    first, second = set(split_words(one)), set(split_words(other))
-    mine, theirs = first - second, second - first
-    if any(frozenset((a, b)) in OPPOSITES for a in mine for b in theirs):
+    first_words, second_words = set(split_words(first_name)), set(split_words(second_name))
+    only_first, only_second = first_words - second_words, second_words - first_words
+    if any(
+        frozenset((first_word, second_word)) in OPPOSITES
+        for first_word in only_first
+        for second_word in only_second
+    ):
         return True
-    if (mine & EARLY and theirs & LATE) or (mine & LATE and theirs & EARLY):
+    if (only_first & EARLY and only_second & LATE) or (only_first & LATE and only_second & EARLY):
         return True
-    return bool((mine | theirs) & DISTINGUISHING and first & second)
+    return bool((only_first | only_second) & DISTINGUISHING and first_words & second_words)
 
 
-def is_abbreviation(short: str, long: str) -> bool:
+def is_abbreviation(abbreviation: str, full_word: str) -> bool:
     """`km` is kilometers: the letters of the one, in order, begin and stand in the other."""
-    if not 0 < len(short) <= 4 or not long.startswith(short[0]) or len(long) < 2 * len(short):
+    if (
+        not 0 < len(abbreviation) <= 4
+        or not full_word.startswith(abbreviation[0])
+        or len(full_word) < 2 * len(abbreviation)
+    ):
         return False
-    rest = iter(long)
-    return all(letter in rest for letter in short)
+    remaining_letters = iter(full_word)
+    return all(letter in remaining_letters for letter in abbreviation)
 
 
 @lru_cache(maxsize=4096)
 def canonical_words(name: str) -> tuple[str, ...]:
     """The words of a name, without plurals, each by the word that stands for it."""
-    said = [part for word in split_words(name) for part in DIGITS.sub(r"\1 \2", word).split()]
-    spelled = [
-        SYNONYMS.get(word) or SYNONYMS.get(singular_of(word), singular_of(word)) for word in said
+    singular_words = [
+        word_part for word in split_words(name) for word_part in DIGITS.sub(r"\1 \2", word).split()
     ]
-    if len(said) > 1 and spelled[-2] in MEASURES:
-        spelled[-1] = UNIT_LETTERS.get(said[-1], spelled[-1])
+    spelled = [
+        SYNONYMS.get(word) or SYNONYMS.get(singular_of(word), singular_of(word))
+        for word in singular_words
+    ]
+    if len(singular_words) > 1 and spelled[-2] in MEASURES:
+        spelled[-1] = UNIT_LETTERS.get(singular_words[-1], spelled[-1])
     return tuple(spelled)
 
 
@@ -326,40 +337,42 @@ def relation_cost(written: str, name: str, tool: str, about: str) -> int | None:
         return SAME_COST
     if are_opposite(written, name) or are_rivals(written, name):
         return None
-    mine, theirs = content_words(written), content_words(name)
-    if not mine:
+    written_words, declared_words = content_words(written), content_words(name)
+    if not written_words:
         return kind_word_cost(written, name)
-    if mine == theirs or join_words(written) == "".join(canonical_words(name)):
+    if written_words == declared_words or join_words(written) == "".join(canonical_words(name)):
         return SAME_COST
-    if not theirs:
+    if not declared_words:
         return context_cost(written, name, tool, about)
     return explained_cost(written, name, tool, about)
 
 
 def explained_cost(written: str, name: str, tool: str, about: str) -> int | None:
     """A name that shares words with the declared one, where its other words are explained."""
-    mine, theirs = content_words(written), content_words(name)
-    spelled, cost = spell_out(mine, theirs)
-    shared = spelled & theirs
-    if not shared or unexplained_words(written, spelled - theirs, shared, tool, about):
-        return described_cost(mine, tool, about)
-    return shortened_cost(spelled, name) and max(cost, FREE_COST)
+    written_words, declared_words = content_words(written), content_words(name)
+    spelled_words, spelling_cost = spell_out(written_words, declared_words)
+    shared_words = spelled_words & declared_words
+    if not shared_words or unexplained_words(
+        written, spelled_words - declared_words, shared_words, tool, about
+    ):
+        return described_cost(written_words, tool, about)
+    return shortened_cost(spelled_words, name) and max(spelling_cost, FREE_COST)
 
 
 def context_cost(written: str, name: str, tool: str, about: str) -> int | None:
     """`song_name` for `name` of a tool for songs: its other words say what is known anyway."""
-    known = content_words(tool) | content_words(about) | WHOSE
+    known_words = content_words(tool) | content_words(about) | WHOSE
     ends_alike = canonical_words(written)[-1:] == canonical_words(name)[-1:]
-    is_known = content_words(written) <= known - BOUNDS - ENDS - UNITS
+    is_known = content_words(written) <= known_words - BOUNDS - ENDS - UNITS
     return FREE_COST if ends_alike and is_known else None
 
 
 def join_words(name: str) -> str:
     """The name as one word, without what only says how it is given."""
-    said = list(canonical_words(name))
-    while len(said) > 1 and said[-1] in CARRIERS:
-        said.pop()
-    return "".join(said)
+    name_words = list(canonical_words(name))
+    while len(name_words) > 1 and name_words[-1] in CARRIERS:
+        name_words.pop()
+    return "".join(name_words)
 
 
 def kind_word_cost(written: str, name: str) -> int | None:
@@ -373,49 +386,66 @@ def kind_word_cost(written: str, name: str) -> int | None:
 
 
 def are_rivals(written: str, name: str) -> bool:
-    mine, theirs = content_words(written), content_words(name)
-    return any(mine & group - theirs and theirs & group - mine for group in RIVALS)
+    written_words, declared_words = content_words(written), content_words(name)
+    return any(
+        written_words & group - declared_words and declared_words & group - written_words
+        for group in RIVALS
+    )
 
 
-def spell_out(mine: frozenset[str], theirs: frozenset[str]) -> tuple[frozenset[str], int]:
+def spell_out(
+    written_words: frozenset[str], declared_words: frozenset[str]
+) -> tuple[frozenset[str], int]:
     """Abbreviations as the words they stand for, and what that costs."""
-    made, cost = set[str](), 0
-    for word in mine:
-        longer = [other for other in theirs if word not in theirs and abbreviates(word, other)]
-        made.add(longer[0] if len(longer) == 1 else word)
-        if longer:
-            cost = GUESS_COST if len(word) == 1 else FREE_COST
-    return frozenset(made), cost
+    spelled_words, spelling_cost = set[str](), 0
+    for word in written_words:
+        full_words = [
+            full_word
+            for full_word in declared_words
+            if word not in declared_words and abbreviates(word, full_word)
+        ]
+        spelled_words.add(full_words[0] if len(full_words) == 1 else word)
+        if full_words:
+            spelling_cost = GUESS_COST if len(word) == 1 else FREE_COST
+    return frozenset(spelled_words), spelling_cost
 
 
-def abbreviates(short: str, long: str) -> bool:
+def abbreviates(abbreviation: str, full_word: str) -> bool:
     """`m` is mass, `mgr` is manager: the first letter, and consonants.
 
     What only begins a word may be another one: `art` is no artist. Those that are none are data.
     """
-    if len(short) == 1:
-        return long.startswith(short) and len(long) > 2
-    if short in UNITS or short in BOUNDS or not any(map(str.isalpha, short)):
+    if len(abbreviation) == 1:
+        return full_word.startswith(abbreviation) and len(full_word) > 2
+    if abbreviation in UNITS or abbreviation in BOUNDS or not any(map(str.isalpha, abbreviation)):
         return False
-    consonants = not set(short[1:]) & set("aeiou")
-    return consonants and not long.startswith(short) and is_abbreviation(short, long)
+    consonants = not set(abbreviation[1:]) & set("aeiou")
+    return (
+        consonants
+        and not full_word.startswith(abbreviation)
+        and is_abbreviation(abbreviation, full_word)
+    )
 
 
 def unexplained_words(
-    written: str, left: frozenset[str], common: frozenset[str], tool: str, about: str
+    written: str, unmatched: frozenset[str], shared_words: frozenset[str], tool: str, about: str
 ) -> frozenset[str]:
     """The words of the written name that the declared one neither has nor implies."""
     order = canonical_words(written)
-    last = max((at for at, word in enumerate(order) if word in common), default=-1)
-    behind = frozenset(order[last + 1 :]) if last >= 0 else frozenset()
-    known = content_words(tool) | content_words(about)
-    if common <= UNITS:
-        known |= MEASURES
-    if "identifier" not in common:
-        known |= ENTITIES
-    carried = CARRIERS & behind
-    implied = (carried | known - behind) - BOUNDS - ENDS - UNITS | (UNITS & content_words(about))
-    return left - frozenset(word for word in implied if len(word) > 1 and not word.isdigit())
+    last_common = max(
+        (index for index, word in enumerate(order) if word in shared_words), default=-1
+    )
+    words_behind = frozenset(order[last_common + 1 :]) if last_common >= 0 else frozenset()
+    known_words = content_words(tool) | content_words(about)
+    if shared_words <= UNITS:
+        known_words |= MEASURES
+    if "identifier" not in shared_words:
+        known_words |= ENTITIES
+    carried = CARRIERS & words_behind
+    implied = (carried | known_words - words_behind) - BOUNDS - ENDS - UNITS | (
+        UNITS & content_words(about)
+    )
+    return unmatched - frozenset(word for word in implied if len(word) > 1 and not word.isdigit())
 
 
 def description_head(about: str) -> frozenset[str]:
@@ -424,37 +454,37 @@ def description_head(about: str) -> frozenset[str]:
     return content_words(about[: match.start()] if match else about[:40])
 
 
-def shortened_cost(mine: frozenset[str], name: str) -> int | None:
+def shortened_cost(written_words: frozenset[str], name: str) -> int | None:
     """The cost of a name that lacks words of the declared one; None where they matter."""
-    theirs = content_words(name)
-    lacking = theirs - mine
-    if lacking and mine - theirs:
+    declared_words = content_words(name)
+    lacking_words = declared_words - written_words
+    if lacking_words and written_words - declared_words:
         return None
-    if mine & theirs <= BOUNDS | ENDS:
+    if written_words & declared_words <= BOUNDS | ENDS:
         return FREE_COST
-    if lacking & (BOUNDS | ENDS):
+    if lacking_words & (BOUNDS | ENDS):
         return None
-    changes_kind = head_word(name) in lacking - CARRIERS - UNITS - {"identifier"}
+    changes_kind = head_word(name) in lacking_words - CARRIERS - UNITS - {"identifier"}
     return None if changes_kind else FREE_COST
 
 
 def head_word(name: str) -> str:
     """Find what a name is about: its last word, or the last before `of`."""
-    said = list(canonical_words(name))
-    before = said[: said.index("of")] if "of" in said else said
-    telling = [word for word in before if word not in EMPTY]
-    return (telling or [word for word in said if word not in EMPTY])[-1]
+    name_words = list(canonical_words(name))
+    words_before = name_words[: name_words.index("of")] if "of" in name_words else name_words
+    telling_words = [word for word in words_before if word not in EMPTY]
+    return (telling_words or [word for word in name_words if word not in EMPTY])[-1]
 
 
-def described_cost(mine: frozenset[str], tool: str, about: str) -> int | None:
+def described_cost(written_words: frozenset[str], tool: str, about: str) -> int | None:
     """The cost of a name that only the description, or the name of the tool, knows."""
-    if mine & (BOUNDS | ENDS | UNITS) or min(map(len, mine)) < 3:
+    if written_words & (BOUNDS | ENDS | UNITS) or min(map(len, written_words)) < 3:
         return None
-    if mine <= description_head(about):
+    if written_words <= description_head(about):
         return GUESS_COST
-    verb = split_words(tool)[:1]
-    acts = bool(verb) and verb[0] in OBJECTS_FIRST
-    return GUESS_COST + 1 if acts and mine <= content_words(tool) else None
+    tool_verb = split_words(tool)[:1]
+    acts_on_object = bool(tool_verb) and tool_verb[0] in OBJECTS_FIRST
+    return GUESS_COST + 1 if acts_on_object and written_words <= content_words(tool) else None
 
 
 def may_fill(written: str, name: str, alone: bool) -> bool:
@@ -478,15 +508,17 @@ def is_about(written: str, name: str) -> bool:
 
 def only_limits(name: str) -> bool:
     """Tell whether a parameter says no more than how much is shown."""
-    said = frozenset(canonical_words(name))
-    told = said & {"limit", "depth", "maximum", "top", "per"} or {"page", "size"} <= said
-    return said <= LIMITS and (bool(told) or is_count(name))
+    name_words = frozenset(canonical_words(name))
+    limit_words = (
+        name_words & {"limit", "depth", "maximum", "top", "per"} or {"page", "size"} <= name_words
+    )
+    return name_words <= LIMITS and (bool(limit_words) or is_count(name))
 
 
 def is_count(name: str) -> bool:
     """Tell whether a name asks how many: `num_results`, `result_count`."""
-    said = split_words(name)
-    return bool(said) and (said[0] in ("num", "number") or said[-1] == "count")
+    name_words = split_words(name)
+    return bool(name_words) and (name_words[0] in ("num", "number") or name_words[-1] == "count")
 
 
 def is_wrapper(key: str, tool: str) -> bool:

@@ -29,17 +29,17 @@ BARE_HOST = Expression(r"(?:www\.|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io
 LONGEST_FORMATTED = 300
 
 
-def follows_format(text: str, form: str) -> bool:
+def follows_format(text: str, format_name: str) -> bool:
     """Tell whether the text is of that format; formats that are not known here are never judged."""
-    if form == "date":
+    if format_name == "date":
         return _is_date(text)
-    if form == "date-time":
+    if format_name == "date-time":
         return bool(MOMENT.fullmatch(text)) and _is_date(text[:10])
-    if form == "time":
+    if format_name == "time":
         return bool(TIME.fullmatch(text))
-    if form == "email":
+    if format_name == "email":
         return bool(EMAIL.fullmatch(text))
-    if form in ("uri", "url"):
+    if format_name in ("uri", "url"):
         return bool(URI.fullmatch(text.strip()))
     return True
 
@@ -60,10 +60,10 @@ Rewritten = tuple[bool, str]
 """(nothing is guessed, the text in the format)."""
 
 
-def rewrite_in_format(text: str, form: str) -> Iterator[Rewritten]:
+def rewrite_in_format(text: str, format_name: str) -> Iterator[Rewritten]:
     """All that a text may mean in a format of JSON Schema."""
     text = text.strip()
-    rewrite = REWRITERS.get(form)
+    rewrite = REWRITERS.get(format_name)
     if rewrite is not None and len(text) <= LONGEST_FORMATTED:
         yield from rewrite(text)
 
@@ -94,24 +94,31 @@ def _rewrite_uri(text: str) -> Iterator[Rewritten]:
 
 def parse_dates(text: str) -> Iterator[dates.date]:
     """The days a text may mean; two where day and month cannot be told apart."""
-    found: list[dates.date | None] = []
+    possible_days: list[dates.date | None] = []
     if match := BIG_FIRST.fullmatch(text) or COMPACT.fullmatch(text):
-        found.append(_make_date(int(match[1]), int(match[2]), int(match[3])))
+        possible_days.append(_make_date(int(match[1]), int(match[2]), int(match[3])))
     elif match := SMALL_FIRST.fullmatch(text):
-        year, one, other = int(match[4]), int(match[1]), int(match[3])
-        found += [_make_date(year, one, other), _make_date(year, other, one)]
+        year, first_number, second_number = int(match[4]), int(match[1]), int(match[3])
+        possible_days += [
+            _make_date(year, first_number, second_number),
+            _make_date(year, second_number, first_number),
+        ]
     elif match := MONTH_FIRST.fullmatch(text):
-        found.append(_make_date_of_named_month(int(match[3]), match[1], int(match[2])))
+        possible_days.append(_make_date_of_named_month(int(match[3]), match[1], int(match[2])))
     elif match := DAY_FIRST.fullmatch(text):
-        found.append(_make_date_of_named_month(int(match[3]), match[2], int(match[1])))
-    yield from dict.fromkeys(day for day in found if day)
+        possible_days.append(_make_date_of_named_month(int(match[3]), match[2], int(match[1])))
+    yield from dict.fromkeys(day for day in possible_days if day)
 
 
 def _make_date_of_named_month(year: int, name: str, day: int) -> dates.date | None:
     word = name.lower()
     month = MONTH.get(word[:3])
-    full = month and MONTHS.split()[month - 1]
-    return _make_date(year, month, day) if month and full and full.startswith(word[:4]) else None
+    month_name = month and MONTHS.split()[month - 1]
+    return (
+        _make_date(year, month, day)
+        if month and month_name and month_name.startswith(word[:4])
+        else None
+    )
 
 
 def _rewrite_date_time(text: str) -> Iterator[Rewritten]:
@@ -119,11 +126,13 @@ def _rewrite_date_time(text: str) -> Iterator[Rewritten]:
         yield False, f"{day.isoformat()}T00:00:00"
     if follows_format(text, "date"):
         yield False, f"{text}T00:00:00"
-    for cut in (" at ", ", ", "T", " "):
-        first, found, rest = text.rpartition(cut) if cut != " " else _split_last_clock(text)
-        clocks = _read_clocks(rest) if found else []
+    for separator in (" at ", ", ", "T", " "):
+        day_text, separator_found, clock_text = (
+            text.rpartition(separator) if separator != " " else _split_last_clock(text)
+        )
+        clocks = _read_clocks(clock_text) if separator_found else []
         if clocks:
-            days = parse_dates(first.strip())
+            days = parse_dates(day_text.strip())
             yield from ((True, f"{day.isoformat()}T{clock}") for day in days for clock in clocks)
             return
 
@@ -137,8 +146,12 @@ def _read_clocks(text: str) -> list[str]:
 def _split_last_clock(text: str) -> tuple[str, str, str]:
     """A clock is one word, or two: `10:30 pm`."""
     words = text.split()
-    many = 2 if words and words[-1].lower().rstrip(".") in ("am", "pm", "a.m", "p.m") else 1
-    return " ".join(words[:-many]), " " if len(words) > many else "", " ".join(words[-many:])
+    clock_words = 2 if words and words[-1].lower().rstrip(".") in ("am", "pm", "a.m", "p.m") else 1
+    return (
+        " ".join(words[:-clock_words]),
+        " " if len(words) > clock_words else "",
+        " ".join(words[-clock_words:]),
+    )
 
 
 def parse_times(text: str) -> Iterator[str]:

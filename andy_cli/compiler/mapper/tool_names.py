@@ -47,23 +47,23 @@ def find_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None
     """The registered tool; None where none, or more than one, may be meant."""
     if written in tools:
         return ToolMatch(written, True)
-    offers = {offer: name for name, offer in provider_names(tools).items()}
-    if written in offers:
-        return ToolMatch(offers[written], True)
-    bare = clean_tool_name(written.partition("(")[0], tools)
-    if bare in tools:
-        return ToolMatch(bare, True)
-    while WIRE.match(bare):
-        bare = WIRE.sub("", bare, count=1)
-    return _find_similar_tool(bare, arguments, tools)
+    names_by_offer = {offer: name for name, offer in provider_names(tools).items()}
+    if written in names_by_offer:
+        return ToolMatch(names_by_offer[written], True)
+    bare_name = clean_tool_name(written.partition("(")[0], tools)
+    if bare_name in tools:
+        return ToolMatch(bare_name, True)
+    while WIRE.match(bare_name):
+        bare_name = WIRE.sub("", bare_name, count=1)
+    return _find_similar_tool(bare_name, arguments, tools)
 
 
 def _find_similar_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None:
     """The only tool whose name differs in nothing that matters, else in one slip of the pen."""
     for is_same in (has_same_letters, has_namespace, has_same_words):
-        hits = [name for name, tool in tools.items() if is_same(written, name, tool)]
-        if hits:
-            return ToolMatch(hits[0], True) if len(hits) == 1 else None
+        matching_names = [name for name, tool in tools.items() if is_same(written, name, tool)]
+        if matching_names:
+            return ToolMatch(matching_names[0], True) if len(matching_names) == 1 else None
     slips = [name for name, tool in tools.items() if is_only_slip(written, name, tool, arguments)]
     return ToolMatch(slips[0], False) if len(slips) == 1 else None
 
@@ -74,8 +74,10 @@ def is_only_slip(written: str, name: str, tool: Schema, arguments: object) -> bo
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
     """Tell whether only case and separators differ from the name, or from an alias of it."""
-    asked = plain_name(written)
-    return bool(asked) and (asked == plain_name(name) or asked in _declared_aliases(tool))
+    plain_written = plain_name(written)
+    return bool(plain_written) and (
+        plain_written == plain_name(name) or plain_written in _declared_aliases(tool)
+    )
 
 
 def _declared_aliases(tool: Schema) -> list[str]:
@@ -88,69 +90,87 @@ def has_namespace(written: str, name: str, tool: Schema) -> bool:
     """Tell whether only the namespace of the offered tool was left out: `mean` for `math.mean`."""
     if plain_name(written) in GENERIC:
         return False
-    return any(plain_name(written) == plain_name(rest) for rest in _without_namespaces(name))
+    return any(
+        plain_name(written) == plain_name(short_name) for short_name in _without_namespaces(name)
+    )
 
 
 def _without_namespaces(name: str) -> Iterator[str]:
-    while len(parts := NAMESPACE.split(name, 1)) > 1:
-        name = parts[1]
+    while len(name_parts := NAMESPACE.split(name, 1)) > 1:
+        name = name_parts[1]
         yield name
 
 
 def has_same_words(written: str, name: str, tool: Schema) -> bool:
     """Tell whether two words changed places: `search_web` for `web_search`."""
-    asked = split_words(written)
-    return len(asked) == 2 and asked == tuple(reversed(split_words(name)))
+    written_words = split_words(written)
+    return len(written_words) == 2 and written_words == tuple(reversed(split_words(name)))
 
 
 def takes_exactly(tool: Schema, arguments: object) -> bool:
     """Tell whether the arguments have the very names that the tool asks for."""
-    given = frozenset(arguments) if isinstance(arguments, Mapping) else frozenset()
-    return _declared_names(tool, "required") <= given <= _declared_names(tool, "properties")
+    given_names = frozenset(arguments) if isinstance(arguments, Mapping) else frozenset()
+    return _declared_names(tool, "required") <= given_names <= _declared_names(tool, "properties")
 
 
 def _declared_names(tool: Schema, word: str) -> frozenset[str]:
-    found = tool_parameters(tool).get(word)
-    return frozenset(map(str, found)) if isinstance(found, Mapping | list) else frozenset()
+    declared = tool_parameters(tool).get(word)
+    return frozenset(map(str, declared)) if isinstance(declared, Mapping | list) else frozenset()
 
 
 def is_slip(written: str, name: str) -> bool:
     """Tell whether one word has one slip in it, or the last one lacks its plural."""
-    asked, own = split_words(written), split_words(name)
-    differing = [(one, other) for one, other in zip(asked, own, strict=False) if one != other]
-    if len(asked) != len(own) or len(differing) != 1:
+    written_words, name_words = split_words(written), split_words(name)
+    differing = [
+        (written_word, name_word)
+        for written_word, name_word in zip(written_words, name_words, strict=False)
+        if written_word != name_word
+    ]
+    if len(written_words) != len(name_words) or len(differing) != 1:
         return False
-    one, other = differing[0]
-    if f"{one}s" == other:
-        return asked[-1] == one
-    return is_mistyped(one, other)
+    written_word, name_word = differing[0]
+    if f"{written_word}s" == name_word:
+        return written_words[-1] == written_word
+    return is_mistyped(written_word, name_word)
 
 
-def is_mistyped(one: str, other: str) -> bool:
+def is_mistyped(written_word: str, name_word: str) -> bool:
     """Tell whether a letter within the word was left out, doubled or swapped with the next.
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if len(other) < SHORTEST_SLIP or (one[0], one[-1]) != (other[0], other[-1]):
+    if len(name_word) < SHORTEST_SLIP or (written_word[0], written_word[-1]) != (
+        name_word[0],
+        name_word[-1],
+    ):
         return False
-    if frozenset([one.rstrip("s"), other.rstrip("s")]) in CONFUSABLE:
+    if frozenset([written_word.rstrip("s"), name_word.rstrip("s")]) in CONFUSABLE:
         return False
-    if len(one) == len(other):
-        return has_neighbours_swapped(one, other)
-    if len(one) < len(other):
-        return any(remove_letter(other, at) == one for at in range(1, len(other) - 1))
-    doubled = (at for at in range(1, len(one)) if one[at] == one[at - 1])
-    return any(remove_letter(one, at) == other for at in doubled)
+    if len(written_word) == len(name_word):
+        return has_neighbours_swapped(written_word, name_word)
+    if len(written_word) < len(name_word):
+        return any(
+            remove_letter(name_word, index) == written_word
+            for index in range(1, len(name_word) - 1)
+        )
+    doubled_letters = (
+        index
+        for index in range(1, len(written_word))
+        if written_word[index] == written_word[index - 1]
+    )
+    return any(remove_letter(written_word, index) == name_word for index in doubled_letters)
 
 
-def has_neighbours_swapped(one: str, other: str) -> bool:
-    places = [at for at in range(len(one)) if one[at] != other[at]]
-    neighbours = len(places) == 2 and places[1] == places[0] + 1
-    return neighbours and sorted(one) == sorted(other)
+def has_neighbours_swapped(written_word: str, name_word: str) -> bool:
+    differing_places = [
+        index for index in range(len(written_word)) if written_word[index] != name_word[index]
+    ]
+    neighbours = len(differing_places) == 2 and differing_places[1] == differing_places[0] + 1
+    return neighbours and sorted(written_word) == sorted(name_word)
 
 
-def remove_letter(word: str, at: int) -> str:
-    return word[:at] + word[at + 1 :]
+def remove_letter(word: str, index: int) -> str:
+    return word[:index] + word[index + 1 :]
 
 
 def find_nearest_names(name: str, tools: Tools) -> list[str]:
@@ -158,8 +178,8 @@ def find_nearest_names(name: str, tools: Tools) -> list[str]:
     # Costs 45 ms and is needed only where a name is unknown.
     from rapidfuzz import fuzz, process
 
-    spoken = {tool: " ".join(split_words(tool)) for tool in tools}
-    found = process.extract(
-        " ".join(split_words(name)), spoken, scorer=fuzz.WRatio, score_cutoff=60, limit=3
+    spaced_names = {tool: " ".join(split_words(tool)) for tool in tools}
+    nearest = process.extract(
+        " ".join(split_words(name)), spaced_names, scorer=fuzz.WRatio, score_cutoff=60, limit=3
     )
-    return [tool for _, _, tool in found]
+    return [tool for _, _, tool in nearest]

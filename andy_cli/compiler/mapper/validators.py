@@ -36,23 +36,25 @@ class SchemaError(NamedTuple):
 class Validators:
     """Validators for a schema and for each part of it. Raises Unreadable for a broken one."""
 
-    def __init__(self, root: dict[str, Any]) -> None:
+    def __init__(self, root_schema: dict[str, Any]) -> None:
         # Costs 70 ms and is needed only where a tool is called.
         import jsonschema_rs
 
         self._rs = jsonschema_rs
         self._faults = (ValueError, TypeError, OverflowError, jsonschema_rs.ReferencingError)
-        self.root = root
+        self.root = root_schema
         self.merged: dict[int, tuple[Mapping[str, Any], dict[str, Any]]] = {}
         """Parts with their references followed, by identity: each is merged once."""
-        text = json.dumps(root, default=str)
+        text = json.dumps(root_schema, default=str)
         self.formats = '"format"' in text
-        self.widest = count_alternatives(root)
-        if '"$ref"' in text and count_rules(root) > MOST_RULES:
+        self.widest = count_alternatives(root_schema)
+        if '"$ref"' in text and count_rules(root_schema) > MOST_RULES:
             raise UnreadableSchema("its references multiply")
         try:
-            self._registry = jsonschema_rs.Registry([(ROOT, root)]) if '"$ref"' in text else None
-            self._whole = self._compile_schema(root)
+            self._registry = (
+                jsonschema_rs.Registry([(ROOT, root_schema)]) if '"$ref"' in text else None
+            )
+            self._whole = self._compile_schema(root_schema)
             self._whole.is_valid({})
         except self._faults as error:
             raise UnreadableSchema(str(error)) from error
@@ -101,43 +103,62 @@ class Validators:
 
     def errors(self, arguments: object) -> Iterator[SchemaError]:
         try:
-            for found in self._whole.iter_errors(arguments):
-                place = tuple(found.schema_path)
-                rule = next((step for step in reversed(place) if isinstance(step, str)), "")
-                yield SchemaError(tuple(found.instance_path), rule, found.message)
+            for schema_error in self._whole.iter_errors(arguments):
+                schema_path = tuple(schema_error.schema_path)
+                rule_name = next(
+                    (
+                        path_element
+                        for path_element in reversed(schema_path)
+                        if isinstance(path_element, str)
+                    ),
+                    "",
+                )
+                yield SchemaError(
+                    tuple(schema_error.instance_path), rule_name, schema_error.message
+                )
         except self._faults as error:
             yield SchemaError((), "type", f"cannot be written as JSON: {error}")
 
 
-def count_alternatives(part: object) -> int:
+def count_alternatives(schema_part: object) -> int:
     """The most alternatives there are in one place."""
-    if isinstance(part, list):
-        return max(map(count_alternatives, part), default=1)
-    if not isinstance(part, dict):
+    if isinstance(schema_part, list):
+        return max(map(count_alternatives, schema_part), default=1)
+    if not isinstance(schema_part, dict):
         return 1
-    own = [len(part[word]) for word in ("anyOf", "oneOf") if isinstance(part.get(word), list)]
-    return max([1, *own, *map(count_alternatives, part.values())])
+    branch_counts = [
+        len(schema_part[word])
+        for word in ("anyOf", "oneOf")
+        if isinstance(schema_part.get(word), list)
+    ]
+    return max([1, *branch_counts, *map(count_alternatives, schema_part.values())])
 
 
-def count_rules(root: dict[str, Any]) -> int:
+def count_rules(root_schema: dict[str, Any]) -> int:
     """The most rules that apply to one value, with all that references add."""
     weights: dict[int, int] = {}
 
-    def weight(part: object) -> int:
-        if isinstance(part, list):
-            return sum(map(weight, part))
-        if not isinstance(part, Mapping):
+    def weight(schema_part: object) -> int:
+        if isinstance(schema_part, list):
+            return sum(map(weight, schema_part))
+        if not isinstance(schema_part, Mapping):
             return 1
-        if id(part) not in weights:
-            weights[id(part)] = 1  # what refers to itself counts once
-            inner = [weight(part[word]) for word in IN_PLACE if word in part]
-            if isinstance(part.get("$ref"), str):
-                inner.append(weight(resolve_reference(part["$ref"], root)))
-            weights[id(part)] = min(1 + sum(inner), MOST_RULES * MOST_RULES)
-        return weights[id(part)]
+        if id(schema_part) not in weights:
+            weights[id(schema_part)] = 1  # what refers to itself counts once
+            inner = [weight(schema_part[word]) for word in IN_PLACE if word in schema_part]
+            if isinstance(schema_part.get("$ref"), str):
+                inner.append(weight(resolve_reference(schema_part["$ref"], root_schema)))
+            weights[id(schema_part)] = min(1 + sum(inner), MOST_RULES * MOST_RULES)
+        return weights[id(schema_part)]
 
-    def walk(part: object) -> int:
-        inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-        return max(weight(part), *map(walk, inner), 1)
+    def walk(schema_part: object) -> int:
+        inner = (
+            schema_part.values()
+            if isinstance(schema_part, dict)
+            else schema_part
+            if isinstance(schema_part, list)
+            else ()
+        )
+        return max(weight(schema_part), *map(walk, inner), 1)
 
-    return walk(root)
+    return walk(root_schema)

@@ -16,26 +16,31 @@ def make_dsml_dialect(name: str, word: str, section: str) -> Dialect:
     """`section` is what newer models call the element around the calls."""
 
     def write(request: ToolRequest) -> str:
-        values = [
-            f'<{mark}parameter name="{key}" string="{string_attribute(value)}">'
-            f"{write_raw(value)}</{mark}parameter>\n"
+        parameters = [
+            f'<{tag_prefix}parameter name="{key}" string="{string_attribute(value)}">'
+            f"{write_raw(value)}</{tag_prefix}parameter>\n"
             for key, value in (request.arguments or {}).items()
         ]
-        inner = f'<{mark}invoke name="{request.name}">\n{"".join(values)}</{mark}invoke>'
-        return f"<{mark}{section}>\n{inner}\n</{mark}{section}>"
+        opening = f'<{tag_prefix}invoke name="{request.name}">'
+        invocation = f"{opening}\n{''.join(parameters)}</{tag_prefix}invoke>"
+        return f"<{tag_prefix}{section}>\n{invocation}\n</{tag_prefix}{section}>"
 
-    mark = f"{BAR}{word}{BAR}"
-    marks = [f"{bar}{word}{bar}{blank}" for bar, blank in product((BAR, "|"), ("", " "))]
-    sections = [mark + kind for mark in marks for kind in SECTIONS]
+    tag_prefix = f"{BAR}{word}{BAR}"
+    tag_prefixes = [
+        f"{bar_character}{word}{bar_character}{separator}"
+        for bar_character, separator in product((BAR, "|"), ("", " "))
+    ]
+    sections = [tag_prefix + kind for tag_prefix in tag_prefixes for kind in SECTIONS]
     return tagged.make_tagged_dialect(
         name=name,
         start_markers=tuple(f"<{section_name}>" for section_name in sections),
         end_markers=tuple(
-            f"</{name}>" for name in [*sections, *(f"{mark}invoke" for mark in marks)]
+            f"</{name}>"
+            for name in [*sections, *(f"{tag_prefix}invoke" for tag_prefix in tag_prefixes)]
         ),
         tags=EXACT,
         write=write,
-        bare=tuple(f"<{mark}invoke name=" for mark in marks),
+        bare_start_markers=tuple(f"<{tag_prefix}invoke name=" for tag_prefix in tag_prefixes),
     )
 
 

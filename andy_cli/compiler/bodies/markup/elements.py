@@ -197,28 +197,30 @@ class ElementReader:
         assert self._value is not None
         start, call = self._value.end(), self._calls[-1]
         key = self._clean_name(tag["key"])
-        given = key in call.arguments or key == self._open_key()
-        if given or key not in parameter_names(call.tool):
+        is_given = key in call.arguments or key == self._open_key()
+        if is_given or key not in parameter_names(call.tool):
             return False
         if blanks_between(self._text, start, tag.start()):
             return False
         if self._tags.quoted:  # no value holds a tag for a key that the tool has
             return True
-        line = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
-        if line >= 0 and blanks_between(self._text, line, tag.start()):
+        line_break = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
+        if line_break >= 0 and blanks_between(self._text, line_break, tag.start()):
             return True
-        short = self._text[start : min(tag.start(), start + SHORT)]
-        return tag.start() - start < SHORT and short.split() == [short]
+        begun_value = self._text[start : min(tag.start(), start + SHORT)]
+        return tag.start() - start < SHORT and begun_value.split() == [begun_value]
 
     def _keep_value(self, end: int) -> None:
         assert self._value is not None
         call = self._calls[-1]
-        text = strip_value_framing(self._text[self._value.end() : end], self._tags)
-        self._torn |= self._holds_another(text)
+        value_text = strip_value_framing(self._text[self._value.end() : end], self._tags)
+        self._torn |= self._holds_another(value_text)
         key = self._open_key()
-        schema, root = parameter_names(call.tool).get(key), parameters_schema(call.tool)
-        value = parse_tagged_value(self._value, text, schema, root, quoted=self._tags.quoted)
-        self._torn |= not add_value(call.arguments, key, value, schema, root)
+        schema, root_schema = parameter_names(call.tool).get(key), parameters_schema(call.tool)
+        value = parse_tagged_value(
+            self._value, value_text, schema, root_schema, quoted=self._tags.quoted
+        )
+        self._torn |= not add_value(call.arguments, key, value, schema, root_schema)
         self._at = self._ended.end() if self._ended else end
         if self._ended is None or self._ended.lastgroup == "end":
             self._repairs.append(f"closed the value of {key}")
@@ -226,13 +228,13 @@ class ElementReader:
 
     def _holds_another(self, text: str) -> bool:
         """Tell whether a value goes on beyond its closer to another argument of the tool."""
-        names, closed = parameter_names(self._calls[-1].tool), False
+        names, closer_seen = parameter_names(self._calls[-1].tool), False
         for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
             key = self._clean_name(tag["key"]) if tag.lastgroup == "value" else ""
-            given = key == self._open_key() or key in self._calls[-1].arguments
-            if closed and key in names and not given:
+            is_given = key == self._open_key() or key in self._calls[-1].arguments
+            if closer_seen and key in names and not is_given:
                 return True
-            closed = closed or tag.lastgroup == "value_end"
+            closer_seen = closer_seen or tag.lastgroup == "value_end"
         return False
 
     def _open_key(self) -> str:
@@ -245,20 +247,22 @@ class ElementReader:
     def finish(self) -> FoundCalls | None:
         if not self._calls or self._torn:
             return None
-        ended = self._ended
-        if ended is not None and not self._text[ended.end() :].strip():
-            self._keep_ended(ended)
+        closing_tag = self._ended
+        if closing_tag is not None and not self._text[closing_tag.end() :].strip():
+            self._keep_ended(closing_tag)
             self._at = len(self._text)
-        rest = self._text[self._at :]
-        is_cut = self._value is not None or not self._is_whole(self._calls[-1], rest)
+        unread_text = self._text[self._at :]
+        is_cut = self._value is not None or not self._is_whole(self._calls[-1], unread_text)
         requests = [
             ToolRequest(name=call.name, arguments=unwrap_arguments(call.arguments, call.tool))
             for call in (self._calls[:-1] if is_cut else self._calls)
         ]
-        return FoundCalls(tuple(requests), is_cut, "" if is_cut else rest, tuple(self._repairs))
+        return FoundCalls(
+            tuple(requests), is_cut, "" if is_cut else unread_text, tuple(self._repairs)
+        )
 
-    def _is_whole(self, call: OpenElementCall, rest: str) -> bool:
-        return call.closed or (not rest.strip() and has_all_parameters(call))
+    def _is_whole(self, call: OpenElementCall, unread_text: str) -> bool:
+        return call.closed or (not unread_text.strip() and has_all_parameters(call))
 
 
 SHORT = 60
@@ -266,8 +270,8 @@ SHORT = 60
 
 
 def blanks_between(text: str, start: int, end: int) -> bool:
-    found = BLANKS.compiled.match(text, start)
-    return found is not None and found.end() >= end
+    blanks = BLANKS.compiled.match(text, start)
+    return blanks is not None and blanks.end() >= end
 
 
 BLANKS = Expression(r"\s*")
@@ -298,9 +302,9 @@ def read_element_requests(
 ) -> list[ToolRequest] | None:
     """The complete calls in the text; None if there is none in any of the families."""
     for family in (tags,) if tags else FAMILIES:
-        found = read_elements(text, tools, family)
-        if found and found.requests:
-            return list(found.requests)
+        found_calls = read_elements(text, tools, family)
+        if found_calls and found_calls.requests:
+            return list(found_calls.requests)
     return None
 
 
@@ -308,18 +312,22 @@ TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
 
 
 def parse_tagged_value(
-    tag: re.Match[str], text: str, schema: Schema | None, root: Schema, quoted: bool = False
+    tag: re.Match[str],
+    value_text: str,
+    schema: Schema | None,
+    root_schema: Schema,
+    quoted: bool = False,
 ) -> object:
     """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
-    told = TOLD.search(tag[0])
+    declared_type = TOLD.search(tag[0])
     kind = tag.groupdict().get("type") or (
-        "" if not told else "string" if told[1] == "true" else "json"
+        "" if not declared_type else "string" if declared_type[1] == "true" else "json"
     )
     if kind == "string":
-        return text
+        return value_text
     if kind == "json":
-        return parse_untyped(text)
-    return parse_typed(text, {"type": kind} if kind else schema, root, quoted)
+        return parse_untyped(value_text)
+    return parse_typed(value_text, {"type": kind} if kind else schema, root_schema, quoted)
 
 
 def strip_value_framing(value: str, tags: TagSyntax) -> str:
@@ -331,8 +339,10 @@ def strip_value_framing(value: str, tags: TagSyntax) -> str:
     return value
 
 
-def strip_line_breaks(value: str, lone: bool) -> str:
-    end = "\r\n" if value.startswith("\r\n") else "\n"
-    if not lone and not (value.startswith(end) and value.endswith("\n") and len(value) > 1):
+def strip_line_breaks(value: str, strip_single: bool) -> str:
+    line_end = "\r\n" if value.startswith("\r\n") else "\n"
+    if not strip_single and not (
+        value.startswith(line_end) and value.endswith("\n") and len(value) > 1
+    ):
         return value
-    return value.removeprefix(end).removesuffix(end)
+    return value.removeprefix(line_end).removesuffix(line_end)

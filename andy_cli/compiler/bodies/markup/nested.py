@@ -43,56 +43,58 @@ def parse_nested(text: str, tools: Tools) -> Parsed | None:
             return Parsed(tuple(requests), incomplete=True)
         name = clean_tool_name(name, tools)
         tool = tools.get(name)
-        schemas, root = (declared_properties(tool) if tool else {}), parameters_schema(tool)
-        arguments = read_members(node.children, schemas, root)
+        schemas, root_schema = (declared_properties(tool) if tool else {}), parameters_schema(tool)
+        arguments = read_members(node.children, schemas, root_schema)
         requests.append(ToolRequest(name, arguments))
     return Parsed(tuple(requests)) if requests else None
 
 
 def find_invocations(text: str) -> Iterator[tuple[str, NestedElement]]:
     """The calls with what stands in them; one that is cut off is not closed."""
-    stack: list[NestedElement] = []
+    open_elements: list[NestedElement] = []
     name = ""
-    for piece in text.split(MARK)[1:]:
-        tag = TAG.match(piece)
+    for tag_text in text.split(MARK)[1:]:
+        tag = TAG.match(tag_text)
         if tag is None:
             continue
-        if not stack:
+        if not open_elements:
             if tag["of"]:
-                stack, name = [NestedElement("")], tag["of"]
+                open_elements, name = [NestedElement("")], tag["of"]
         elif tag["close"]:
-            node = stack.pop()
-            node.closed = True
-            if not stack:
-                yield name, node
-        elif len(stack) < DEEPEST:
-            node = NestedElement(tag["name"], piece[tag.end() :])
-            stack[-1].children.append(node)
-            stack.append(node)
-    if stack:
-        yield name, stack[0]
+            element = open_elements.pop()
+            element.closed = True
+            if not open_elements:
+                yield name, element
+        elif len(open_elements) < DEEPEST:
+            element = NestedElement(tag["name"], tag_text[tag.end() :])
+            open_elements[-1].children.append(element)
+            open_elements.append(element)
+    if open_elements:
+        yield name, open_elements[0]
 
 
-def nested_value(node: NestedElement, schema: Schema | None, root: Schema) -> object:
+def nested_value(node: NestedElement, schema: Schema | None, root_schema: Schema) -> object:
     """The value of an element: a list or an object of its children, or its text by the schema."""
     schema = schema or {}
-    kinds = allowed_kinds(schema, root)
+    kinds = allowed_kinds(schema, root_schema)
     if not node.children:
-        return _leaf_value(node.text, kinds, schema, root)
+        return _leaf_value(node.text, kinds, schema, root_schema)
     if "array" in kinds or all(child.name == ITEM for child in node.children):
-        items = _mapping_or_none(schema.get("items"))
-        return [nested_value(child, items, root) for child in node.children]
-    return read_members(node.children, _mapping_or_none(schema.get("properties")) or {}, root)
+        item_schema = _mapping_or_none(schema.get("items"))
+        return [nested_value(child, item_schema, root_schema) for child in node.children]
+    return read_members(
+        node.children, _mapping_or_none(schema.get("properties")) or {}, root_schema
+    )
 
 
-def _leaf_value(text: str, kinds: frozenset[str], schema: Schema, root: Schema) -> object:
+def _leaf_value(text: str, kinds: frozenset[str], schema: Schema, root_schema: Schema) -> object:
     """The value of an element without children: an empty list or object where one is wanted."""
     if not text.strip() and "string" not in kinds:
         if "array" in kinds:
             return []
         if "object" in kinds:
             return {}
-    return parse_typed(text, schema, root)
+    return parse_typed(text, schema, root_schema)
 
 
 def _mapping_or_none(value: object) -> Schema | None:
@@ -100,23 +102,25 @@ def _mapping_or_none(value: object) -> Schema | None:
 
 
 def read_members(
-    nodes: list[NestedElement], schemas: Mapping[str, Schema], root: Schema
+    elements: list[NestedElement], schemas: Mapping[str, Schema], root_schema: Schema
 ) -> dict[str, object]:
     """The values of elements by their names; a repeated one makes a list where one is wanted."""
-    found: dict[str, object] = {}
-    times = Counter(node.name for node in nodes)
-    for node in nodes:
-        schema = schemas.get(node.name)
-        listed = times[node.name] > 1 and "array" in allowed_kinds(schema or {}, root)
-        items = (schema or {}).get("items") if listed else schema
-        made = nested_value(node, _mapping_or_none(items), root)
-        if listed:
-            before = found.setdefault(node.name, [])
-            assert isinstance(before, list)
-            before.append(made)
+    members: dict[str, object] = {}
+    name_counts = Counter(element.name for element in elements)
+    for element in elements:
+        schema = schemas.get(element.name)
+        is_list = name_counts[element.name] > 1 and "array" in allowed_kinds(
+            schema or {}, root_schema
+        )
+        member_schema = (schema or {}).get("items") if is_list else schema
+        member_value = nested_value(element, _mapping_or_none(member_schema), root_schema)
+        if is_list:
+            earlier_values = members.setdefault(element.name, [])
+            assert isinstance(earlier_values, list)
+            earlier_values.append(member_value)
         else:
-            found[node.name] = made
-    return found
+            members[element.name] = member_value
+    return members
 
 
 def write_nested(request: ToolRequest) -> str:

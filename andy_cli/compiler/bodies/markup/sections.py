@@ -60,17 +60,17 @@ class RawSectionEnd:
         if self._passed:
             self._tail += "".join(self._passed)
             self._passed = []
-        known, held = len(self._tail), self._tail + text
-        for match in self._expression.finditer(held, max(0, known - self._reach)):
-            if match.end() <= known:
+        seen_length, buffered_text = len(self._tail), self._tail + text
+        for match in self._expression.finditer(buffered_text, max(0, seen_length - self._reach)):
+            if match.end() <= seen_length:
                 continue
             if match[0] not in self._end_markers:
                 self._value = True
             elif not self._value or SETTLED.search(
-                held[max(0, match.start() - WINDOW) : match.start()]
+                buffered_text[max(0, match.start() - WINDOW) : match.start()]
             ):
-                return match.end() - known
-        self._tail = held[-WINDOW - self._reach :]
+                return match.end() - seen_length
+        self._tail = buffered_text[-WINDOW - self._reach :]
         return None
 
 
@@ -99,27 +99,27 @@ class JsonSectionEnd:
         return self._scan_value(text)
 
     def _scan_value(self, text: str) -> int | None:
-        known, held, at = len(self._tail), self._tail + text, 0
-        for match in self._end_markers.finditer(held) if self._end_markers else ():
-            if match.end() <= known:
+        seen_length, buffered_text, position = len(self._tail), self._tail + text, 0
+        for match in self._end_markers.finditer(buffered_text) if self._end_markers else ():
+            if match.end() <= seen_length:
                 continue
-            begins = max(0, match.start() - known)
-            ended = self._scan.feed(text[at:begins])
-            if ended is not None:
-                return self._end_value(text, at + ended)
-            at = begins
+            marker_start = max(0, match.start() - seen_length)
+            value_end = self._scan.feed(text[position:marker_start])
+            if value_end is not None:
+                return self._end_value(text, position + value_end)
+            position = marker_start
             if not self._scan.in_string:
-                return match.end() - known
-        ended = self._scan.feed(text[at:])
-        self._tail = held[-self._reach :] if self._reach else ""
-        return None if ended is None else self._end_value(text, at + ended)
+                return match.end() - seen_length
+        value_end = self._scan.feed(text[position:])
+        self._tail = buffered_text[-self._reach :] if self._reach else ""
+        return None if value_end is None else self._end_value(text, position + value_end)
 
-    def _end_value(self, text: str, at: int) -> int | None:
+    def _end_value(self, text: str, value_end: int) -> int | None:
         self._ended = True
         if self._fenced or not self._end_markers:
-            return self._pass_fence(text, at) if self._fenced else at
-        end = self._next_value(text[at:])
-        return None if end is None else at + end
+            return self._pass_fence(text, value_end) if self._fenced else value_end
+        next_end = self._next_value(text[value_end:])
+        return None if next_end is None else value_end + next_end
 
     def _next_value(self, text: str) -> int | None:
         """Go on with a value that follows; else the end is behind the white space."""
@@ -132,14 +132,14 @@ class JsonSectionEnd:
         end = self.feed(text[start:])
         return None if end is None else end + start
 
-    def _pass_fence(self, text: str, at: int) -> int | None:
+    def _pass_fence(self, text: str, position: int) -> int | None:
         """Past the closing fence, but not past the white space behind it."""
-        while at < len(text):
-            ticks = text[at] == "`"
-            if not ticks and (self._ticks or not text[at].isspace()):
-                return at
-            self._ticks = self._ticks or ticks
-            at += 1
+        while position < len(text):
+            is_backtick = text[position] == "`"
+            if not is_backtick and (self._ticks or not text[position].isspace()):
+                return position
+            self._ticks = self._ticks or is_backtick
+            position += 1
         return None
 
 
@@ -181,14 +181,14 @@ class SectionEnd:
                 return -1
         if self._body is not None:
             return self._body.feed(text)
-        known = len(self._held)
+        seen_length = len(self._held)
         self._held += text
-        first = self._held.lstrip()[:1]
-        if not first:
+        first_character = self._held.lstrip()[:1]
+        if not first_character:
             return None
-        self._body = self._choose_body(first)
+        self._body = self._choose_body(first_character)
         end = self._body.feed(self._held)
-        return end if end is None or end < 0 else end - known
+        return end if end is None or end < 0 else end - seen_length
 
     def _choose_body(self, first: str) -> EndDetector:
         if first in "{[":
@@ -210,21 +210,21 @@ class TagEnd:
     def feed(self, text: str) -> int | None:
         if self._body is not None:
             return self._body.feed(text)
-        known = len(self._held)
+        seen_length = len(self._held)
         self._held += text
         head, _, inner = self._held.partition(self._tag_end)
         if len(head) > LONGEST_HEAD or (self._tag_end == ">" and "<" in head):
             return -1
-        first = inner.lstrip()[:1]
-        if not first:
+        first_character = inner.lstrip()[:1]
+        if not first_character:
             return None
         self._body = (
             JsonSectionEnd(*self._end_markers)
-            if first in "{["
+            if first_character in "{["
             else RawSectionEnd(*self._end_markers)
         )
         end = self._body.feed(inner)
-        return end if end is None or end < 0 else end + len(head) + len(self._tag_end) - known
+        return end if end is None or end < 0 else end + len(head) + len(self._tag_end) - seen_length
 
 
 NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
@@ -256,7 +256,7 @@ class HeadedEnd:
     def feed(self, text: str) -> int | None:
         if self._body is not None:
             return self._body.feed(text)
-        known = len(self._held)
+        seen_length = len(self._held)
         self._held += text
         match = self._begins.search(self._held)
         head = self._held[: match.start()] if match else self._held
@@ -265,12 +265,12 @@ class HeadedEnd:
         if match is None:
             return None
         if match[0] in self._end_markers:
-            return match.end() - known
+            return match.end() - seen_length
         self._body = self._choose_body(head, match[0])
         if self._body is None:
             return -1
         end = self._body.feed(self._held[match.start() :])
-        return end if end is None or end < 0 else end + match.start() - known
+        return end if end is None or end < 0 else end + match.start() - seen_length
 
     def _choose_body(self, head: str, begun: str) -> EndDetector | None:
         """Choose what finds the end of a value that `begun` begins; None behind a wrong head."""

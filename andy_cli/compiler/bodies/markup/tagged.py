@@ -24,24 +24,24 @@ def make_tagged_dialect(
     end_markers: tuple[str, ...],
     tags: TagSyntax,
     write: Callable[[ToolRequest], str],
-    bare: tuple[str, ...] = (),
+    bare_start_markers: tuple[str, ...] = (),
     lines: bool = False,
     tag_end: str = ">",
     json: bool = False,
 ) -> Dialect:
     """`end_markers` end a call or a section; with `json` calls as JSON inside it are read too.
 
-    `bare` markers are the beginning of a call's own tag, up to its name.
+    `bare_start_markers` markers are the beginning of a call's own tag, up to its name.
     """
 
     def body(opener: str, tools: Tools) -> EndDetector:
-        if opener in bare:
+        if opener in bare_start_markers:
             return TagEnd(*end_markers, end=tag_end)
         return SectionEnd(*end_markers, tools=tools, lines=lines and "function_calls" in opener)
 
     read = make_tagged_parser(tags, start_markers, end_markers, json)
     return builders.make_taught_dialect(
-        name, (*start_markers, *bare), body, read, write, end_markers
+        name, (*start_markers, *bare_start_markers), body, read, write, end_markers
     )
 
 
@@ -49,18 +49,21 @@ def make_tagged_parser(
     tags: TagSyntax, start_markers: Sequence[str], end_markers: Sequence[str], json: bool = False
 ) -> Callable[[str, Tools], Parsed | None]:
     def parse(text: str, tools: Tools) -> Parsed | None:
-        inner = builders.text_between(text, start_markers, ())
-        if inner[:1] in ("{", "["):
-            return json_section(inner, end_markers, tools) if json else None
-        found = (
+        section_text = builders.text_between(text, start_markers, ())
+        if section_text[:1] in ("{", "["):
+            return json_section(section_text, end_markers, tools) if json else None
+        found_calls = (
             elements.read_elements(text, tools, tags)
             if begins_element(text, tags, start_markers)
             else None
         )
-        if found is None:
-            return Parsed(incomplete=True) if has_begun(text, inner, end_markers) else None
+        if found_calls is None:
+            return Parsed(incomplete=True) if has_begun(text, section_text, end_markers) else None
         return Parsed(
-            found.requests, found.repairs, incomplete=found.incomplete, text=found.rest.rstrip()
+            found_calls.requests,
+            found_calls.repairs,
+            incomplete=found_calls.incomplete,
+            text=found_calls.rest.rstrip(),
         )
 
     return parse
@@ -68,16 +71,16 @@ def make_tagged_parser(
 
 def begins_element(text: str, tags: TagSyntax, start_markers: Sequence[str]) -> bool:
     """Tell whether a call comes first: in the values of another notation one may be quoted."""
-    at = len(text) - len(text.lstrip())
+    position = len(text) - len(text.lstrip())
     while True:
-        first = elements.compile_tags(tags).match(text, at)
-        if first is not None and first.lastgroup == "call":
+        first_tag = elements.compile_tags(tags).match(text, position)
+        if first_tag is not None and first_tag.lastgroup == "call":
             return True
-        opener = next((opener for opener in start_markers if text.startswith(opener, at)), "")
+        opener = next((opener for opener in start_markers if text.startswith(opener, position)), "")
         if not opener:
             return False
-        at += len(opener)
-        at = len(text) - len(text[at:].lstrip())
+        position += len(opener)
+        position = len(text) - len(text[position:].lstrip())
 
 
 def has_begun(text: str, inner: str, end_markers: Sequence[str]) -> bool:
@@ -121,17 +124,19 @@ def looks_typed(text: str) -> bool:
 
 
 def make_element_writer(
-    opened: str, closed: str, parameter: tuple[str, str], tags: TagSyntax
+    start_form: str, end_form: str, parameter_forms: tuple[str, str], tags: TagSyntax
 ) -> Callable[[ToolRequest], str]:
     """A `write`: NAME and KEY stand for the name and the key; a value between two texts."""
-    if parameter[0].endswith("\n"):  # the line breaks around a value are there already
+    if parameter_forms[0].endswith("\n"):  # the line breaks around a value are there already
         tags = tags._replace(lone=True)
 
     def write(request: ToolRequest) -> str:
-        values = [
-            parameter[0].replace("KEY", key) + write_value(value, tags) + parameter[1]
-            for key, value in (request.arguments or {}).items()
+        parameter_elements = [
+            parameter_forms[0].replace("KEY", argument_name)
+            + write_value(argument_value, tags)
+            + parameter_forms[1]
+            for argument_name, argument_value in (request.arguments or {}).items()
         ]
-        return "".join([opened.replace("NAME", request.name), *values, closed])
+        return "".join([start_form.replace("NAME", request.name), *parameter_elements, end_form])
 
     return write

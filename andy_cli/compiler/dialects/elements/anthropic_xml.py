@@ -45,6 +45,6 @@ DIALECT = tagged.make_tagged_dialect(
         ('<parameter name="KEY">', "</parameter>\n"),
         INVOKE,
     ),
-    bare=("<invoke name=", f"<{PREFIX}invoke name=", "<tool_call name="),
+    bare_start_markers=("<invoke name=", f"<{PREFIX}invoke name=", "<tool_call name="),
     lines=True,
 )._replace(parse=parse, models=("claude*",))

@@ -34,13 +34,13 @@ class BeamEnd:
         if self._raw is not None:
             return self._raw.feed(text)
         if len(self._head) < harmony.HEAD:
-            known = len(self._head)
+            seen_length = len(self._head)
             self._head += text
             head, marker, inner = self._head.partition(MESSAGE)
             if marker and inner.lstrip().startswith((TAG, *CLOSERS)):
                 self._raw = RawSectionEnd(*CLOSERS)
                 end = self._raw.feed(inner)
-                return None if end is None else end + len(head) + len(marker) - known
+                return None if end is None else end + len(head) + len(marker) - seen_length
         return self._channel.feed(text)
 
 
@@ -54,8 +54,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if recipient is None or not inner.lstrip().startswith((TAG, *CLOSERS)):
         return None
     name = calls.clean_tool_name(recipient[1], tools)
-    found = elements.read_elements(f"to={name} {inner}", tools, PARAMETERS)
-    return found and Parsed(found.requests, incomplete=found.incomplete)
+    found_calls = elements.read_elements(f"to={name} {inner}", tools, PARAMETERS)
+    return found_calls and Parsed(found_calls.requests, incomplete=found_calls.incomplete)
 
 
 def write(request: ToolRequest) -> str:

@@ -19,5 +19,5 @@ DIALECT = tagged.make_tagged_dialect(
         ('<param name="KEY">', "</param>"),
         NAMED_FUNCTION,
     ),
-    bare=("<function name=", "<functionname=", "<function\u0120name="),
+    bare_start_markers=("<function name=", "<functionname=", "<function\u0120name="),
 )._replace(models=("minicpm5*",))

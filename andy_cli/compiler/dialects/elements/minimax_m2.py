@@ -21,6 +21,6 @@ DIALECT = tagged.make_tagged_dialect(
         ('<parameter name="KEY">', "</parameter>\n"),
         INVOKE,
     ),
-    bare=("<invoke name=",),
+    bare_start_markers=("<invoke name=",),
     json=True,
 )._replace(models=("minimax-m2*",))

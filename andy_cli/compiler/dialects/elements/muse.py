@@ -26,7 +26,7 @@ ELEMENTS = tagged.make_tagged_dialect(
         ('<atem:parameter name="KEY">', "</atem:parameter>"),
         INVOKE,
     ),
-    bare=("<atem:invoke name=",),
+    bare_start_markers=("<atem:invoke name=",),
 )
 
 

@@ -41,14 +41,14 @@ def read_inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
 
 
 def read_children(text: str, schemas: Mapping[str, Schema]) -> dict[str, object] | None:
-    found: dict[str, object] = {}
-    at = 0
+    arguments: dict[str, object] = {}
+    position = 0
     for match in VALUE.finditer(text):
-        if match.start() != at or match["key"] not in schemas:
+        if match.start() != position or match["key"] not in schemas:
             return None
-        found[match["key"]] = typed.parse_typed(match["value"], schemas[match["key"]])
-        at = match.end()
-    return found if found and at == len(text) else None
+        arguments[match["key"]] = typed.parse_typed(match["value"], schemas[match["key"]])
+        position = match.end()
+    return arguments if arguments and position == len(text) else None
 
 
 def body(opener: str, tools: Tools) -> EndDetector:

@@ -36,7 +36,7 @@ TAGGED = tagged.make_tagged_dialect(
         ("<parameter=KEY>\n", "\n</parameter>\n"),
         FUNCTION,
     ),
-    bare=("<function=",),
+    bare_start_markers=("<function=",),
 )
 
 DIALECT = TAGGED._replace(

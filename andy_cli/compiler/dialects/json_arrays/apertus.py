@@ -16,13 +16,13 @@ def read(text: str, tools: Tools) -> list[ToolRequest] | None:
     items = value if isinstance(value, list) else [value]
     if not all(isinstance(item, dict) and len(item) == 1 for item in items):
         return builders.read_json_calls(text, tools)
-    pairs = [pair for item in items if isinstance(item, dict) for pair in item.items()]
+    named_arguments = [call for item in items if isinstance(item, dict) for call in item.items()]
     return [
         ToolRequest(
             name=calls.clean_tool_name(name, tools),
-            arguments=given if isinstance(given, dict) else {},
+            arguments=arguments if isinstance(arguments, dict) else {},
         )
-        for name, given in pairs
+        for name, arguments in named_arguments
     ]
 
 

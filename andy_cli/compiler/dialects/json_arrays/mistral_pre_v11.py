@@ -16,8 +16,8 @@ OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
 
 def write(request: ToolRequest) -> str:
     call = {"name": request.name, "arguments": dict(request.arguments or {})}
-    known = {**call, "id": request.id} if request.id else call
-    return f"{OPEN} {json.dumps([known], ensure_ascii=False)}"
+    call_with_id = {**call, "id": request.id} if request.id else call
+    return f"{OPEN} {json.dumps([call_with_id], ensure_ascii=False)}"
 
 
 def body(opener: str, tools: Tools) -> EndDetector:

@@ -45,21 +45,21 @@ def read_known(value: object, tools: Tools) -> Parsed | None:
         return Parsed(tuple(requests), explicit=calls.names_arguments(value))
     if calls.names_arguments(value):
         # In a list one bad neighbour silences nobody.
-        found = calls.read_requests(value, tools) or ()
-        if parsed := calls.split_known(found, tools):
+        requests_of_parts = calls.read_requests(value, tools) or ()
+        if parsed := calls.split_known(requests_of_parts, tools):
             return parsed._replace(explicit=True)
     return read_entries(value, tools) if isinstance(value, list) else None
 
 
-def read_entries(values: list[object], tools: Tools) -> Parsed | None:
+def read_entries(entries: list[object], tools: Tools) -> Parsed | None:
     """Read those entries of a list that are calls with arguments; the others are reported."""
     unread: list[str] = []
     requests: list[ToolRequest] = []
-    for value in values:
-        found = calls.read_requests(value, tools) if calls.names_arguments(value) else None
-        requests += found or ()
-        if not found:
-            unread.append(f"This is no request: {json.dumps(value)[:80]}.")
+    for entry in entries:
+        entry_requests = calls.read_requests(entry, tools) if calls.names_arguments(entry) else None
+        requests += entry_requests or ()
+        if not entry_requests:
+            unread.append(f"This is no request: {json.dumps(entry)[:80]}.")
     parsed = calls.split_known(requests, tools)
     if parsed is None or not parsed.requests:
         return None

@@ -25,7 +25,7 @@ class TaggedJsonEnd:
     def feed(self, text: str) -> int | None:
         if self._body is not None:
             return self._body.feed(text)
-        known = len(self._held)
+        seen_length = len(self._held)
         self._held += text
         start = self._held.lstrip()
         if not start:
@@ -39,7 +39,7 @@ class TaggedJsonEnd:
         else:
             return None
         end = self._body.feed(self._held)
-        return end if end is None else end - known
+        return end if end is None else end - seen_length
 
 
 WORD = Expression(r"[\w.\-/]+\Z")

@@ -23,32 +23,34 @@ def make_reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
     text_between = re.compile(re.escape(quote) + "(.*?)" + re.escape(quote), re.S)
 
     def read(text: str, tools: Tools) -> list[ToolRequest] | None:
-        found: list[ToolRequest] = []
+        requests: list[ToolRequest] = []
         heads = list(CALL.finditer(text))
         if not heads:
             return None
-        for head, behind in zip(heads, [*heads[1:], None], strict=True):
-            written = text[head.end() : behind.start() if behind else len(text)]
-            made = as_json(written.strip().rstrip(","), text_between)
-            value = json_text.parse_strict(made) or json_text.read_value(made)
+        for head, next_head in zip(heads, [*heads[1:], None], strict=True):
+            call_body = text[head.end() : next_head.start() if next_head else len(text)]
+            json_body = as_json(call_body.strip().rstrip(","), text_between)
+            value = json_text.parse_strict(json_body) or json_text.read_value(json_body)
             if not isinstance(value, dict):
                 return None
-            found.append(ToolRequest(name=calls.clean_tool_name(head[1], tools), arguments=value))
-        return found
+            requests.append(
+                ToolRequest(name=calls.clean_tool_name(head[1], tools), arguments=value)
+            )
+        return requests
 
     return read
 
 
 def as_json(text: str, text_between: re.Pattern[str]) -> str:
     """Texts quoted as JSON quotes them, keys too; what stands inside a text is left alone."""
-    held: list[str] = []
+    quoted_texts: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        held.append(json.dumps(match[1]))
-        return f"\0{len(held) - 1}\0"
+        quoted_texts.append(json.dumps(match[1]))
+        return f"\0{len(quoted_texts) - 1}\0"
 
     plain = KEY.sub(r'\1"\2"\3', text_between.sub(keep, text.replace("\0", "")))
-    return re.sub("\0(\\d+)\0", lambda match: held[int(match[1])], plain)
+    return re.sub("\0(\\d+)\0", lambda match: quoted_texts[int(match[1])], plain)
 
 
 def make_writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:

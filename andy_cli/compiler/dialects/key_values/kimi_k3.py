@@ -37,6 +37,6 @@ DIALECT = tagged.make_tagged_dialect(
     end_markers=(CALLED, CLOSE),
     tags=SECTIONED,
     write=write,
-    bare=(CALL,),
+    bare_start_markers=(CALL,),
     tag_end=SEP,
 )._replace(models=("kimi-k3*",), id_form=ids.number_from_one)

@@ -21,28 +21,28 @@ class AtToolEnd:
         self._scan: JsonScan | None = None
 
     def feed(self, text: str) -> int | None:
-        at = 0
+        position = 0
         while self._scan is None:
-            match = re.compile(r"[{\n]").search(text, at)
+            match = re.compile(r"[{\n]").search(text, position)
             if match is None:
                 return None
             if match[0] == "\n":
                 return match.start()
-            self._scan, at = JsonScan(), match.start()
-        return self._scan.feed(text, at)
+            self._scan, position = JsonScan(), match.start()
+        return self._scan.feed(text, position)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     line = LINE.fullmatch(text.rstrip())
     if not line:
         return None
-    name, rest = calls.clean_tool_name(line["name"], tools), line["rest"].strip()
-    if not rest:
+    name, arguments_text = calls.clean_tool_name(line["name"], tools), line["rest"].strip()
+    if not arguments_text:
         return Parsed((ToolRequest(name=name, arguments={}),))
-    if not rest.startswith("{"):
+    if not arguments_text.startswith("{"):
         return None
-    arguments = calls.read_argument_object(json_text.read_value(rest), tools.get(name))
-    if not json_text.is_balanced(rest) and json_text.parse_strict(rest) is None:
+    arguments = calls.read_argument_object(json_text.read_value(arguments_text), tools.get(name))
+    if not json_text.is_balanced(arguments_text) and json_text.parse_strict(arguments_text) is None:
         return Parsed(incomplete=True)
     return Parsed((ToolRequest(name=name, arguments=arguments),)) if arguments is not None else None
 

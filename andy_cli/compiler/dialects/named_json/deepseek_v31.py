@@ -27,13 +27,15 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 def strip_fences(text: str, tools: Tools) -> Parsed | None:
     """A name and an object: nothing but the name says that this is a call."""
-    name, bracket, rest = text.partition("{")
-    value = json_text.parse_strict(bracket + rest)
+    name, bracket, object_text = text.partition("{")
+    value = json_text.parse_strict(bracket + object_text)
     if isinstance(value, dict):
         name = calls.clean_tool_name(name, tools)
         return Parsed((ToolRequest(name, value),), settled=True)
-    cut = rest.lstrip()[:1] == '"' and not json_text.is_balanced(bracket + rest)
-    return Parsed(incomplete=True) if cut else None
+    is_cut_off = object_text.lstrip()[:1] == '"' and not json_text.is_balanced(
+        bracket + object_text
+    )
+    return Parsed(incomplete=True) if is_cut_off else None
 
 
 def write(request: ToolRequest) -> str:

@@ -24,13 +24,17 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = text[head.end() :]
     if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
         return name_then_json.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
-    keys = list(calls.declared_properties(tools[name])) if name in tools else []
-    if len(keys) != 1 or not takes_text(name, keys[0], tools) or body.startswith(ELEMENTS):
+    parameter_names = list(calls.declared_properties(tools[name])) if name in tools else []
+    if (
+        len(parameter_names) != 1
+        or not takes_text(name, parameter_names[0], tools)
+        or body.startswith(ELEMENTS)
+    ):
         return None
     code, closer, _ = body.rpartition(CLOSE)
     if not closer:
         return Parsed(incomplete=True)
-    return Parsed((ToolRequest(name, {keys[0]: code.strip("\n")}),))
+    return Parsed((ToolRequest(name, {parameter_names[0]: code.strip("\n")}),))
 
 
 ELEMENTS = ("<parameter", "<param")

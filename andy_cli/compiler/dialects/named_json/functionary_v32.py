@@ -43,15 +43,15 @@ def body(opener: str, tools: Tools) -> EndDetector:
 def only_key(opener: str, tools: Tools) -> str:
     """The tool's one parameter; empty if it has more, or none."""
     name = calls.clean_tool_name(opener.removeprefix(">>>").strip(), tools)
-    keys = list(calls.declared_properties(tools[name])) if name in tools else []
-    return keys[0] if len(keys) == 1 else ""
+    parameter_names = list(calls.declared_properties(tools[name])) if name in tools else []
+    return parameter_names[0] if len(parameter_names) == 1 else ""
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     if text in WORDS:
         return Parsed()
-    head, _, rest = text.partition("\n")
-    if only_key(head, tools) and rest.strip() and rest.lstrip()[0] not in "{[":
+    head, _, content = text.partition("\n")
+    if only_key(head, tools) and content.strip() and content.lstrip()[0] not in "{[":
         return read_sections(text, tools)
     parsed = READ(text, tools)
     return None if parsed is None or parsed.fault else parsed
@@ -60,20 +60,20 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 def read_sections(text: str, tools: Tools) -> Parsed:
     """Recipients one after another, from one with raw text to the end of the reply."""
     requests: list[ToolRequest] = []
-    words: list[str] = []
+    spoken_texts: list[str] = []
     for section in text.removeprefix(">>>").split("\n>>>"):
-        head, _, rest = section.partition("\n")
+        head, _, content = section.partition("\n")
         key = only_key(head, tools)
-        parsed = READ(f">>>{section}", tools) if rest.lstrip()[:1] in ("{", "[") else None
+        parsed = READ(f">>>{section}", tools) if content.lstrip()[:1] in ("{", "[") else None
         if parsed is not None:
             requests += parsed.requests
         elif key:
             requests.append(
-                ToolRequest(calls.clean_tool_name(head, tools), {key: rest.strip("\n")})
+                ToolRequest(calls.clean_tool_name(head, tools), {key: content.strip("\n")})
             )
         else:
-            words.append(rest if head.strip() == "all" else section)
-    return Parsed(tuple(requests), text="\n".join(words))
+            spoken_texts.append(content if head.strip() == "all" else section)
+    return Parsed(tuple(requests), text="\n".join(spoken_texts))
 
 
 DIALECT = builders.make_taught_dialect(

@@ -34,17 +34,17 @@ class ChannelEnd:
     def feed(self, text: str) -> int | None:
         if self._scan is not None:
             return self._scan.feed(text)
-        known = len(self._head)
+        seen_length = len(self._head)
         self._head += text
         end = self._head.find(MESSAGE)
         if end < 0 or end + len(MESSAGE) > HEAD:
             return -1 if len(self._head) > HEAD else None
         end += len(MESSAGE)
         if not RECIPIENT.search(self._head[:end]):
-            return end - known
+            return end - seen_length
         self._scan = JsonScan()
         ended = self._scan.feed(self._head, end)
-        return None if ended is None else ended - known
+        return None if ended is None else ended - seen_length
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:

@@ -19,9 +19,9 @@ HEAD = Expression(
 BLOCKS = ("tool_requests", "tool_request", "tool_name", "tool_arguments")
 
 
-def spell_marks(edge: str) -> tuple[str, ...]:
+def spell_marks(boundary: str) -> tuple[str, ...]:
     return tuple(
-        f"<|plamo:{edge}_{block}{tail}|>" for block, tail in product(BLOCKS, (":plamo", ""))
+        f"<|plamo:{boundary}_{block}{tail}|>" for block, tail in product(BLOCKS, (":plamo", ""))
     )
 
 

@@ -74,12 +74,12 @@ def find_format_violation(reply: str, strictly: bool) -> str:
     """
     text = reply if strictly else strip_fence(THINKING.sub("", reply).strip("\ufeff \r\n\t"))[0]
     values = list(json_text.iterate_values(text))
-    whole = (
+    is_complete = (
         json_text.parse_strict(text) is not None
         if strictly
         else json_text.read_value(text) is not None
     )
-    if not whole or not text.startswith("{") or len(values) > 1 or not is_ended(text):
+    if not is_complete or not text.startswith("{") or len(values) > 1 or not is_ended(text):
         return f"That was not one JSON object. {SEND}"
     parsed = parse(text, {})
     if parsed is None:

@@ -76,24 +76,24 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 def find_known_tool(written: str, tools: Tools) -> str | None:
     """The tool that is meant, whatever the case and the separators (A15)."""
-    wanted = letters_only(written)
-    return next((name for name in tools if letters_only(name) == wanted), None)
+    wanted_letters = letters_only(written)
+    return next((name for name in tools if letters_only(name) == wanted_letters), None)
 
 
 def letters_only(name: str) -> str:
     return "".join(filter(str.isalnum, name)).lower()
 
 
-def read_values(rest: str, tool: Schema) -> Arguments | None:
+def read_values(letter_text: str, tool: Schema) -> Arguments | None:
     """Values that the letter brings itself, one `parameter: value` a line right under it."""
     parameters = parameters_of(tool)
-    found: dict[str, object] = {}
-    for line in rest.split("\n")[1:]:
-        value = VALUE.fullmatch(line.rstrip())
-        if not value or value[1] not in parameters:
+    arguments: dict[str, object] = {}
+    for line in letter_text.split("\n")[1:]:
+        assignment = VALUE.fullmatch(line.rstrip())
+        if not assignment or assignment[1] not in parameters:
             break
-        found[value[1]] = strip_answer_quotes(value[2])
-    return found or None
+        arguments[assignment[1]] = strip_answer_quotes(assignment[2])
+    return arguments or None
 
 
 def parameters_of(tool: Schema) -> Mapping[str, Schema]:
@@ -126,22 +126,22 @@ REPEATS = 2
 
 
 def interview(
-    name: str, schema: Schema, given: Arguments
+    name: str, schema: Schema, known_arguments: Arguments
 ) -> Generator[InterviewQuestion, str, Arguments | InterviewRefusal]:
     """Ask for each parameter that is not known yet; refused without one that is required."""
     parameters = clean_schema(schema)
     required = parameters.get("required", ())
     arguments: dict[str, object] = {}
-    for parameter, written in parameters.get("properties", {}).items():
-        declared = clean_schema(written)
-        if parameter in given:
-            arguments[parameter] = convert_answer(str(given[parameter]), declared)
+    for parameter, property_schema in parameters.get("properties", {}).items():
+        declared = clean_schema(property_schema)
+        if parameter in known_arguments:
+            arguments[parameter] = convert_answer(str(known_arguments[parameter]), declared)
             continue
-        needed = parameter in required
-        value = yield from ask_for_value(parameter, declared, needed)
+        is_required = parameter in required
+        value = yield from ask_for_value(parameter, declared, is_required)
         if value is not None:
             arguments[parameter] = value
-        elif needed:
+        elif is_required:
             return InterviewRefusal(f"cannot {name.upper()} without {parameter}")
     return arguments
 
@@ -220,9 +220,9 @@ def is_skipped(answer: str, schema: Schema) -> bool:
 def clean_answer(parameter: str, answer: str) -> str:
     """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`."""
     text = strip_answer_quotes(answer.strip().partition("\n")[0].strip())
-    named = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
-    if named:
-        text = named[1].strip()
+    sentence = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
+    if sentence:
+        text = sentence[1].strip()
         text = text if "=" in answer or ":" in answer else text.removesuffix(".")
     if re.match(r"\W*dear andybot", text, re.I):
         return ""  # another letter is no answer
@@ -253,13 +253,13 @@ def convert_answer(answer: str, schema: Schema) -> object | None:
     return answer
 
 
-def parse_answer_number(answer: str, whole: bool) -> int | float | None:
+def parse_answer_number(answer: str, only_whole: bool) -> int | float | None:
     text = answer.strip().rstrip(".%").strip()
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if re.fullmatch(r"-?\d*\.\d+", text):
         value = float(text)
-        return int(value) if value.is_integer() else None if whole else value
+        return int(value) if value.is_integer() else None if only_whole else value
     return None
 
 
@@ -341,10 +341,14 @@ def format_item(value: object) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case dict() if len(value) > 1:
-            (_, first), *rest = value.items()
+            (_, first), *further_members = value.items()
             if isinstance(first, str):
-                known = [(name, detail) for name, detail in rest if detail is not None]
-                details = ", ".join(f"{name}: {write_plain(detail)}" for name, detail in known)
+                known_details = [
+                    (name, detail) for name, detail in further_members if detail is not None
+                ]
+                details = ", ".join(
+                    f"{name}: {write_plain(detail)}" for name, detail in known_details
+                )
                 return f"{first} ({details})" if details else first
     return json.dumps(value, ensure_ascii=False)
 

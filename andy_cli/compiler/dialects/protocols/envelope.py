@@ -69,35 +69,35 @@ def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
     items = value.get("toolCalls") if isinstance(value, dict) else None
     if not isinstance(items, list):
         return Envelope(errors=("the object has no list toolCalls",))
-    good: list[ToolRequest] = []
+    requests: list[ToolRequest] = []
     errors: list[str] = []
     notes: list[str] = []
-    seen: set[str] = set()
-    for at, item in enumerate(items):
-        if fault := find_fault(item, at, tools):
+    used_ids: set[str] = set()
+    for index, item in enumerate(items):
+        if fault := find_fault(item, index, tools):
             errors.append(fault)
             continue
-        read = read_call(item, at, tools, seen)
-        good.append(read)
-        if item.get("id") in seen:
-            notes.append(f"the id {item['id']!r} was given twice: it became {read.id!r}")
-        seen.add(read.id)
-    return Envelope(tuple(good), tuple(errors), tuple(notes), found=True)
+        request = read_call(item, index, tools, used_ids)
+        requests.append(request)
+        if item.get("id") in used_ids:
+            notes.append(f"the id {item['id']!r} was given twice: it became {request.id!r}")
+        used_ids.add(request.id)
+    return Envelope(tuple(requests), tuple(errors), tuple(notes), found=True)
 
 
-def find_fault(item: object, at: int, tools: Tools | None) -> str:
+def find_fault(item: object, index: int, tools: Tools | None) -> str:
     """Why an item is no call; empty where it is one."""
     if not isinstance(item, Mapping):
-        return f"toolCalls[{at}] is not an object"
+        return f"toolCalls[{index}] is not an object"
     kind, priority = item.get("type"), item.get("priority", 0)
     if not isinstance(kind, str):
-        return f"toolCalls[{at}] has no type"
+        return f"toolCalls[{index}] has no type"
     if not isinstance(item.get("parameters", {}), Mapping):
-        return f"toolCalls[{at}] ({kind}): parameters is not an object"
+        return f"toolCalls[{index}] ({kind}): parameters is not an object"
     if tools and find_name(kind, tools) not in (*tools, SPOKEN, ENDED):
-        return f"toolCalls[{at}]: there is no type {kind!r}"
+        return f"toolCalls[{index}]: there is no type {kind!r}"
     if isinstance(priority, bool) or not isinstance(priority, int | float):
-        return f"toolCalls[{at}] ({kind}): priority is not a number"
+        return f"toolCalls[{index}] ({kind}): priority is not a number"
     return ""
 
 
@@ -107,14 +107,14 @@ def find_name(kind: str, tools: Tools | None) -> str:
 
 
 def read_call(
-    item: Mapping[str, Any], at: int, tools: Tools | None, seen: Collection[str]
+    item: Mapping[str, Any], index: int, tools: Tools | None, used_ids: Collection[str]
 ) -> ToolRequest:
     """Read an item without a fault; an id that was given before is not given again."""
     name, written, operation = find_name(item["type"], tools), item.get("id"), item.get("operation")
     return ToolRequest(
         name=name,
         arguments=item.get("parameters", {}),
-        id=written if isinstance(written, str) and written not in seen else f"call{at}",
+        id=written if isinstance(written, str) and written not in used_ids else f"call{index}",
         operation=operation if isinstance(operation, str) else name,
         priority=item.get("priority", 0),
     )
@@ -143,8 +143,10 @@ def spoken_text(requests: Sequence[ToolRequest], tools: Tools) -> str:
     """The words for the user in calls, unless a tool is there to say them."""
     if SPOKEN in tools and any(request.name == SPOKEN for request in requests):
         return ""
-    spoken = [request.arguments or {} for request in requests if is_spoken(request)]
-    return "\n\n".join(filter(None, (str(said.get("content", "")) for said in spoken)))
+    spoken_arguments = [request.arguments or {} for request in requests if is_spoken(request)]
+    return "\n\n".join(
+        filter(None, (str(arguments.get("content", "")) for arguments in spoken_arguments))
+    )
 
 
 def is_spoken(request: ToolRequest) -> bool:
@@ -185,9 +187,15 @@ def wire_content(message: Message) -> str:
         return f"Result of {message.name} ({message.call_id}):\n{message.content}"
     if message.role != "assistant":
         return message.content
-    said = [ToolRequest(SPOKEN, {"content": message.content}, "said")] if message.content else []
-    asked = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
-    return write_envelope(*said, *asked, *([] if asked else [ToolRequest(ENDED, {}, "end")]))
+    spoken_requests = (
+        [ToolRequest(SPOKEN, {"content": message.content}, "said")] if message.content else []
+    )
+    tool_requests = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
+    return write_envelope(
+        *spoken_requests,
+        *tool_requests,
+        *([] if tool_requests else [ToolRequest(ENDED, {}, "end")]),
+    )
 
 
 TEXT: Schema = {"type": "string"}

@@ -19,15 +19,15 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         return None
     values = list(json_text.iterate_values(body))
     values = values[0] if len(values) == 1 and isinstance(values[0], list) else values
-    found = []
+    all_requests = []
     for value in values:
         if not isinstance(value, dict) or value.get("method") != "tools/call":
             return None
         requests = calls.read_requests(value.get("params"), tools)
         if not requests:
             return None
-        found += requests
-    return Parsed(tuple(found)) if found else Parsed(incomplete=True)
+        all_requests += requests
+    return Parsed(tuple(all_requests)) if all_requests else Parsed(incomplete=True)
 
 
 def write(request: ToolRequest) -> str:

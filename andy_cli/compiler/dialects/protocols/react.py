@@ -37,20 +37,20 @@ THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    before, *invented = INVENTED.split(text, maxsplit=1)
-    action = ACTION.search(before) or CALLED.search(before) or ALONE.search(before)
-    final = FINAL.search(before)
+    own_text, *invented = INVENTED.split(text, maxsplit=1)
+    action = ACTION.search(own_text) or CALLED.search(own_text) or ALONE.search(own_text)
+    final = FINAL.search(own_text)
     if final and (not action or final.start() < action.start()):
-        thought = find_thought(before[: final.start()])
-        return Parsed(text=before[final.end() :].strip(), reasoning=thought)
-    return read_action(before, action, invented, tools) if action else None
+        thought = find_thought(own_text[: final.start()])
+        return Parsed(text=own_text[final.end() :].strip(), reasoning=thought)
+    return read_action(own_text, action, invented, tools) if action else None
 
 
 def read_action(
-    before: str, action: re.Match[str], invented: Sequence[str], tools: Tools
+    own_text: str, action: re.Match[str], invented: Sequence[str], tools: Tools
 ) -> Parsed | None:
     """Read an action, or an end that is written as one; `invented` is what stands behind it."""
-    thought = find_thought(before[: action.start()])
+    thought = find_thought(own_text[: action.start()])
     name = calls.clean_tool_name(action["name"], tools)
     if name.lower() == "finish" and name not in tools:
         return Parsed(text=find_answer(action["input"]), reasoning=thought)
@@ -59,12 +59,12 @@ def read_action(
     arguments = read_action_input(action, name, tools)
     if arguments is None:
         return Parsed(incomplete=True)
-    rest = invented[0] if invented else find_input(action) or before[action.end() :]
+    following_text = invented[0] if invented else find_input(action) or own_text[action.end() :]
     return Parsed(
         (ToolRequest(name=name, arguments=arguments),),
         reasoning=thought,
         settled=bool(invented),
-        behind=words_behind(rest),
+        behind=words_behind(following_text),
     )
 
 
@@ -85,8 +85,8 @@ def read_action_input(action: re.Match[str], name: str, tools: Tools) -> dict[st
 
 def words_behind(text: str) -> str:
     """Find what follows the value, or the line, that begins the text."""
-    found, rest = json_text.values_and_rest(text)
-    return (rest if found else text.partition("\n")[2]).strip()
+    json_values, following_text = json_text.values_and_rest(text)
+    return (following_text if json_values else text.partition("\n")[2]).strip()
 
 
 def called_with(line: str, tools: Tools) -> dict[str, object] | None:
@@ -119,8 +119,8 @@ def read_inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
 
 def find_answer(text: str) -> str:
     value = json_text.read_value(text)
-    found = value.get("final_answer", "") if isinstance(value, dict) else text
-    return str(found)
+    answer = value.get("final_answer", "") if isinstance(value, dict) else text
+    return str(answer)
 
 
 def write(request: ToolRequest) -> str:

@@ -33,11 +33,11 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     valid = False
     for attempt in dict.fromkeys((body, rename_keywords(body))):
         try:
-            steps = ast.parse(attempt).body
+            statements = ast.parse(attempt).body
             valid = True
-            if not marked and all(is_call(step, tools) for step in steps):
+            if not marked and all(is_call(statement, tools) for statement in statements):
                 continue
-            requests, answer = read_program(steps, tools)
+            requests, answer = read_program(statements, tools)
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
             continue  # NotLiteral is a ValueError
         return Parsed(tuple(requests), text=answer)
@@ -45,8 +45,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed(incomplete=True) if cut_off else None
 
 
-def is_call(step: ast.stmt, tools: Tools) -> bool:
-    return isinstance(step, ast.Expr) and read_program_call(step.value) not in ("", "print", ANSWER)
+def is_call(statement: ast.stmt, tools: Tools) -> bool:
+    return isinstance(statement, ast.Expr) and read_program_call(statement.value) not in (
+        "",
+        "print",
+        ANSWER,
+    )
 
 
 class NeedsResult(Exception):
@@ -89,14 +93,14 @@ class CodeProgram(ast.NodeTransformer):
             raise
 
 
-def read_program(steps: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest], str]:
+def read_program(statements: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest], str]:
     """The calls and the final answer; raises NotLiteral for any other program."""
     program = CodeProgram(tools)
-    for step in steps:
-        if isinstance(step, ast.Import | ast.ImportFrom):
+    for statement in statements:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
             continue
         try:
-            program.take(*read_assignment(step))
+            program.take(*read_assignment(statement))
         except NeedsResult:
             break
     if not (program.requests or program.answer):
@@ -104,8 +108,8 @@ def read_program(steps: list[ast.stmt], tools: Tools) -> tuple[list[ToolRequest]
     return program.requests, program.answer
 
 
-def read_assignment(step: ast.stmt) -> tuple[str, ast.expr]:
-    match step:
+def read_assignment(statement: ast.stmt) -> tuple[str, ast.expr]:
+    match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             return name, value
         case ast.Expr(value=value):

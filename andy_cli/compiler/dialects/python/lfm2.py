@@ -12,8 +12,8 @@ OPEN, CLOSE = "<|tool_call_start|>", "<|tool_call_end|>"
 
 
 def read(text: str, tools: Tools) -> list[ToolRequest] | None:
-    found = python_calls.read_python_calls(text, tools, known=False)
-    return found or builders.read_json_calls(text, tools)
+    requests = python_calls.read_python_calls(text, tools, only_known=False)
+    return requests or builders.read_json_calls(text, tools)
 
 
 DIALECT = builders.make_section_dialect(

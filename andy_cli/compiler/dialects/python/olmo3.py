@@ -17,7 +17,7 @@ OPEN, CLOSE = "<function_calls>", "</function_calls>"
 
 
 def read(text: str, tools: Tools) -> list[ToolRequest] | None:
-    return python_calls.read_python_calls(text, tools, known=False)
+    return python_calls.read_python_calls(text, tools, only_known=False)
 
 
 DIALECT = builders.make_section_dialect(

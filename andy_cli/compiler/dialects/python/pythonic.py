@@ -26,7 +26,7 @@ ESCAPED_BRACKET = Expression(r"\A\\\[|\\\]\Z")
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     body = strip_framing(text)
-    requests = python_calls.read_python_calls(body, tools, known=False)
+    requests = python_calls.read_python_calls(body, tools, only_known=False)
     parsed = calls.split_known(requests or (), tools)
     if parsed is None and (printed := PRINT.match(body)):
         requests = python_calls.read_python_calls(printed[1], tools)

@@ -48,7 +48,7 @@ class ToolPrompt:
             self.markers,
             self.tools,
             opened,
-            plain=plain,
+            plain_spans=plain,
             wants_code=wants_code,
             keeps_objects=self.dialect.name == NATIVE,  # passed on as they are
         )
