@@ -99,7 +99,7 @@ def test_the_segments_joined_are_the_reply(size: int) -> None:
     for text, markers, tools in TEXTS:
         pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
         for runs in (True, False):
-            found = segments(pieces, markers, tools, runs=runs)
+            found = segments(pieces, markers, tools, runs_requests=runs)
             assert "".join(each.text for each in found) == text
             assert [each.start for each in found] == starts(found)
 
