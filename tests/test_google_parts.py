@@ -200,10 +200,10 @@ def test_B25_a_time_that_is_none_is_explained(written: str) -> None:
 
 def test_B25_a_bound_is_a_time_with_a_zone(berlin: None) -> None:
     assert times.parse_bound("2026-03-01", "timeMin") == "2026-03-01T00:00:00+01:00"
-    assert times.parse_bound("2026-03-28", "timeMax", end=True) == "2026-03-29T00:00:00+01:00"
-    assert times.parse_bound("2026-03-29", "timeMax", end=True) == "2026-03-30T00:00:00+02:00"
+    assert times.parse_bound("2026-03-28", "timeMax", is_end=True) == "2026-03-29T00:00:00+01:00"
+    assert times.parse_bound("2026-03-29", "timeMax", is_end=True) == "2026-03-30T00:00:00+02:00"
     with pytest.raises(ToolError, match="too far away"):
-        times.parse_bound("9999-12-31", "timeMax", end=True)
+        times.parse_bound("9999-12-31", "timeMax", is_end=True)
 
 
 def test_B25_a_stretch_of_time_is_said_as_people_do() -> None:
@@ -280,7 +280,7 @@ def test_a_page_of_a_file_does_not_depend_on_how_it_comes_in(
 ) -> None:
     data = text.encode("utf-8", "replace")
     whole = data.decode().removeprefix("\ufeff")
-    taking = FilePage(offset, sure=True)
+    taking = FilePage(offset, surely_text=True)
     for cut in cuts:
         taking.feed(data[:cut])
         data = data[cut:]

@@ -227,7 +227,7 @@ CLIENT = {"installed": {"client_id": "c", "client_secret": "s"}}
 
 
 def read_servers(path: Path) -> object:
-    return [*servers.read(path, {}, own=True)]
+    return [*servers.read(path, {}, is_own=True)]
 
 
 def keep_server(path: Path) -> None:

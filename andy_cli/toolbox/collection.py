@@ -46,20 +46,20 @@ class Collection:
 
     def refresh(self) -> None:
         """Load files that are new or have changed, drop those that are gone."""
-        there = {str(file): file_stamp(file) for file in self._tool_files()}
+        present_files = {str(file): file_stamp(file) for file in self._tool_files()}
         for path in [*self._seen]:
-            if there.get(path) != self._seen[path]:
+            if present_files.get(path) != self._seen[path]:
                 self.registry.drop(path)
                 del self._seen[path]
-        for path, stamped in there.items():
+        for path, stamp in present_files.items():
             if path not in self._seen:
-                self._seen[path] = stamped
+                self._seen[path] = stamp
                 self._take_file(path, Path(path))
 
     def take_problems(self) -> list[str]:
         """The problems, once."""
-        found, self.problems = self.problems, []
-        return found
+        problems, self.problems = self.problems, []
+        return problems
 
     def _tool_files(self) -> Iterator[Path]:
         for folder in self._folders:
@@ -76,8 +76,8 @@ class Collection:
     def _from_packages(self) -> None:
         for entry_point in packaged_tools():
             try:
-                found = entry_point.load()
-                tools = [found] if isinstance(found, Tool) else tools_of(found)
+                loaded = entry_point.load()
+                tools = [loaded] if isinstance(loaded, Tool) else tools_of(loaded)
                 self._put_tools(
                     entry_point.dist.name if entry_point.dist else entry_point.value, tools
                 )
@@ -132,11 +132,11 @@ def shipped_tools() -> Iterator[Tool]:
 
 def tools_in(file: Path) -> list[Tool]:
     """The tools a file defines. Files are loaded by path: `tools` is nobody's package name."""
-    spec = importlib.util.spec_from_file_location(f"andy_tools_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module_spec = importlib.util.spec_from_file_location(f"andy_tools_{file.stem}", file)
+    assert module_spec is not None
+    assert module_spec.loader is not None
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
     return tools_of(module)
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-async def run_in_daemon_thread(work: Callable[[], Result]) -> Result:
+async def run_in_daemon_thread(function: Callable[[], Result]) -> Result:
     """Return or raise what the work does. Cancelled, it is left to itself."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
@@ -23,7 +23,7 @@ async def run_in_daemon_thread(work: Callable[[], Result]) -> Result:
 
     def run() -> None:
         try:
-            result = context.run(work)
+            result = context.run(function)
         except Exception as error:
             # Whatever it is, it belongs to who waits.
             deliver(partial(future.set_exception, error))
@@ -42,7 +42,7 @@ async def run_in_daemon_thread(work: Callable[[], Result]) -> Result:
     return await future
 
 
-async def run_at_most(seconds: float, work: Callable[[], Result]) -> Result:
+async def run_at_most(seconds: float, function: Callable[[], Result]) -> Result:
     """Return or raise what the work does. Raises TimeoutError, and leaves it to itself then."""
     async with asyncio.timeout(seconds):
-        return await run_in_daemon_thread(work)
+        return await run_in_daemon_thread(function)

@@ -58,58 +58,60 @@ def describe_function(function: Callable[..., object]) -> dict[str, Any] | None:
     }
 
 
-def _describe_property(hint: object) -> dict[str, Any]:
-    if get_origin(hint) is not Annotated:
-        return _describe_type(hint)
-    written, *notes = get_args(hint)
+def _describe_property(type_hint: object) -> dict[str, Any]:
+    if get_origin(type_hint) is not Annotated:
+        return _describe_type(type_hint)
+    written, *metadata = get_args(type_hint)
     schema = _describe_type(written)
-    for note in notes:
-        if not isinstance(note, FieldInfo) or note.default_factory or note.alias:
+    for field_info in metadata:
+        if not isinstance(field_info, FieldInfo) or field_info.default_factory or field_info.alias:
             raise NotPlain
-        schema |= _field_limits(note, str(schema.get("type", "")))
-        if note.description:
-            schema["description"] = note.description
-        if isinstance(note.json_schema_extra, dict):
-            schema |= note.json_schema_extra
-        elif note.json_schema_extra:
+        schema |= _field_limits(field_info, str(schema.get("type", "")))
+        if field_info.description:
+            schema["description"] = field_info.description
+        if isinstance(field_info.json_schema_extra, dict):
+            schema |= field_info.json_schema_extra
+        elif field_info.json_schema_extra:
             raise NotPlain
     return schema
 
 
-def _field_limits(note: FieldInfo, kind: str) -> dict[str, Any]:
+def _field_limits(field_info: FieldInfo, kind: str) -> dict[str, Any]:
     """The limits of a field, under the names of JSON Schema."""
-    found: dict[str, Any] = {}
-    for rule in note.metadata:
-        stated = {
-            name: value for name in NUMBERS if (value := getattr(rule, name, None)) is not None
+    limits: dict[str, Any] = {}
+    for constraint in field_info.metadata:
+        stated_limits = {
+            name: value
+            for name in NUMBERS
+            if (value := getattr(constraint, name, None)) is not None
         }
-        found |= {NUMBERS[name]: value for name, value in stated.items()}
+        limits |= {NUMBERS[name]: value for name, value in stated_limits.items()}
         for name, word in (("min_length", "min"), ("max_length", "max")):
-            if (length := getattr(rule, name, None)) is not None:
+            if (length := getattr(constraint, name, None)) is not None:
                 if kind not in LENGTHS:
                     raise NotPlain
-                found[word + LENGTHS[kind]] = length
-                stated[name] = length
-        if not stated:
+                limits[word + LENGTHS[kind]] = length
+                stated_limits[name] = length
+        if not stated_limits:
             raise NotPlain
-    return found
+    return limits
 
 
 def _describe_union(arguments: Sequence[object]) -> dict[str, Any]:
     kinds = [_describe_property(argument) for argument in arguments if argument is not type(None)]
     if len(kinds) == 1:
         return kinds[0]
-    null = [{"type": "null"}] * (type(None) in arguments)
-    return {"anyOf": [*kinds, *null]}
+    null_schemas = [{"type": "null"}] * (type(None) in arguments)
+    return {"anyOf": [*kinds, *null_schemas]}
 
 
-def _describe_type(hint: object) -> dict[str, Any]:
+def _describe_type(type_hint: object) -> dict[str, Any]:
     try:
-        if hint in PLAIN:
-            return dict(PLAIN[hint])
+        if type_hint in PLAIN:
+            return dict(PLAIN[type_hint])
     except TypeError:  # a hint that cannot be looked up
         raise NotPlain from None
-    origin, arguments = get_origin(hint), get_args(hint)
+    origin, arguments = get_origin(type_hint), get_args(type_hint)
     if origin is Literal:
         return _one_of(arguments)
     if origin in (Union, types.UnionType):

@@ -32,9 +32,9 @@ _granted: ContextVar[Grants] = ContextVar("granted", default=NO_GRANTS)
 
 
 @contextmanager
-def granting_places(places: Grants) -> Iterator[None]:
+def granting_places(grants: Grants) -> Iterator[None]:
     """Grant what runs inside these places too: where each path led when it was judged."""
-    token = _granted.set(places)
+    token = _granted.set(grants)
     try:
         yield
     finally:

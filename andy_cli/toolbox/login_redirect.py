@@ -63,8 +63,8 @@ class LoginRedirect(Generic[Answer]):
         with contextlib.suppress(OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
             async with asyncio.timeout(PATIENCE):
                 head = await reader.readuntil(b"\r\n\r\n")
-                status, said = self._page(head.decode("latin-1").split("\r\n")[0])
-                body = PAGE.format(said).encode()
+                status, message = self._page(head.decode("latin-1").split("\r\n")[0])
+                body = PAGE.format(message).encode()
                 lines = (
                     f"HTTP/1.1 {status}",
                     "Content-Type: text/html; charset=utf-8",
@@ -79,8 +79,8 @@ class LoginRedirect(Generic[Answer]):
 
     def _page(self, line: str) -> tuple[str, str]:
         """Answer a request, by its first line."""
-        method, _, rest = line.partition(" ")
-        path = rest.partition(" ")[0]
+        method, _, target_and_version = line.partition(" ")
+        path = target_and_version.partition(" ")[0]
         if method != "GET" or not path.startswith(f"{self._path}?"):
             return "404 Not Found", FOREIGN
         try:

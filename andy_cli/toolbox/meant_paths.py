@@ -29,17 +29,19 @@ def find_meant_paths(arguments: Arguments, schema: Schema, workspace: Path) -> M
     `schema` is that of the arguments: paths have `"format": "path"`.
     """
     properties = schema.get("properties")
-    found: dict[str, object] = {}
+    meant_by_key: dict[str, object] = {}
     for key, property_schema in (properties if isinstance(properties, Mapping) else {}).items():
         written = arguments.get(key)
         if isinstance(written, str) and property_schema.get("format") == "path":
-            meant = find_meant_path(written, workspace)
-            if meant != written:
-                found[key] = meant
-    if not found:
+            meant_path = find_meant_path(written, workspace)
+            if meant_path != written:
+                meant_by_key[key] = meant_path
+    if not meant_by_key:
         return MeantPaths(arguments)
-    changes = tuple(f"{key}: {arguments[key]} -> {meant}" for key, meant in found.items())
-    return MeantPaths({**arguments, **found}, changes)
+    changes = tuple(
+        f"{key}: {arguments[key]} -> {meant_path}" for key, meant_path in meant_by_key.items()
+    )
+    return MeantPaths({**arguments, **meant_by_key}, changes)
 
 
 def find_meant_path(written: str, workspace: Path) -> str:
@@ -62,9 +64,9 @@ def _plain(written: str) -> str:
     while len(plain) > 2 and plain[0] in QUOTES and plain[-1] in QUOTES:
         plain = plain[1:-1].strip()
     if plain.lower().startswith(SCHEME):
-        parts = urlsplit(plain)
-        if parts.netloc in ("", "localhost") and parts.path:
-            return unquote(parts.path)
+        url_parts = urlsplit(plain)
+        if url_parts.netloc in ("", "localhost") and url_parts.path:
+            return unquote(url_parts.path)
     return plain or written
 
 
@@ -75,15 +77,19 @@ def _is_there(written: str, workspace: Path) -> bool:
 
 def _in_other_case(written: str, workspace: Path) -> str:
     """The one path of the workspace that differs in nothing but its case; else as written."""
-    path, root = resolve(written, workspace), workspace.resolve()
-    if not inside(path, [root]):
+    path, workspace_root = resolve(written, workspace), workspace.resolve()
+    if not inside(path, [workspace_root]):
         return written
-    found = root
-    for part in path.relative_to(root).parts:
-        names = [entry.name for entry in found.iterdir()]
-        same = [name for name in names if name.lower() == part.lower()]
-        alike = [part] if part in names else same
-        if len(alike) != 1:
+    matched_path = workspace_root
+    for component in path.relative_to(workspace_root).parts:
+        names = [entry.name for entry in matched_path.iterdir()]
+        same_names = [name for name in names if name.lower() == component.lower()]
+        candidates = [component] if component in names else same_names
+        if len(candidates) != 1:
             return written
-        found /= alike[0]
-    return str(found) if Path(written).is_absolute() else str(found.relative_to(root))
+        matched_path /= candidates[0]
+    return (
+        str(matched_path)
+        if Path(written).is_absolute()
+        else str(matched_path.relative_to(workspace_root))
+    )

@@ -14,9 +14,9 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
 
     Nothing hidden, nothing behind a link; where a folder cannot be read its own name is all.
     """
-    found: list[str] = []
+    nearby_paths: list[str] = []
     waiting = deque([("", 0)])
-    while waiting and len(found) < MOST:
+    while waiting and len(nearby_paths) < MOST:
         above, depth = waiting.popleft()
         try:
             with os.scandir(folder / above) as listed:
@@ -29,7 +29,7 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
             continue
         for name, is_folder in entries:
             path = f"{above}{name}{'/' * is_folder}"
-            found.append(path)
+            nearby_paths.append(path)
             if is_folder and depth < DEEPEST:
                 waiting.append((path, depth + 1))
-    return tuple(found[:MOST])
+    return tuple(nearby_paths[:MOST])

@@ -16,9 +16,9 @@ def find_program(*names: str) -> str:
     """
     workspace = here().workspace
     for name in names:
-        for found in _installed_programs(name):
-            if too_wide(workspace) or not found.resolve().is_relative_to(workspace):
-                return str(found)
+        for installed in _installed_programs(name):
+            if too_wide(workspace) or not installed.resolve().is_relative_to(workspace):
+                return str(installed)
     return ""
 
 
@@ -39,7 +39,11 @@ def search_path(path: str, without: Path | None = None) -> str:
 
     And without those in that folder, unless it is the home or the whole disk.
     """
-    folders = [Path(part) for part in path.split(os.pathsep) if Path(part).is_absolute()]
+    folders = [
+        Path(folder_path)
+        for folder_path in path.split(os.pathsep)
+        if Path(folder_path).is_absolute()
+    ]
     if without and not too_wide(without):
         folders = [folder for folder in folders if not folder.resolve().is_relative_to(without)]
     return os.pathsep.join(map(str, folders))

@@ -77,11 +77,11 @@ class Registry:
             if calls_only or tool.effect is not Effect.PROTOCOL
         }
 
-    def ready_functions(self, known: Mapping[str, Schema]) -> Mapping[str, Schema]:
+    def ready_functions(self, functions: Mapping[str, Schema]) -> Mapping[str, Schema]:
         """List what can be used now; the rest is not offered, and says what it needs if asked."""
         return {
             name: function
-            for name, function in known.items()
+            for name, function in functions.items()
             if not self._tools[name].unavailable_reason()
         }
 
@@ -211,7 +211,10 @@ def camel_case_fields(value: object) -> object:
     """Records of any kind as objects, with the names of their fields in camelCase (C10)."""
     value = _as_plain_record(value)
     if isinstance(value, Mapping):
-        return {field_name(str(key)): camel_case_fields(part) for key, part in value.items()}
+        return {
+            field_name(str(key)): camel_case_fields(field_value)
+            for key, field_value in value.items()
+        }
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [camel_case_fields(element) for element in value]
     return value

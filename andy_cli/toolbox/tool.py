@@ -170,26 +170,26 @@ def tool(
     kind = Effect(effect)
 
     def make(function: Callable[..., object]) -> Tool:
-        known = _Described(function)
+        described = _Described(function)
 
         def run(arguments: Arguments) -> object:
-            return function(**known.bind_arguments(arguments))
+            return function(**described.bind_arguments(arguments))
 
         async def run_async(arguments: Arguments) -> object:
-            awaited = function(**known.bind_arguments(arguments))
+            awaited = function(**described.bind_arguments(arguments))
             return await awaited if inspect.isawaitable(awaited) else awaited
 
         def find_access(arguments: Arguments) -> ResourceAccess:
-            paths = known.paths
-            places = [str(arguments[name]) for name in paths if arguments.get(name)]
+            paths = described.paths
+            given_paths = [str(arguments[name]) for name in paths if arguments.get(name)]
             operation: Operation = "write" if kind is Effect.WRITE else "read"
-            return ResourceAccess(tuple(places or ["."] * bool(paths)), operation)
+            return ResourceAccess(tuple(given_paths or ["."] * bool(paths)), operation)
 
         return Tool(
             name=function.__name__,
             function_itself=function,
             description=_first_paragraph(function),
-            describe=lambda: known.schema,
+            describe=lambda: described.schema,
             effect=kind,
             action=action,
             title=title,
@@ -197,7 +197,7 @@ def tool(
             members=members,
             repeated_as=repeated_as,
             run=run_async if inspect.iscoroutinefunction(function) else run,
-            check=known.check,
+            check=described.check,
             claim=claim or find_access,
             unavailable_reason=unavailable_reason,
             returns_result=returns_result and not background,
@@ -292,10 +292,10 @@ def _list_problems(model: type[BaseModel], arguments: Arguments) -> tuple[Proble
     except ValidationError as error:
         return tuple(
             Problem(
-                path="/".join(map(str, found["loc"])),
-                rule=RULES.get(found["type"], "type"),
-                message=found["msg"],
+                path="/".join(map(str, detail["loc"])),
+                rule=RULES.get(detail["type"], "type"),
+                message=detail["msg"],
             )
-            for found in error.errors(include_url=False)
+            for detail in error.errors(include_url=False)
         )
     return ()

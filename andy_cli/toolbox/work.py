@@ -56,10 +56,15 @@ class Work:
         self._stopped.wait(seconds)
 
 
-async def in_thread(do: Callable[[Work], Result], seconds: float, grace: float = GRACE) -> Result:
-    """Run `do` in a thread; return its result. Cancelled, it is stopped and waited for `grace`."""
+async def in_thread(
+    function: Callable[[Work], Result], seconds: float, grace: float = GRACE
+) -> Result:
+    """Run `function` in a thread; return its result.
+
+    Cancelled, it is stopped and waited for `grace`.
+    """
     work = Work(seconds)
-    task = asyncio.create_task(run_in_daemon_thread(lambda: do(work)))
+    task = asyncio.create_task(run_in_daemon_thread(lambda: function(work)))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

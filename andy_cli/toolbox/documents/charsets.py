@@ -32,9 +32,9 @@ def decode_text(data: bytes, declared: str = "") -> str:
 
     What fits no charset becomes U+FFFD.
     """
-    for mark, charset in BOMS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(charset, "replace")
+    for byte_order_mark, charset in BOMS:
+        if data.startswith(byte_order_mark):
+            return data[len(byte_order_mark) :].decode(charset, "replace")
     charset = known_charset(declared)
     if charset and charset != "utf-8":
         return data.decode(charset, "replace")
@@ -47,13 +47,13 @@ def decode_text(data: bytes, declared: str = "") -> str:
 def known_charset(name: str) -> str:
     """A charset by the name that Python has for it; nothing if it is none of documents."""
     try:
-        found = codecs.lookup(name.strip().strip("\"'")).name if name else ""
+        codec_name = codecs.lookup(name.strip().strip("\"'")).name if name else ""
     except (LookupError, ValueError):
         return ""
-    return WINDOWS.get(found, found if found in KNOWN else "")
+    return WINDOWS.get(codec_name, codec_name if codec_name in KNOWN else "")
 
 
 def declared_in(data: bytes) -> str:
     """The charset that a page or an XML file names at its beginning."""
-    found = DECLARED.search(data[:2048])
-    return found[1].decode("ascii") if found else ""
+    declaration = DECLARED.search(data[:2048])
+    return declaration[1].decode("ascii") if declaration else ""

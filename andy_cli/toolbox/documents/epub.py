@@ -24,11 +24,13 @@ PACKAGE_NAMESPACE = ("http://www.idpf.org/2007/opf",)
 def read_chapters(file: BinaryIO) -> Iterator[str]:
     """Give the text of each chapter in order. Raises ToolError for what cannot be read."""
     with opened_package(file, "EPUB book", CONTAINER) as package:
-        book = _Book()
-        package.parse(CONTAINER, book)
-        package.parse(book.contents, book)
-        for link_id in book.order:
-            path = posixpath.join(posixpath.dirname(book.contents), unquote(book.files[link_id]))
+        book_reader = _Book()
+        package.parse(CONTAINER, book_reader)
+        package.parse(book_reader.contents, book_reader)
+        for link_id in book_reader.order:
+            path = posixpath.join(
+                posixpath.dirname(book_reader.contents), unquote(book_reader.files[link_id])
+            )
             page = package.read(posixpath.normpath(path))
             if b"\0" in page:
                 raise ToolError("The book is protected: its text cannot be read.")

@@ -70,24 +70,24 @@ def find_documents(
     words = list(_query_words(query))
     if not words:
         raise ToolError("The query holds no words to look for.", "Write some.")
-    within = _resolve_scope(index, scope, workspace)
-    for match in dict.fromkeys((" ".join(words), " OR ".join(words))):
-        hits, gone = _find_hits(index, match, within, limit)
-        if hits or gone:
-            return Looked(tuple(hits), match == " ".join(words), gone)
+    search_scope = _resolve_scope(index, scope, workspace)
+    for search_expression in dict.fromkeys((" ".join(words), " OR ".join(words))):
+        found_hits, missing_files = _find_hits(index, search_expression, search_scope, limit)
+        if found_hits or missing_files:
+            return Looked(tuple(found_hits), search_expression == " ".join(words), missing_files)
     return Looked((), True, 0)
 
 
 def _query_words(query: str) -> Iterator[str]:
     """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
     matches = list(WORD.finditer(query))[:MOST_WORDS]
-    telling = [match for match in matches if match[0].lower().strip("?!.,") not in COMMON]
-    for match in telling or matches:
+    telling_words = [match for match in matches if match[0].lower().strip("?!.,") not in COMMON]
+    for match in telling_words or matches:
         written = match[1] or match[2]
-        if any(piece.isalnum() for piece in written):
+        if any(character.isalnum() for character in written):
             beginning = "*" if match[2] and written.endswith("*") else ""
-            plain = as_indexed(written.rstrip("*")).replace('"', '""')
-            yield f'"{plain}"{beginning}'
+            indexed_word = as_indexed(written.rstrip("*")).replace('"', '""')
+            yield f'"{indexed_word}"{beginning}'
 
 
 def _resolve_scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchScope:
@@ -97,18 +97,18 @@ def _resolve_scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchS
         return SearchScope()
     if WILD.search(written):
         pattern = str(Path(written).expanduser()) if written[0] in "~/" else f"*/{written}"
-        tried = [SearchScope("files.path glob ?", (pattern,))]
+        candidates = [SearchScope("files.path glob ?", (pattern,))]
     else:
         path = os.path.normpath(workspace / Path(written).expanduser())
-        tried = [_scope_below(path)]
+        candidates = [_scope_below(path)]
         if not written.startswith(("/", "~", ".")):
             inside = f"*/{re.sub(r'[*?[]', '?', written)}"
-            tried.append(
+            candidates.append(
                 SearchScope("(files.path glob ? or files.path glob ?)", (f"{inside}/*", inside))
             )
-    for attempt in tried:
-        if index.rows(f"select 1 from files where {attempt.condition} limit 1", attempt.values):
-            return attempt
+    for candidate in candidates:
+        if index.rows(f"select 1 from files where {candidate.condition} limit 1", candidate.values):
+            return candidate
     folders = ", ".join(spell_out(folder.path) for folder in index.folders()) or "no folder yet"
     raise ToolError(f"Nothing is indexed in {spell_out(scope)}. Indexed are: {folders}.")
 
@@ -124,80 +124,82 @@ def _find_hits(
     index: DocumentIndex, match: str, scope: SearchScope, limit: int
 ) -> tuple[list[Hit], int]:
     """The best hit of each file, best first, and how many files with hits are gone."""
-    asked = limit + MORE
-    rows = _select_rows(index, match, scope, asked)
-    while len(rows) == asked and len({row[0] for row in rows}) < limit and asked < MOST_ROWS:
+    row_limit = limit + MORE
+    rows = _select_rows(index, match, scope, row_limit)
+    while (
+        len(rows) == row_limit and len({row[0] for row in rows}) < limit and row_limit < MOST_ROWS
+    ):
         # A few files with many hits are before all others.
-        asked *= 8
-        rows = _select_rows(index, match, scope, asked)
-    hits: dict[str, Hit | None] = {}
+        row_limit *= 8
+        rows = _select_rows(index, match, scope, row_limit)
+    hits_by_path: dict[str, Hit | None] = {}
     for row in rows:
         path = str(row[0])
-        if path not in hits and sum(map(bool, hits.values())) < limit:
-            hits[path] = _read_hit(row)
-    there = [hit for hit in hits.values() if hit]
-    return there, len(hits) - len(there)
+        if path not in hits_by_path and sum(map(bool, hits_by_path.values())) < limit:
+            hits_by_path[path] = _read_hit(row)
+    present_hits = [file_hit for file_hit in hits_by_path.values() if file_hit]
+    return present_hits, len(hits_by_path) - len(present_hits)
 
 
 def _select_rows(
-    index: DocumentIndex, match: str, scope: SearchScope, most: int
+    index: DocumentIndex, match: str, scope: SearchScope, row_limit: int
 ) -> list[tuple[object, ...]]:
     files = "parts on parts.id = {} join files on files.id = parts.file"
     marked = f"highlight(pieces, 1, '{BEFORE}', '{AFTER}') as marked"
     if not scope.condition:
         # Only what is best is looked up and marked, not all that was found.
-        best = f"""select rowid, rank, {marked} from pieces where pieces match ?
+        best_rows = f"""select rowid, rank, {marked} from pieces where pieces match ?
                    order by rank limit ?"""
-        sql = f"""select path, size, changed, place, unit, line, marked from ({best}) as best
-                  join {files.format("best.rowid")} order by best.rank"""
-        return index.rows(sql, [match, most])
-    sql = f"""select path, size, changed, place, unit, line, {marked} from pieces
+        statement = f"""select path, size, changed, place, unit, line, marked
+                  from ({best_rows}) as best join {files.format("best.rowid")} order by best.rank"""
+        return index.rows(statement, [match, row_limit])
+    statement = f"""select path, size, changed, place, unit, line, {marked} from pieces
               join {files.format("pieces.rowid")}
               where pieces match ? and {scope.condition} order by pieces.rank limit ?"""
-    return index.rows(sql, [match, *scope.values, most])
+    return index.rows(statement, [match, *scope.values, row_limit])
 
 
 def _read_hit(row: Sequence[object]) -> Hit | None:
     """A row as what is told; None for a file that is not there any more."""
-    path, size, changed, place, unit, line, marked = row
+    path, size, changed, location, unit, line, marked = row
     try:
         state = os.lstat(str(path))
     except OSError:
         return None
     snippet, lines = _cut_snippet(str(marked))
     if unit:
-        place = f"{unit} {int(str(line)) + lines}"
+        location = f"{unit} {int(str(line)) + lines}"
     is_other = (state.st_size, state.st_mtime_ns) != (size, changed)
-    return Hit(str(path), str(place), snippet, is_other)
+    return Hit(str(path), str(location), snippet, is_other)
 
 
 def _cut_snippet(marked: str) -> tuple[str, int]:
     """The part with the most of what was found, and how many lines are before its best one."""
-    best = _find_densest(marked, [match.start() for match in MARK.finditer(marked)])
-    start = max(marked.rfind("\n", 0, best) + 1, best - AROUND // 3)
-    start = _at_a_word(marked, start, best)
+    best_start = _find_densest(marked, [match.start() for match in MARK.finditer(marked)])
+    start = max(marked.rfind("\n", 0, best_start) + 1, best_start - AROUND // 3)
+    start = _at_a_word(marked, start, best_start)
     end = start + AROUND
     text = as_written(MARK.sub(r"\1", marked[start:end]).replace(BEFORE, "").replace(AFTER, ""))
-    ahead = "..." if start and marked[start - 1] != "\n" else ""
-    behind = "..." if end < len(marked) else ""
-    return ahead + " ".join(text.split()) + behind, marked.count("\n", 0, best)
+    before_mark = "..." if start and marked[start - 1] != "\n" else ""
+    after_mark = "..." if end < len(marked) else ""
+    return before_mark + " ".join(text.split()) + after_mark, marked.count("\n", 0, best_start)
 
 
-def _find_densest(marked: str, found: Sequence[int]) -> int:
+def _find_densest(marked: str, hit_starts: Sequence[int]) -> int:
     """Find where most was found: on the rest of a line first, then near."""
-    best, most = 0, (0, 0)
-    for at, start in enumerate(found):
+    densest_start, highest_density = 0, (0, 0)
+    for index, start in enumerate(hit_starts):
         end = marked.find("\n", start, start + AROUND)
-        line = bisect(found, end if end >= 0 else start + AROUND) - at
-        dense = (line, bisect(found, start + AROUND) - at)
-        if dense > most:
-            best, most = start, dense
-    return best
+        hits_on_line = bisect(hit_starts, end if end >= 0 else start + AROUND) - index
+        density = (hits_on_line, bisect(hit_starts, start + AROUND) - index)
+        if density > highest_density:
+            densest_start, highest_density = start, density
+    return densest_start
 
 
-def _at_a_word(text: str, start: int, before: int) -> int:
+def _at_a_word(text: str, start: int, latest_start: int) -> int:
     """The beginning of a word at or behind the start, if there is one."""
     if start == 0 or text[start - 1].isspace():
         return start
-    blank = text.find(" ", start, before)
+    blank = text.find(" ", start, latest_start)
     return blank + 1 if blank >= 0 else start

@@ -119,32 +119,32 @@ class _TextWriter:
             self.text.append(f"[{description}]")
 
 
-def _pass_unseen(page: str, called: str, at: int) -> int:
+def _pass_unseen(page: str, called: str, position: int) -> int:
     """Find where a page goes on behind a tag; behind its content where nobody sees that."""
-    if called not in UNSEEN or page.endswith("/>", 0, at):
-        return at
-    closing = re.compile(rf"</{called}\b", re.IGNORECASE).search(page, at)
+    if called not in UNSEEN or page.endswith("/>", 0, position):
+        return position
+    closing = re.compile(rf"</{called}\b", re.IGNORECASE).search(page, position)
     return closing.start() if closing else len(page)
 
 
 def _read_tokens(page: str) -> Iterator[Token]:
-    at = begun = muddled = 0
-    while (start := page.find("<", at)) >= 0:
+    position = text_start = unquoted_until = 0
+    while (start := page.find("<", position)) >= 0:
         name = NAME.match(page, start + 1)
         if not name and not page.startswith(("!", "?", "/"), start + 1):
-            at = start + 1
+            position = start + 1
             continue
-        at = _find_end(page, start)
-        if name and start >= muddled and not {'"', "'"}.isdisjoint(page[start:at]):
-            if whole := TAG.match(page, start, start + LONGEST_TAG):
-                at = whole.end()
+        position = _find_end(page, start)
+        if name and start >= unquoted_until and not {'"', "'"}.isdisjoint(page[start:position]):
+            if whole_tag := TAG.match(page, start, start + LONGEST_TAG):
+                position = whole_tag.end()
             else:
                 # Quotes that never close: until further on they mean nothing.
-                muddled = start + LONGEST_TAG
-        called, tag = name[0].lower() if name else "", page[start:at]
-        yield Token(page[begun:start], called, tag)
-        begun = at = _pass_unseen(page, called, at)
-    yield Token(page[begun:], "", "")
+                unquoted_until = start + LONGEST_TAG
+        called, tag = name[0].lower() if name else "", page[start:position]
+        yield Token(page[text_start:start], called, tag)
+        text_start = position = _pass_unseen(page, called, position)
+    yield Token(page[text_start:], "", "")
 
 
 def _find_end(page: str, start: int) -> int:
@@ -157,13 +157,13 @@ def _find_end(page: str, start: int) -> int:
 
 
 def _read_attribute(attribute: re.Pattern[str], tag: str) -> str:
-    found = attribute.search(tag)
-    value = found[found.lastindex or 0] if found else ""
+    match = attribute.search(tag)
+    value = match[match.lastindex or 0] if match else ""
     return BLANKS.sub(" ", html.unescape(value)).strip()
 
 
-def _tidy_text(pieces: list[str]) -> str:
-    text = "".join(pieces)
+def _tidy_text(text_pieces: list[str]) -> str:
+    text = "".join(text_pieces)
     if "\t" in text:
         text = AROUND_TABS.sub("\t", text)
     lines = [line.strip() for line in REPEATED_BLANKS.sub(" ", text).split("\n")]

@@ -167,24 +167,26 @@ def _set_aside(path: Path, inode: int) -> str:
         if path.stat().st_ino == inode:  # else another process has done it
             folders = _folders_of(path)
             path.rename(aside)
-            for end in ("-wal", "-shm"):
-                other = Path(f"{path}{end}")
-                if other.exists():
-                    other.rename(f"{aside}{end}")
+            for suffix in ("-wal", "-shm"):
+                companion = Path(f"{path}{suffix}")
+                if companion.exists():
+                    companion.rename(f"{aside}{suffix}")
             with open_index(path) as index:
                 for folder in folders:
                     index.add(Path(folder))
     except OSError as error:
         return f"The index of documents is damaged and cannot be set aside ({error.strerror})."
-    again = "`andy docs update` reads" if folders else "`andy docs add` with the folders makes"
-    return f"The index of documents was damaged; it was set aside as {aside}. {again} it anew."
+    advice = "`andy docs update` reads" if folders else "`andy docs add` with the folders makes"
+    return f"The index of documents was damaged; it was set aside as {aside}. {advice} it anew."
 
 
 def _folders_of(damaged: Path) -> list[str]:
     """Read what can still be read of the folders in a damaged index."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(damaged))}?mode=ro", uri=True)) as found:
-            rows = found.execute("select path from folders").fetchall()
+        with closing(
+            sqlite3.connect(f"file:{quote(str(damaged))}?mode=ro", uri=True)
+        ) as damaged_index:
+            rows = damaged_index.execute("select path from folders").fetchall()
     except sqlite3.Error:
         return []
     return [row[0] for row in rows if isinstance(row[0], str)]
@@ -222,19 +224,28 @@ class DocumentIndex:
         Returns the folder it is a part of, which may have been there before. Folders inside the new
         one become part of it.
         """
-        there = [Path(folder.path) for folder in self.folders()]
-        around = next((present for present in there if folder.is_relative_to(present)), None)
-        if around:
-            return around
-        run = self._connection.execute
+        indexed_folders = [Path(folder.path) for folder in self.folders()]
+        enclosing = next(
+            (
+                indexed_folder
+                for indexed_folder in indexed_folders
+                if folder.is_relative_to(indexed_folder)
+            ),
+            None,
+        )
+        if enclosing:
+            return enclosing
+        execute = self._connection.execute
         with _transaction(self._connection):
-            run("insert or ignore into folders (path) values (?)", [str(folder)])
-            (new,) = run("select id from folders where path = ?", [str(folder)]).fetchone()
-            for present in there:
-                if present.is_relative_to(folder):
-                    (old,) = run("select id from folders where path = ?", [str(present)]).fetchone()
-                    run("update files set folder = ? where folder = ?", [new, old])
-                    run("delete from folders where id = ?", [old])
+            execute("insert or ignore into folders (path) values (?)", [str(folder)])
+            (new_id,) = execute("select id from folders where path = ?", [str(folder)]).fetchone()
+            for indexed_folder in indexed_folders:
+                if indexed_folder.is_relative_to(folder):
+                    (old_id,) = execute(
+                        "select id from folders where path = ?", [str(indexed_folder)]
+                    ).fetchone()
+                    execute("update files set folder = ? where folder = ?", [new_id, old_id])
+                    execute("delete from folders where id = ?", [old_id])
         return folder
 
     def remove(self, folder: Path) -> int:
@@ -261,17 +272,17 @@ class DocumentIndex:
     def put(self, folder: Path, files: Iterable[ReadFile]) -> None:
         """Take in files of a folder, all or none of them."""
         with _transaction(self._connection):
-            found = self._connection.execute(
+            folder_row = self._connection.execute(
                 "select id from folders where path = ?", [str(folder)]
             ).fetchone()
-            for file in files if found else ():  # another process may have removed it
-                self._put_file(found[0], file)
+            for file in files if folder_row else ():  # another process may have removed it
+                self._put_file(folder_row[0], file)
 
     def _put_file(self, folder: int, read: ReadFile) -> None:
-        run = self._connection.execute
+        execute = self._connection.execute
         if read.pieces is not None:
             self._drop_file(read.path)
-        (file,) = run(
+        (file_id,) = execute(
             """insert into files (folder, path, size, changed, checked, hash, fault)
                values (?, ?, ?, ?, ?, ?, ?)
                on conflict (path) do update set size = excluded.size, changed = excluded.changed,
@@ -279,31 +290,31 @@ class DocumentIndex:
                returning id""",
             [folder, read.path, *read.state],
         ).fetchone()
-        for at, piece in enumerate(read.pieces or ()):
-            part = run(
+        for index, piece in enumerate(read.pieces or ()):
+            part_id = execute(
                 "insert into parts (file, place, unit, line) values (?, ?, ?, ?)",
-                [file, piece.place, piece.unit, piece.line],
+                [file_id, piece.place, piece.unit, piece.line],
             ).lastrowid
-            run(
+            execute(
                 "insert into pieces (rowid, name, body) values (?, ?, ?)",
-                [part, "" if at else read.name, piece.text],
+                [part_id, "" if index else read.name, piece.text],
             )
 
     def _drop_file(self, path: str) -> None:
         """Forget the text of a file."""
-        run = self._connection.execute
-        run(
+        execute = self._connection.execute
+        execute(
             """delete from pieces where rowid in (select parts.id from parts
                join files on files.id = parts.file where files.path = ?)""",
             [path],
         )
-        run("delete from parts where file in (select id from files where path = ?)", [path])
+        execute("delete from parts where file in (select id from files where path = ?)", [path])
 
     def forget(self, paths: Sequence[str]) -> None:
         """Take files out, in batches so that nobody waits long."""
-        for at in range(0, len(paths), BATCH):
+        for batch_start in range(0, len(paths), BATCH):
             with _transaction(self._connection):
-                for path in paths[at : at + BATCH]:
+                for path in paths[batch_start : batch_start + BATCH]:
                     self._drop_file(path)
                     self._connection.execute("delete from files where path = ?", [path])
 
@@ -316,9 +327,9 @@ class DocumentIndex:
     def faults(self, folder: Path) -> list[tuple[str, str]]:
         """The files that could not be read, each with why."""
         states = self.states(folder).items()
-        told = ((path, state.fault) for path, state in states)
-        return sorted(row for row in told if row[1] not in ("", NO_TEXT))
+        faulty_files = ((path, state.fault) for path, state in states)
+        return sorted(row for row in faulty_files if row[1] not in ("", NO_TEXT))
 
-    def rows(self, sql: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+    def rows(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
         """Run a query; for those who search."""
-        return self._connection.execute(sql, values).fetchall()
+        return self._connection.execute(statement, values).fetchall()

@@ -61,68 +61,81 @@ def update_folder(
     """
     if not folder.exists():
         raise ToolError(f"{folder} is not there. What is indexed of it stays.")
-    known = index.states(folder)
-    found = list(files_in(folder))
-    gone = sorted(known.keys() - {_path_key(item.path) for item in found})
-    index.forget(gone)
-    due = [item for item in found if not _is_unchanged(item, known.get(_path_key(item.path)))]
-    done, read = len(found) - len(due), 0
-    report(done, len(found))
+    known_states = index.states(folder)
+    found_files = list(files_in(folder))
+    missing_paths = sorted(
+        known_states.keys() - {_path_key(found_file.path) for found_file in found_files}
+    )
+    index.forget(missing_paths)
+    changed_files = [
+        found_file
+        for found_file in found_files
+        if not _is_unchanged(found_file, known_states.get(_path_key(found_file.path)))
+    ]
+    done_count, read_count = len(found_files) - len(changed_files), 0
+    report(done_count, len(found_files))
     for batch in _batch_files(
-        _read_file(file, folder, known.get(_path_key(file.path)), largest) for file in due
+        _read_file(file, folder, known_states.get(_path_key(file.path)), largest)
+        for file in changed_files
     ):
         index.put(folder, batch)
-        done += len(batch)
-        read += sum(document.pieces is not None for document in batch)
-        report(done, len(found))
+        done_count += len(batch)
+        read_count += sum(document.pieces is not None for document in batch)
+        report(done_count, len(found_files))
     index.mark_updated(folder)
-    return IndexingCounts(len(found), read, len(gone), tuple(index.faults(folder)))
+    return IndexingCounts(
+        len(found_files), read_count, len(missing_paths), tuple(index.faults(folder))
+    )
 
 
-def _is_unchanged(found: FoundFile, known: FileState | None) -> bool:
+def _is_unchanged(found_file: FoundFile, known_state: FileState | None) -> bool:
     return (
-        known is not None
-        and (known.size, known.changed) == (found.size, found.changed)
-        and known.changed + DOUBT < known.checked
+        known_state is not None
+        and (known_state.size, known_state.changed) == (found_file.size, found_file.changed)
+        and known_state.changed + DOUBT < known_state.checked
     )
 
 
 def _batch_files(files: Iterable[ReadFile]) -> Iterator[list[ReadFile]]:
     batch: list[ReadFile] = []
-    characters, began = 0, time.monotonic()
+    characters, batch_began = 0, time.monotonic()
     for file in files:
         batch.append(file)
         characters += sum(len(piece.text) for piece in file.pieces or ())
-        full = len(batch) >= BATCH_FILES or characters >= BATCH_CHARACTERS
-        if full or time.monotonic() - began > BATCH_SECONDS:
+        is_full = len(batch) >= BATCH_FILES or characters >= BATCH_CHARACTERS
+        if is_full or time.monotonic() - batch_began > BATCH_SECONDS:
             yield batch
-            batch, characters, began = [], 0, time.monotonic()
+            batch, characters, batch_began = [], 0, time.monotonic()
     if batch:
         yield batch
 
 
-def _cut_pieces(file: ReadFile, data: bytes, known: FileState | None, largest: int) -> ReadFile:
+def _cut_pieces(
+    file: ReadFile, data: bytes, known_state: FileState | None, largest: int
+) -> ReadFile:
     state = file.state
-    if known and known.hash == state.hash and known.size != AGAIN:
-        return file._replace(state=state._replace(fault=known.fault), pieces=None)
+    if known_state and known_state.hash == state.hash and known_state.size != AGAIN:
+        return file._replace(state=state._replace(fault=known_state.fault), pieces=None)
     if not form_of(data[:SNIFFED], file.name):
         return file._replace(state=state._replace(fault=NO_TEXT))
     return file._replace(pieces=list(pieces_of(text_of(BytesIO(data), file.name, largest))))
 
 
-def _read_file(found: FoundFile, folder: Path, known: FileState | None, largest: int) -> ReadFile:
+def _read_file(
+    found_file: FoundFile, folder: Path, known_state: FileState | None, largest: int
+) -> ReadFile:
     """A file as it goes into the index; one that cannot be read goes in with the reason."""
-    key = _path_key(found.path)
+    key = _path_key(found_file.path)
     name = os.path.relpath(key, folder) if key != str(folder) else folder.name
-    state = FileState(found.size, found.changed, time.time_ns(), b"")
-    fault = "" if key == found.path else "its name is not in UTF-8"
-    if not fault and found.size > largest:
+    state = FileState(found_file.size, found_file.changed, time.time_ns(), b"")
+    fault = "" if key == found_file.path else "its name is not in UTF-8"
+    if not fault and found_file.size > largest:
         fault = f"larger than {largest / 1e6:g} MB"
     if fault:
         return ReadFile(key, name, state._replace(fault=fault), ())
     try:
-        data, state = _read_content(found.path, largest, state)
-        return _cut_pieces(ReadFile(key, name, state, ()), data, known, largest)
+        data, state = _read_content(found_file.path, largest, state)
+        return _cut_pieces(ReadFile(key, name, state, ()), data, known_state, largest)
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
         return ReadFile(key, name, state._replace(size=AGAIN, fault=fault), ())
@@ -135,32 +148,34 @@ def _read_content(path: str, largest: int, state: FileState) -> tuple[bytes, Fil
     """Read what is in a file now, and how the file is now. No link is followed."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags), "rb") as file:
-        now = os.fstat(file.fileno())
-        if not stat.S_ISREG(now.st_mode):
+        current_state = os.fstat(file.fileno())
+        if not stat.S_ISREG(current_state.st_mode):
             raise ToolError("no plain file any more")
         data = file.read(largest + 1)
     digest = blake2b(data, digest_size=16).digest()
-    return data, state._replace(size=now.st_size, changed=now.st_mtime_ns, hash=digest)
+    return data, state._replace(
+        size=current_state.st_size, changed=current_state.st_mtime_ns, hash=digest
+    )
 
 
-def pieces_of(parts: Iterable[TextPart]) -> Iterator[Piece]:
+def pieces_of(text_parts: Iterable[TextPart]) -> Iterator[Piece]:
     """The text of a file in pieces, cut where a line ends if it can be."""
-    for part in parts:
-        text = as_indexed(part.text)
-        at, line = 0, 1
-        while at < len(text):
-            end = _find_cut(text, at)
-            yield Piece(part.place, part.unit, line, text[at:end])
-            line += text.count("\n", at, end)
-            at = end
+    for text_part in text_parts:
+        text = as_indexed(text_part.text)
+        start, line = 0, 1
+        while start < len(text):
+            end = _find_cut(text, start)
+            yield Piece(text_part.place, text_part.unit, line, text[start:end])
+            line += text.count("\n", start, end)
+            start = end
 
 
-def _find_cut(text: str, at: int) -> int:
-    end = at + PIECE
+def _find_cut(text: str, start: int) -> int:
+    end = start + PIECE
     if end >= len(text):
         return len(text)
-    half = at + PIECE // 2
-    return text.rfind("\n", half, end) + 1 or text.rfind(" ", half, end) + 1 or end
+    middle = start + PIECE // 2
+    return text.rfind("\n", middle, end) + 1 or text.rfind(" ", middle, end) + 1 or end
 
 
 def _path_key(path: str) -> str:

@@ -29,8 +29,10 @@ def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
     reader = _OpenDocumentReader()
     with opened_package(file, "OpenDocument file", CONTENT) as package:
         package.parse(CONTENT, reader)
-    parts = [(place, "".join(pieces).strip("\n")) for place, pieces in reader.parts]
-    return [(place, text) for place, text in parts if place or text]
+    named_texts = [
+        (part_name, "".join(text_pieces).strip("\n")) for part_name, text_pieces in reader.parts
+    ]
+    return [(part_name, text) for part_name, text in named_texts if part_name or text]
 
 
 class _OpenDocumentReader:

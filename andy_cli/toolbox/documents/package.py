@@ -63,11 +63,11 @@ class Package:
     def pieces(self, name: str) -> Iterator[bytes]:
         """Unpack one file. Raises ToolError for far too much."""
         with self._archive.open(name) as packed:
-            while piece := packed.read(PIECE):
-                self._left -= len(piece)
+            while data := packed.read(PIECE):
+                self._left -= len(data)
                 if self._left < 0:
                     raise ToolError("The document would unpack to far more than it is.")
-                yield piece
+                yield data
 
     def read(self, name: str) -> bytes:
         return b"".join(self.pieces(name))
@@ -80,8 +80,8 @@ class Package:
         parser.StartElementHandler = reader.start
         parser.EndElementHandler = reader.end
         parser.CharacterDataHandler = reader.characters
-        for piece in self.pieces(name):
-            parser.Parse(piece, False)
+        for data in self.pieces(name):
+            parser.Parse(data, False)
         parser.Parse(b"", True)
 
     def links(self, name: str) -> dict[str, PartLink]:
@@ -134,5 +134,5 @@ def opened_package(file: BinaryIO, kind: str, needs: str) -> Iterator[Package]:
 
 def plain_name(name: str, namespaces: tuple[str, ...]) -> str:
     """Return the element's own name if it is of one of these namespaces, else nothing."""
-    namespace, _, own = name.rpartition(" ")
-    return own if namespace in namespaces else ""
+    namespace, _, local_name = name.rpartition(" ")
+    return local_name if namespace in namespaces else ""

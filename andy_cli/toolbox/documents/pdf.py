@@ -50,13 +50,13 @@ def pdf_pages(file: BinaryIO) -> Iterator[str]:
 
 
 def _limit_pages(texts: Iterator[str]) -> Iterator[str]:
-    ends = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     characters = 0
     for count, text in enumerate(texts):
         characters += len(text)
         if count >= MOST_PAGES or characters > MOST_CHARACTERS:
             raise ToolError("The PDF holds too much text to be read as a whole.")
-        if time.monotonic() > ends:
+        if time.monotonic() > deadline:
             raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.")
         # What is no character of any script cannot be written down.
         yield text.encode("utf-8", "replace").decode("utf-8")

@@ -43,8 +43,8 @@ def _read_slide(package: Package, name: str) -> str:
         if link.kind == "notesSlide" and link.target in package.names:
             notes = _Text()
             package.parse(link.target, notes)
-            if said := notes.whole:
-                return f"{text.whole}\nNotes: {said}"
+            if notes_text := notes.whole:
+                return f"{text.whole}\nNotes: {notes_text}"
     return text.whole
 
 
@@ -56,8 +56,8 @@ class _Order:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if plain_name(name, PRESENTATION) == "sldId":
-            found = (attributes.get(f"{namespace} id") for namespace in LINKS)
-            self.ids += [link_id for link_id in found if link_id]
+            link_ids = (attributes.get(f"{namespace} id") for namespace in LINKS)
+            self.ids += [link_id for link_id in link_ids if link_id]
 
     def end(self, name: str) -> None:
         pass

@@ -78,8 +78,8 @@ def _read_sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
 
 
 def _open_document(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
-    for place, text in opendocument.read_parts(file):
-        yield TextPart(place, text, "" if place else "paragraph")
+    for part_name, text in opendocument.read_parts(file):
+        yield TextPart(part_name, text, "" if part_name else "paragraph")
 
 
 def _read_book(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
@@ -131,7 +131,7 @@ def form_of(head: bytes, name: str) -> str:
 
 
 def text_of(
-    file: BinaryIO, name: str, most: int = 50_000_000, go_on: GoOn = go_on_always
+    file: BinaryIO, name: str, most_bytes: int = 50_000_000, go_on: GoOn = go_on_always
 ) -> Iterator[TextPart]:
     """Give the text of an open file, in parts; at most so many bytes of plain text are read.
 
@@ -139,14 +139,14 @@ def text_of(
     raises.
     """
     head = file.read(SNIFFED)
-    form = form_of(head, name) or _form_of_archive(file, head)
+    document_form = form_of(head, name) or _form_of_archive(file, head)
     file.seek(0)
-    if form == ".pdf":
+    if document_form == ".pdf":
         yield from _read_pdf(file, go_on)
-    elif reader := OFFICE_READERS.get(form):
+    elif reader := OFFICE_READERS.get(document_form):
         yield from reader(file, go_on)
-    elif form:
-        yield _read_plain(file, name, form, most)
+    elif document_form:
+        yield _read_plain(file, name, document_form, most_bytes)
     else:
         raise ToolError(f"{spell_out(PurePath(name).name)} holds no text that can be read.")
 
@@ -160,14 +160,14 @@ def _form_of_archive(file: BinaryIO, head: bytes) -> str:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return ""
-    return next((form for member, form in MEMBERS.items() if member in names), "")
+    return next((document_form for member, document_form in MEMBERS.items() if member in names), "")
 
 
-def _read_plain(file: BinaryIO, name: str, form: str, most: int) -> TextPart:
-    data = file.read(most + 1)
-    if len(data) > most:
-        raise ToolError(f"{spell_out(PurePath(name).name)} is larger than {most / 1e6:g} MB.")
-    if form == "page":
+def _read_plain(file: BinaryIO, name: str, document_form: str, most_bytes: int) -> TextPart:
+    data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise ToolError(f"{spell_out(PurePath(name).name)} is larger than {most_bytes / 1e6:g} MB.")
+    if document_form == "page":
         title, text = plain_text(decode_text(data, declared_in(data)))
         return TextPart("", f"{title}\n\n{text}".strip())
     return TextPart("", decode_text(data), "line")

@@ -51,10 +51,10 @@ def read_sheets(file: BinaryIO, go_on: Callable[[], None]) -> Iterator[tuple[str
     try:
         _check_size(file)
         # The values that were last computed stand for formulas.
-        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-        for name in book.sheetnames:
-            yield name, _read_sheet(book[name], go_on)
-        book.close()
+        workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        for name in workbook.sheetnames:
+            yield name, _read_sheet(workbook[name], go_on)
+        workbook.close()
     except (InvalidFileException, *FAULTS) as error:
         raise ToolError("The sheet is damaged or encrypted and cannot be read.") from error
 

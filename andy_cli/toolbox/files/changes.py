@@ -46,10 +46,10 @@ def _content_before(written: str) -> Before:
     return _read_place(GrantedPath(contained.path, workspace))
 
 
-def _read_place(where: GrantedPath) -> Before:
+def _read_place(granted: GrantedPath) -> Before:
     try:
-        size = where.path.lstat().st_size
-        with where.open() as file:
+        size = granted.path.lstat().st_size
+        with granted.open() as file:
             data = file.read(COMPARED + 1)
     except FileNotFoundError:
         return Before(there=False)
@@ -75,19 +75,21 @@ def _claim_change(written: str, change: FileChange) -> ResourceAccess:
     return ResourceAccess((written,), "write", summary=change.summary, diff=change.diff)
 
 
-def compare_data(before: Before, data: bytes) -> FileChange:
+def compare_data(earlier: Before, data: bytes) -> FileChange:
     """Describe the change that putting the data there makes."""
-    what = kind_of_bytes(data[:HEAD])
-    if not before.there:
-        new = f"new file, {_describe_data(data, what)}"
-        return FileChange(new) if what else describe_new_text(decode_file(data).text)
-    if not before.known:
-        inside = f"a file of {show_size(before.size)}" if before.size else "what may be there"
-        return FileChange(f"{inside} is replaced by {_describe_data(data, what)}")
-    if what or kind_of_bytes(before.data[:HEAD]):
-        old = _describe_data(before.data, kind_of_bytes(before.data[:HEAD]))
-        return FileChange(f"{old} is replaced by {_describe_data(data, what)}")
-    old_text, new_text = decode_file(before.data), decode_file(data)
+    data_kind = kind_of_bytes(data[:HEAD])
+    if not earlier.there:
+        new_file = f"new file, {_describe_data(data, data_kind)}"
+        return FileChange(new_file) if data_kind else describe_new_text(decode_file(data).text)
+    if not earlier.known:
+        old_content = (
+            f"a file of {show_size(earlier.size)}" if earlier.size else "what may be there"
+        )
+        return FileChange(f"{old_content} is replaced by {_describe_data(data, data_kind)}")
+    if data_kind or kind_of_bytes(earlier.data[:HEAD]):
+        old_file = _describe_data(earlier.data, kind_of_bytes(earlier.data[:HEAD]))
+        return FileChange(f"{old_file} is replaced by {_describe_data(data, data_kind)}")
+    old_text, new_text = decode_file(earlier.data), decode_file(data)
     change = compare_texts(old_text.text, new_text.text)
     if old_text.encoding == new_text.encoding:
         return change
@@ -95,53 +97,57 @@ def compare_data(before: Before, data: bytes) -> FileChange:
     return change._replace(summary=f"{change.summary}, {becomes}")
 
 
-def _describe_data(data: bytes, what: str) -> str:
-    return f"{name_one(what) if what else 'text'} of {show_size(len(data))}"
+def _describe_data(data: bytes, data_kind: str) -> str:
+    return f"{name_one(data_kind) if data_kind else 'text'} of {show_size(len(data))}"
 
 
-def claim_edit(written: str, old: str, new: str, everywhere: bool) -> ResourceAccess:
+def claim_edit(written: str, old_text: str, new_text: str, everywhere: bool) -> ResourceAccess:
     """The change to the file, or what would be exchanged where it may not be looked at yet.
 
     Raises ToolError where the text is not in the file, or not only once.
     """
-    before, name = _content_before(written), spell_out(written)
-    if not before.known or not before.there:
-        return _claim_change(written, compare_texts(old, new))
-    text = decode_file(before.data).text
+    earlier, name = _content_before(written), spell_out(written)
+    if not earlier.known or not earlier.there:
+        return _claim_change(written, compare_texts(old_text, new_text))
+    text = decode_file(earlier.data).text
     return _claim_change(
-        written, compare_texts(text, replace_text(text, old, new, everywhere, name).text)
+        written, compare_texts(text, replace_text(text, old_text, new_text, everywhere, name).text)
     )
 
 
 def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
     """Make or replace a file. Raises ToolError, with everything as it was."""
     data = content_of(content, mime_type)
-    where = granted_path(written, "write")
-    before = _read_place(where)
-    new = write_whole(where, _split_pieces(data))
+    granted = granted_path(written, "write")
+    earlier = _read_place(granted)
+    is_new = write_whole(granted, _split_pieces(data))
     size = show_size(len(data))
-    did = f"{'made' if new else 'replaced'} {show_path(where.path)}, {size}"
-    return Outcome(did, did, display=Display(diff=compare_data(before, data).diff))
+    summary = f"{'made' if is_new else 'replaced'} {show_path(granted.path)}, {size}"
+    return Outcome(summary, summary, display=Display(diff=compare_data(earlier, data).diff))
 
 
 def _split_pieces(data: bytes) -> Sequence[bytes]:
-    return [data[at : at + PIECE] for at in range(0, len(data), PIECE)]
+    return [data[position : position + PIECE] for position in range(0, len(data), PIECE)]
 
 
-def edit_file(written: str, old: str, new: str, everywhere: bool) -> Outcome:
+def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> Outcome:
     """Replace a text in a file; its encoding and its line ends stay. Raises ToolError."""
-    where = granted_path(written, "write")
-    name = show_path(where.path)
+    granted = granted_path(written, "write")
+    name = show_path(granted.path)
     file, _ = open_file(written)
     with file:
         data = file.read(EDITED + 1)
     if len(data) > EDITED:
         raise ToolError(f"{name} is larger than {show_size(EDITED)}: that is too much to edit.")
-    if what := kind_of_bytes(data[:HEAD]):
-        raise ToolError(f"{name} is no text but {name_one(what)}: there is nothing to edit in it.")
+    if data_kind := kind_of_bytes(data[:HEAD]):
+        raise ToolError(
+            f"{name} is no text but {name_one(data_kind)}: there is nothing to edit in it."
+        )
     text = decode_file(data)
-    change = replace_text(text.text, old, new, everywhere, name)
-    write_whole(where, _split_pieces(text.encode_text(change.text)))
-    did = f"changed {name}{describe_places(change.places)}"
-    shown = compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
-    return Outcome(did, did, display=Display(diff=shown.diff))
+    change = replace_text(text.text, old_text, new_text, everywhere, name)
+    write_whole(granted, _split_pieces(text.encode_text(change.text)))
+    summary = f"changed {name}{describe_places(change.places)}"
+    shown_change = (
+        compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
+    )
+    return Outcome(summary, summary, display=Display(diff=shown_change.diff))

@@ -41,11 +41,11 @@ class Change(NamedTuple):
     removed: int
 
 
-def compare_texts(old: str, new: str) -> FileChange:
+def compare_texts(old_text: str, new_text: str) -> FileChange:
     """Describe the change from one text to the other."""
-    change = _compare_lines(_split_lines(old), _split_lines(new))
+    change = _compare_lines(_split_lines(old_text), _split_lines(new_text))
     if not change.lines:
-        return FileChange("nothing changes" if old == new else "only line endings change")
+        return FileChange("nothing changes" if old_text == new_text else "only line endings change")
     return FileChange(_describe_counts(change), "\n".join(shorten_diff(change.lines)))
 
 
@@ -71,18 +71,21 @@ def _split_lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _compare_lines(old: Sequence[str], new: Sequence[str]) -> Change:
+def _compare_lines(old_lines: Sequence[str], new_lines: Sequence[str]) -> Change:
     """Only what differs is compared: what is alike at both ends may be long."""
-    head = _count_alike(old, new)
-    tail = _count_alike(old[head:][::-1], new[head:][::-1])
-    start = max(0, head - AROUND)
-    stop = max(0, tail - AROUND)
-    before, after = old[start : len(old) - stop], new[start : len(new) - stop]
-    if len(before) + len(after) > COMPARED:
-        header = f"@@ -{start + 1},{len(before)} +{start + 1},{len(after)} @@"
-        found = [header, *(f"-{line}" for line in before), *(f"+{line}" for line in after)]
-        return Change(found, len(after), len(before))
-    unified = [*difflib.unified_diff(before, after, lineterm="", n=AROUND)][2:]
+    alike_head = _count_alike(old_lines, new_lines)
+    alike_tail = _count_alike(old_lines[alike_head:][::-1], new_lines[alike_head:][::-1])
+    start = max(0, alike_head - AROUND)
+    kept_tail = max(0, alike_tail - AROUND)
+    removed, added = (
+        old_lines[start : len(old_lines) - kept_tail],
+        new_lines[start : len(new_lines) - kept_tail],
+    )
+    if len(removed) + len(added) > COMPARED:
+        header = f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@"
+        diff_lines = [header, *(f"-{line}" for line in removed), *(f"+{line}" for line in added)]
+        return Change(diff_lines, len(added), len(removed))
+    unified = [*difflib.unified_diff(removed, added, lineterm="", n=AROUND)][2:]
     return Change(
         [_move_hunk(line, start) for line in unified],
         sum(line.startswith("+") for line in unified),
@@ -90,23 +93,26 @@ def _compare_lines(old: Sequence[str], new: Sequence[str]) -> Change:
     )
 
 
-def _count_alike(one: Sequence[str], other: Sequence[str]) -> int:
+def _count_alike(first_lines: Sequence[str], second_lines: Sequence[str]) -> int:
     """Count the lines that are the same from the start on."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(first_lines, second_lines, strict=False))
+    return next(
+        (index for index, (first_line, second_line) in pairs if first_line != second_line),
+        min(len(first_lines), len(second_lines)),
+    )
 
 
-def _move_hunk(line: str, by: int) -> str:
+def _move_hunk(line: str, offset: int) -> str:
     """The numbers of a hunk as they are in the whole file."""
     if not line.startswith("@@ "):
         return line
-    _, old, new, _ = line.split(" ")
-    return f"@@ -{_shift_span(old, by)} +{_shift_span(new, by)} @@"
+    _, old_span, new_span, _ = line.split(" ")
+    return f"@@ -{_shift_span(old_span, offset)} +{_shift_span(new_span, offset)} @@"
 
 
-def _shift_span(span: str, by: int) -> str:
+def _shift_span(span: str, offset: int) -> str:
     start, comma, length = span[1:].partition(",")
-    return f"{int(start) + by}{comma}{length}"
+    return f"{int(start) + offset}{comma}{length}"
 
 
 def shorten_diff(lines: Sequence[str]) -> list[str]:
@@ -117,20 +123,20 @@ def shorten_diff(lines: Sequence[str]) -> list[str]:
     ]
     if len(narrow) <= HEAD + TAIL + 1:
         return narrow
-    before, tail = narrow[:-TAIL], narrow[-TAIL:]
-    note = f"\\ {count_noun(len(before) - HEAD, 'line')} more, not shown"
+    leading, trailing = narrow[:-TAIL], narrow[-TAIL:]
+    note = f"\\ {count_noun(len(leading) - HEAD, 'line')} more, not shown"
     # What stands behind the gap keeps its numbers.
-    header = [] if HUNK.match(tail[0]) else [_header_behind(before)]
-    return [*before[:HEAD], note, *header, *tail]
+    header = [] if HUNK.match(trailing[0]) else [_header_behind(leading)]
+    return [*leading[:HEAD], note, *header, *trailing]
 
 
 def _header_behind(lines: Sequence[str]) -> str:
     """The header of a hunk that goes on behind these lines of a diff."""
-    old = new = 1
+    old_line = new_line = 1
     for line in lines:
-        if found := HUNK.match(line):
-            old, new = int(found[1]), int(found[2])
+        if hunk := HUNK.match(line):
+            old_line, new_line = int(hunk[1]), int(hunk[2])
             continue
-        old += line.startswith((" ", "-"))
-        new += line.startswith((" ", "+"))
-    return f"@@ -{old} +{new} @@"
+        old_line += line.startswith((" ", "-"))
+        new_line += line.startswith((" ", "+"))
+    return f"@@ -{old_line} +{new_line} @@"

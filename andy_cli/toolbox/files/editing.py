@@ -27,99 +27,105 @@ class Edited(NamedTuple):
     """The number that was replaced."""
 
 
-def replace_text(text: str, old: str, new: str, everywhere: bool, name: str) -> Edited:
-    """The text with `old` replaced by `new`. Raises ToolError that names the nearest lines, or
-    the lines in which it stands more than once."""
-    if _unify_line_ends(old) == _unify_line_ends(new):
+def replace_text(text: str, old_text: str, new_text: str, everywhere: bool, name: str) -> Edited:
+    """The text with `old_text` replaced by `new_text`.
+
+    Raises ToolError that names the nearest lines, or the lines in which it stands more than once.
+    """
+    if _unify_line_ends(old_text) == _unify_line_ends(new_text):
         raise ToolError("The old and the new text are the same: there is nothing to change.")
     # Not by a regular expression: one of this length may take for ever.
-    parts = _unify_line_ends(text).split(_unify_line_ends(old))
-    places = len(parts) - 1
-    if not places:
-        raise _explain_missing(text, old, name)
-    if places > 1 and not everywhere:
-        raise _explain_several(parts, _unify_line_ends(old), name)
-    return Edited(_join_replaced(parts, _unify_line_ends(old), _unify_line_ends(new), text), places)
+    text_parts = _unify_line_ends(text).split(_unify_line_ends(old_text))
+    place_count = len(text_parts) - 1
+    if not place_count:
+        raise _explain_missing(text, old_text, name)
+    if place_count > 1 and not everywhere:
+        raise _explain_several(text_parts, _unify_line_ends(old_text), name)
+    return Edited(
+        _join_replaced(text_parts, _unify_line_ends(old_text), _unify_line_ends(new_text), text),
+        place_count,
+    )
 
 
 def _unify_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _join_replaced(parts: Sequence[str], old: str, new: str, text: str) -> str:
+def _join_replaced(text_parts: Sequence[str], old_text: str, new_text: str, text: str) -> str:
     """The parts with the new text between them, and each line with the end it had."""
-    ends = re.findall(r"\r?\n", text)
-    windows = ends.count("\r\n")
-    if not windows:
-        return new.join(parts)
-    put = new.replace("\n", "\r\n") if windows * 2 > len(ends) else new
-    remaining = iter(ends)
+    line_ends = re.findall(r"\r?\n", text)
+    crlf_count = line_ends.count("\r\n")
+    if not crlf_count:
+        return new_text.join(text_parts)
+    inserted_text = new_text.replace("\n", "\r\n") if crlf_count * 2 > len(line_ends) else new_text
+    remaining = iter(line_ends)
     restored = []
-    for part in parts:
-        lines = part.split("\n")
+    for text_part in text_parts:
+        lines = text_part.split("\n")
         restored.append("".join(f"{line}{next(remaining)}" for line in lines[:-1]) + lines[-1])
-        for _ in range(old.count("\n")):
+        for _ in range(old_text.count("\n")):
             next(remaining, None)
-    return put.join(restored)
+    return inserted_text.join(restored)
 
 
-def _explain_several(parts: Sequence[str], old: str, name: str) -> ToolError:
+def _explain_several(text_parts: Sequence[str], old_text: str, name: str) -> ToolError:
     numbers = []
     number = 1
-    for part in parts[:MANY]:
-        number += part.count("\n")
+    for text_part in text_parts[:MANY]:
+        number += text_part.count("\n")
         numbers.append(str(number))
-        number += old.count("\n")
-    places = len(parts) - 1
-    more = f" and {places - MANY} more" if places > MANY else ""
+        number += old_text.count("\n")
+    place_count = len(text_parts) - 1
+    more_places = f" and {place_count - MANY} more" if place_count > MANY else ""
+    lines = ", ".join(numbers[:place_count])
     return ToolError(
-        f"That text stands {places} times in {name}, in lines {', '.join(numbers[:places])}{more}.",
+        f"That text stands {place_count} times in {name}, in lines {lines}{more_places}.",
         "Give more of what is around the one that is meant, or set replace_all.",
     )
 
 
-def _explain_missing(text: str, old: str, name: str) -> ToolError:
+def _explain_missing(text: str, old_text: str, name: str) -> ToolError:
     lines = text.split("\n")
-    if (number := _spaced_otherwise(lines, old)) is not None:
+    if (number := _spaced_otherwise(lines, old_text)) is not None:
         return ToolError(
             f"That text is not in {name} as it was given: in line {number} there are other blanks "
             "in it.",
             f"read_file shows them. Line {number}: {_show_line(lines[number - 1])}",
         )
-    near = _nearest_lines(lines, old)
+    nearest = _nearest_lines(lines, old_text)
     return ToolError(
         f"That text is not in {name}, so nothing was changed.",
-        f"The nearest lines: {near}" if near else "read_file shows what is.",
+        f"The nearest lines: {nearest}" if nearest else "read_file shows what is.",
     )
 
 
-def _spaced_otherwise(lines: Sequence[str], old: str) -> int | None:
+def _spaced_otherwise(lines: Sequence[str], old_text: str) -> int | None:
     """The line in which it begins, but for blanks and line breaks."""
-    wanted = "".join(old.split())
-    if not wanted:
+    unspaced_old = "".join(old_text.split())
+    if not unspaced_old:
         return None
-    pieces = ["".join(line.split()) for line in lines]
-    ends = list(accumulate(map(len, pieces)))
-    at = "".join(pieces).find(wanted)
-    return bisect_right(ends, at) + 1 if at >= 0 else None
+    unspaced_lines = ["".join(line.split()) for line in lines]
+    line_ends = list(accumulate(map(len, unspaced_lines)))
+    position = "".join(unspaced_lines).find(unspaced_old)
+    return bisect_right(line_ends, position) + 1 if position >= 0 else None
 
 
-def _nearest_lines(lines: Sequence[str], old: str) -> str:
+def _nearest_lines(lines: Sequence[str], old_text: str) -> str:
     """The lines most like the first one that was looked for, with their numbers."""
     # 10 ms, and most edits fit.
     from rapidfuzz import fuzz, process
 
-    first = next((line.strip() for line in old.splitlines() if line.strip()), "")
-    if not first:
+    first_line = next((line.strip() for line in old_text.splitlines() if line.strip()), "")
+    if not first_line:
         return ""
-    close = process.extract(
-        first[: WIDEST * 4],
+    close_matches = process.extract(
+        first_line[: WIDEST * 4],
         [line.strip()[: WIDEST * 4] for line in lines],
         scorer=fuzz.ratio,
         score_cutoff=LIKE,
         limit=NEAREST,
     )
-    numbered = sorted((at + 1, _show_line(lines[at])) for _, _, at in close)
+    numbered = sorted((index + 1, _show_line(lines[index])) for _, _, index in close_matches)
     return "; ".join(f"{number}: {line}" for number, line in numbered)
 
 
@@ -128,5 +134,5 @@ def _show_line(line: str) -> str:
     return spell_out(text if len(text) <= WIDEST else text[:WIDEST] + "...")
 
 
-def describe_places(places: int) -> str:
-    return "" if places == 1 else f" in {count_noun(places, 'place')}"
+def describe_places(place_count: int) -> str:
+    return "" if place_count == 1 else f" in {count_noun(place_count, 'place')}"

@@ -34,9 +34,9 @@ UTF_8 = Encoding("utf-8")
 
 def marked_encoding(head: bytes) -> Encoding | None:
     """Read the encoding from the byte order mark, if there is one."""
-    for mark, name in MARKS:
-        if head.startswith(mark):
-            return Encoding(name, mark)
+    for byte_order_mark, name in MARKS:
+        if head.startswith(byte_order_mark):
+            return Encoding(name, byte_order_mark)
     return None
 
 
@@ -52,12 +52,12 @@ def encoding_of(file: BinaryIO, work: Work) -> Encoding:
 
 def _is_utf_8(head: bytes, file: BinaryIO, work: Work) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    piece = head
+    data = head
     try:
-        while piece:
+        while data:
             work.go_on()
-            decoder.decode(piece)
-            piece = file.read(PIECE)
+            decoder.decode(data)
+            data = file.read(PIECE)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
@@ -75,9 +75,10 @@ class DecodedText(NamedTuple):
         try:
             return self.encoding.mark + text.encode(self.encoding.name)
         except UnicodeEncodeError as error:
-            odd = ascii(error.object[error.start])
+            unknown_character = ascii(error.object[error.start])
             raise ToolError(
-                f"The file is written in {self.encoding.display_name}, which has no {odd}.",
+                f"The file is written in {self.encoding.display_name}, "
+                f"which has no {unknown_character}.",
                 "Use other characters, or write the whole file anew with write_file.",
             ) from error
 

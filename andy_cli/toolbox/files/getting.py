@@ -32,12 +32,12 @@ class Content(NamedTuple):
 
 def get_file(path: str, encoding: str, longest: int, work: Work) -> Outcome:
     """`encoding` is a name of an encoding, `base64`, or empty: whatever the text is in."""
-    file, where = open_file(path)
-    name = show_path(where.path)
+    file, granted = open_file(path)
+    name = show_path(granted.path)
     with file:
         size = os.fstat(file.fileno()).st_size
         content = _read_content(file, name, encoding.strip().lower(), min(longest, LONGEST), work)
-    told: dict[str, object] = {
+    record: dict[str, object] = {
         "path": path,
         "mime_type": mimetypes.guess_type(name)[0] or "text/plain",
         "size": size,
@@ -45,15 +45,15 @@ def get_file(path: str, encoding: str, longest: int, work: Work) -> Outcome:
         "content": content.text,
     }
     if content.cut:
-        told |= {"truncated": True, "rest": "A larger maxLength or read_file shows more."}
-    return Outcome(told, f"read {name}, {show_size(size)}")
+        record |= {"truncated": True, "rest": "A larger maxLength or read_file shows more."}
+    return Outcome(record, f"read {name}, {show_size(size)}")
 
 
 def _read_content(file: BinaryIO, name: str, encoding: str, longest: int, work: Work) -> Content:
     if encoding == "base64":
         data = file.read(longest // 4 * 3 + 1)
-        whole = data[: longest // 4 * 3]
-        return Content(base64.b64encode(whole).decode(), "base64", len(data) > len(whole))
+        shown_data = data[: longest // 4 * 3]
+        return Content(base64.b64encode(shown_data).decode(), "base64", len(data) > len(shown_data))
     if not encoding:
         try:
             refuse_binary(file, name)

@@ -24,16 +24,16 @@ PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b"
 
 def ingest_file(written: str, work: Work) -> Outcome:
     """Raises ToolError for what has no text or cannot be read."""
-    file, where = open_file(written)
-    name = show_path(where.path)
+    file, granted = open_file(written)
+    name = show_path(granted.path)
     with file:
         text = text_of(file, name, work)
     if not text.strip():
         return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
-    shown = text[:LONGEST]
+    shown_text = text[:LONGEST]
     if len(text) > LONGEST:
-        shown += f"\n[The first {count_noun(LONGEST, 'character')}; the document goes on.]"
-    return Outcome(shown, f"read the text of {name}, {count_noun(len(text), 'character')}")
+        shown_text += f"\n[The first {count_noun(LONGEST, 'character')}; the document goes on.]"
+    return Outcome(shown_text, f"read the text of {name}, {count_noun(len(text), 'character')}")
 
 
 def text_of(file: BinaryIO, name: str, work: Work) -> str:
@@ -41,8 +41,8 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     head = file.read(HEAD)
     file.seek(0)
     if is_document(kind_of_bytes(head), name):
-        parts = read_document(file, name, work)
-        return "\n\n".join(_with_place(part) for part in parts)
+        document_parts = read_document(file, name, work)
+        return "\n\n".join(_with_place(document_part) for document_part in document_parts)
     refuse_binary(file, name)
     text = _read_plain(file, work)
     is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)
@@ -52,17 +52,21 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     return f"# {title}\n\n{body}" if title else body
 
 
-def _with_place(part: DocumentPart) -> str:
-    return f"[{part.place}]\n{part.text}" if part.place else part.text
+def _with_place(document_part: DocumentPart) -> str:
+    return (
+        f"[{document_part.place}]\n{document_part.text}"
+        if document_part.place
+        else document_part.text
+    )
 
 
 def _read_plain(file: BinaryIO, work: Work) -> str:
     """No more of it than is needed: files may be of any size."""
-    found: list[str] = []
+    text_pieces: list[str] = []
     size = 0
-    for piece in read_pieces(file, encoding_of(file, work), work):
-        found.append(piece)
-        size += len(piece)
+    for text_piece in read_pieces(file, encoding_of(file, work), work):
+        text_pieces.append(text_piece)
+        size += len(text_piece)
         if size > LARGEST:
             break
-    return "".join(found)[:LARGEST]
+    return "".join(text_pieces)[:LARGEST]

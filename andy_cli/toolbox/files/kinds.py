@@ -88,15 +88,15 @@ ODD = 0.1
 
 def kind_of_bytes(head: bytes) -> str:
     """A name for what begins with these bytes; empty for text, which nothing is too."""
-    if any(head.startswith(mark) for mark, _ in MARKS) or _is_text(head):
+    if any(head.startswith(byte_order_mark) for byte_order_mark, _ in MARKS) or _is_text(head):
         return ""
-    names = (name for at, magic, name in MAGIC if head.startswith(magic, at))
+    names = (name for offset, magic, name in MAGIC if head.startswith(magic, offset))
     name = next(names, "binary file")
     return _document_kind(head) or name if name == "ZIP archive" else name
 
 
 def _document_kind(head: bytes) -> str:
-    return next((name for mark, name in OFFICE if mark in head), "")
+    return next((name for marker, name in OFFICE if marker in head), "")
 
 
 def _is_text(head: bytes) -> bool:

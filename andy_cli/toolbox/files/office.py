@@ -41,6 +41,6 @@ def read_document(file: BinaryIO, name: str, work: Work) -> Iterator[DocumentPar
     # The readers of documents are imported when there is a document.
     from andy_cli.toolbox.documents.text import text_of
 
-    for part in text_of(file, name, go_on=work.go_on):
+    for text_part in text_of(file, name, go_on=work.go_on):
         work.go_on()
-        yield DocumentPart(part.place, part.text)
+        yield DocumentPart(text_part.place, text_part.text)

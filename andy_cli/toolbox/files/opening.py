@@ -15,19 +15,19 @@ from andy_cli.toolbox.runtime_context import here
 
 def open_file(written: str) -> tuple[BinaryIO, GrantedPath]:
     """The file a model wrote the path of, for reading. Raises ToolError."""
-    where = granted_path(written, "read")
+    granted = granted_path(written, "read")
     try:
-        return where.open(), where
+        return granted.open(), granted
     except ToolError as error:
-        raise _explain_unopened(where, error) from error
+        raise _explain_unopened(granted, error) from error
 
 
-def _explain_unopened(where: GrantedPath, error: ToolError) -> ToolError:
+def _explain_unopened(granted: GrantedPath, error: ToolError) -> ToolError:
     cause = error.__cause__
     number = cause.errno if isinstance(cause, OSError) else None
-    name = show_path(where.path)
+    name = show_path(granted.path)
     if number == errno.ENOENT:
-        return _explain_missing(where, f"There is no file {name}.")
+        return _explain_missing(granted, f"There is no file {name}.")
     if number in (errno.EACCES, errno.EPERM):
         return ToolError(f"The file {name} may not be read by this user.", "Choose another one.")
     if number in (errno.ENOTDIR, errno.ELOOP):
@@ -39,14 +39,18 @@ def _explain_unopened(where: GrantedPath, error: ToolError) -> ToolError:
     return ToolError(f"{name} cannot be opened: {os.strerror(number)}.")
 
 
-def _explain_missing(where: GrantedPath, message: str) -> ToolError:
+def _explain_missing(granted: GrantedPath, message: str) -> ToolError:
     """With names that come near, from the same folder; of one outside only the file was asked."""
-    if where.path.is_relative_to(here().workspace):
+    if granted.path.is_relative_to(here().workspace):
         try:
-            names = [entry.name for entry in list_entries(where._replace(path=where.path.parent))]
+            names = [
+                entry.name for entry in list_entries(granted._replace(path=granted.path.parent))
+            ]
         except ToolError:
             message = f"{message} Its folder is not there either."
             return ToolError(message, "list_directory shows what is.")
-        if close := difflib.get_close_matches(where.path.name, names, n=3, cutoff=0.5):
-            return ToolError(f"{message} The nearest names: {', '.join(map(spell_out, close))}.")
+        if close_names := difflib.get_close_matches(granted.path.name, names, n=3, cutoff=0.5):
+            return ToolError(
+                f"{message} The nearest names: {', '.join(map(spell_out, close_names))}."
+            )
     return ToolError(message, "list_directory shows what there is.")

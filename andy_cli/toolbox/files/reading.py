@@ -37,43 +37,55 @@ class PageLine(NamedTuple):
         )
 
 
-def read_page(written: str, first: int, last: int | None, numbered: bool, work: Work) -> Outcome:
-    """Lines `first` to `last` (None: the end), or as many of them as fit; counted from 1.
+def read_page(
+    written: str, first_line: int, last_line: int | None, numbered: bool, work: Work
+) -> Outcome:
+    """Lines `first_line` to `last_line` (None: the end), or as many of them as fit; counted from 1.
 
     Raises ToolError for what is no text, is not there or may not be read.
     """
-    if last is not None and last < first:
-        raise ToolError(f"Line {last} comes before line {first}: give the smaller one first.")
-    file, where = open_file(written)
-    name = show_path(where.path)
+    if last_line is not None and last_line < first_line:
+        raise ToolError(
+            f"Line {last_line} comes before line {first_line}: give the smaller one first."
+        )
+    file, granted = open_file(written)
+    name = show_path(granted.path)
     with file:
         refuse_binary(file, name)
         encoding = encoding_of(file, work)
         total = line_count(file, encoding, work)
         if not total:
             return Outcome("The file is empty.", f"read {name}: it is empty")
-        if first > total:
-            raise ToolError(f"{name} has {count_noun(total, 'line')}: there is no line {first}.")
-        end = min(last or total, total)
-        found = _that_fit(islice(read_lines(file, encoding, work), first - 1, end))
-    shown = [_show_line(number, line, numbered) for number, line in enumerate(found, first)]
-    reached = first + len(found) - 1
+        if first_line > total:
+            raise ToolError(
+                f"{name} has {count_noun(total, 'line')}: there is no line {first_line}."
+            )
+        end = min(last_line or total, total)
+        page_lines = _that_fit(islice(read_lines(file, encoding, work), first_line - 1, end))
+    shown_lines = [
+        _show_line(number, line, numbered) for number, line in enumerate(page_lines, first_line)
+    ]
+    reached = first_line + len(page_lines) - 1
     if reached < total:
-        shown.append(_describe_rest(first, reached, total))
-    whole = first == 1 and reached == total
-    what = count_noun(total, "line") if whole else f"lines {first:,} to {reached:,} of {total:,}"
-    return Outcome("\n".join(shown), f"read {name}, {what}")
+        shown_lines.append(_describe_rest(first_line, reached, total))
+    is_whole = first_line == 1 and reached == total
+    amount_read = (
+        count_noun(total, "line")
+        if is_whole
+        else f"lines {first_line:,} to {reached:,} of {total:,}"
+    )
+    return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}")
 
 
-def _that_fit(found: Iterator[PageLine]) -> list[PageLine]:
-    kept: list[PageLine] = []
-    room = MOST_CHARACTERS
-    for line in found:
-        room -= len(line.text) + 1
-        if kept and (room < 0 or len(kept) == MOST_LINES):
+def _that_fit(page_lines: Iterator[PageLine]) -> list[PageLine]:
+    fitting_lines: list[PageLine] = []
+    room_left = MOST_CHARACTERS
+    for line in page_lines:
+        room_left -= len(line.text) + 1
+        if fitting_lines and (room_left < 0 or len(fitting_lines) == MOST_LINES):
             break
-        kept.append(line)
-    return kept
+        fitting_lines.append(line)
+    return fitting_lines
 
 
 def _show_line(number: int, line: PageLine, numbered: bool) -> str:
@@ -89,42 +101,44 @@ def _describe_rest(first: int, reached: int, total: int) -> str:
 
 def refuse_binary(file: BinaryIO, name: str) -> None:
     """Raises ToolError that says what it is, unless it is text; the file stands at its start."""
-    what = kind_of_bytes(file.read(HEAD))
+    data_kind = kind_of_bytes(file.read(HEAD))
     file.seek(0)
-    if what:
+    if data_kind:
         size = show_size(os.fstat(file.fileno()).st_size)
-        raise ToolError(f"{name} is {name_one(what)} of {size}: no text.", advise_kind(what))
+        raise ToolError(
+            f"{name} is {name_one(data_kind)} of {size}: no text.", advise_kind(data_kind)
+        )
 
 
 def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:
     """Count the lines of a file; an end behind the last one begins no other."""
-    number, last = 0, "\n"
+    number, last_character = 0, "\n"
     for text in read_pieces(file, encoding, work):
         number += text.count("\n")
-        last = text[-1:] or last
-    return number + (last != "\n")
+        last_character = text[-1:] or last_character
+    return number + (last_character != "\n")
 
 
 def read_lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[PageLine]:
     """The lines of an open file without their ends; however long they are, memory is bounded."""
-    pending, cut = "", 0
+    pending, cut_characters = "", 0
     for text in read_pieces(file, encoding, work):
-        *whole, rest = text.split("\n")
-        for line in whole:
-            yield _cut_line(pending + line, cut)
-            pending, cut = "", 0
-        pending += rest
+        *whole_lines, unfinished_line = text.split("\n")
+        for line in whole_lines:
+            yield _cut_line(pending + line, cut_characters)
+            pending, cut_characters = "", 0
+        pending += unfinished_line
         if len(pending) > LONGEST_LINE + 1:
-            cut += len(pending) - LONGEST_LINE
+            cut_characters += len(pending) - LONGEST_LINE
             pending = pending[:LONGEST_LINE]
     if pending:
-        yield _cut_line(pending, cut)
+        yield _cut_line(pending, cut_characters)
 
 
-def _cut_line(text: str, cut: int) -> PageLine:
-    if not cut:
+def _cut_line(text: str, cut_characters: int) -> PageLine:
+    if not cut_characters:
         text = text.removesuffix("\r")
-    return PageLine(text[:LONGEST_LINE], cut + max(0, len(text) - LONGEST_LINE))
+    return PageLine(text[:LONGEST_LINE], cut_characters + max(0, len(text) - LONGEST_LINE))
 
 
 def read_pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:
@@ -132,7 +146,7 @@ def read_pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]
     file.seek(len(encoding.mark))
     # What is broken behind a mark that promised an encoding is shown as such.
     decoder = codecs.getincrementaldecoder(encoding.name)("replace")
-    while piece := file.read(PIECE):
+    while data := file.read(PIECE):
         work.go_on()
-        yield decoder.decode(piece)
+        yield decoder.decode(data)
     yield decoder.decode(b"", final=True)

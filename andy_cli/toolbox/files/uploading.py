@@ -32,15 +32,17 @@ def is_address(destination: str) -> bool:
 def claim_upload(path: str, destination: str) -> ResourceAccess:
     """Claim what would be read, and its target. Raises ToolError for an address of another kind."""
     size = _file_size(path)
-    what = f"{spell_out(path)}{f', {show_size(size)}' if size is not None else ''}"
+    shown_file = f"{spell_out(path)}{f', {show_size(size)}' if size is not None else ''}"
     if is_address(destination):
         _check_address(destination)
-        shown = f"the whole of {what}\nto {spell_out(destination)}"
-        return ResourceAccess((path,), "read", address=destination, method=METHOD, shown=shown)
+        shown_transfer = f"the whole of {shown_file}\nto {spell_out(destination)}"
+        return ResourceAccess(
+            (path,), "read", address=destination, method=METHOD, shown=shown_transfer
+        )
     target = _target_path(path, destination)
-    shown = f"{what}, copied to {spell_out(target)}"
+    shown_transfer = f"{shown_file}, copied to {spell_out(target)}"
     return ResourceAccess(
-        (path, target), operations=("read", "write"), shown=shown, effect=Effect.WRITE
+        (path, target), operations=("read", "write"), shown=shown_transfer, effect=Effect.WRITE
     )
 
 
@@ -71,36 +73,38 @@ def _target_path(path: str, destination: str) -> str:
 
 def copy_file(path: str, destination: str, work: Work) -> Outcome:
     """Raises ToolError, with nothing changed."""
-    source, where = open_file(path)
+    source, granted = open_file(path)
     with source:
         target = granted_path(_target_path(path, destination), "write")
-        if target.path == where.path:
-            raise ToolError(f"{show_path(where.path)} is in that folder already.")
+        if target.path == granted.path:
+            raise ToolError(f"{show_path(granted.path)} is in that folder already.")
         size = os.fstat(source.fileno()).st_size
-        new = write_whole(target, _read_pieces(source, size, work), work.go_on)
-    verb = "copied" if new else "replaced a file with a copy of"
-    did = f"{verb} {show_path(where.path)} to {show_path(target.path)}, {show_size(size)}"
-    return Outcome(did, did)
+        is_new = write_whole(target, _read_pieces(source, size, work), work.go_on)
+    done_verb = "copied" if is_new else "replaced a file with a copy of"
+    summary = (
+        f"{done_verb} {show_path(granted.path)} to {show_path(target.path)}, {show_size(size)}"
+    )
+    return Outcome(summary, summary)
 
 
 def _read_pieces(file: BinaryIO, size: int, work: Work) -> Iterator[bytes]:
-    done = 0
-    while piece := file.read(PIECE):
+    done_bytes = 0
+    while data := file.read(PIECE):
         work.go_on()
-        done += len(piece)
-        progress(f"{show_size(done)} of {show_size(size)}")
-        yield piece
+        done_bytes += len(data)
+        progress(f"{show_size(done_bytes)} of {show_size(size)}")
+        yield data
 
 
 async def send_file(path: str, address: str) -> Outcome:
     """The whole file to a web address. Raises ToolError."""
     _check_address(address)
-    file, where = open_file(path)
+    file, granted = open_file(path)
     with file:
         size = os.fstat(file.fileno()).st_size
         answer = await give_file(file, size, address)
     return Outcome(
-        answer, f"sent {show_path(where.path)}, {show_size(size)}, to {spell_out(address)}"
+        answer, f"sent {show_path(granted.path)}, {show_size(size)}, to {spell_out(address)}"
     )
 
 

@@ -37,26 +37,26 @@ WHY = {
 
 
 def write_whole(
-    place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None
+    granted: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None
 ) -> bool:
     """Put the pieces there as the whole file; says whether it is new. Folders are made.
 
     `go_on` is asked just before the new file takes the place of the old one, and may raise.
     Raises ToolError, with everything as it was. It is noted, so that it can be taken back.
     """
-    before = _read_before(place)
-    folders = find_missing_folders(place.path, place.root)
+    old_state = _read_before(granted)
+    folders = find_missing_folders(granted.path, granted.root)
     hashed = Hashed(pieces)
-    new = replace_whole(place, hashed, go_on)
-    did = f"{'made' if new else 'changed'} {show_path(place.path)}"
-    record_change(Written(place, hashed.digest, new, *before, folders), did)
-    return new
+    is_new = replace_whole(granted, hashed, go_on)
+    summary = f"{'made' if is_new else 'changed'} {show_path(granted.path)}"
+    record_change(Written(granted, hashed.digest, is_new, *old_state, folders), summary)
+    return is_new
 
 
-def _read_before(place: GrantedPath) -> tuple[bytes | None, int]:
+def _read_before(granted: GrantedPath) -> tuple[bytes | None, int]:
     """Read what a file holds, unless there is none or it is too large to be kept, and its time."""
     try:
-        with place.open() as file:
+        with granted.open() as file:
             content = file.read(LARGEST + 1)
             modified = os.fstat(file.fileno()).st_mtime_ns
     except ToolError:
@@ -72,25 +72,25 @@ class Hashed:
         self._hash = blake2b(digest_size=16)
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            self._hash.update(piece)
-            yield piece
+        for data in self._pieces:
+            self._hash.update(data)
+            yield data
 
     @property
     def digest(self) -> bytes:
         return self._hash.digest()
 
 
-def replace_whole(place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
+def replace_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
     """As `write_whole`, but nothing is noted."""
-    with _explain_failure(place), folder_inside(place.path, place.root, make=True) as folder:
-        name = place.path.name
-        before = _entry_state(name, folder)
-        if before and not stat.S_ISREG(before.st_mode):
-            raise ToolError(f"{show_path(place.path)} is no plain file: it is not written over.")
+    with _explain_failure(granted), folder_inside(granted.path, granted.root, make=True) as folder:
+        name = granted.path.name
+        old_state = _entry_state(name, folder)
+        if old_state and not stat.S_ISREG(old_state.st_mode):
+            raise ToolError(f"{show_path(granted.path)} is no plain file: it is not written over.")
         draft = _draft_name(name)
         try:
-            _fill_draft(draft, folder, pieces, before)
+            _fill_draft(draft, folder, pieces, old_state)
             go_on()
             os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
@@ -98,24 +98,24 @@ def replace_whole(place: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[
                 os.unlink(draft, dir_fd=folder)
             raise
         _sync_folder(folder)
-        return before is None
+        return old_state is None
 
 
 @contextmanager
-def _explain_failure(place: GrantedPath) -> Iterator[None]:
+def _explain_failure(granted: GrantedPath) -> Iterator[None]:
     """Explain what goes wrong, in words that say that nothing was changed."""
     try:
         yield
     except ToolError as error:
         if isinstance(error.__cause__, OSError):
-            raise ToolError(_explain_error(place, error.__cause__)) from error
+            raise ToolError(_explain_error(granted, error.__cause__)) from error
         raise
     except OSError as error:
-        raise ToolError(_explain_error(place, error)) from error
+        raise ToolError(_explain_error(granted, error)) from error
 
 
-def _explain_error(place: GrantedPath, error: OSError) -> str:
-    return f"{show_path(place.path)} was not written: {reason_of(error)}. Nothing was changed."
+def _explain_error(granted: GrantedPath, error: OSError) -> str:
+    return f"{show_path(granted.path)} was not written: {reason_of(error)}. Nothing was changed."
 
 
 def reason_of(error: OSError) -> str:
@@ -137,19 +137,19 @@ def _draft_name(name: str) -> str:
 
 
 def _fill_draft(
-    draft: str, folder: int, pieces: Iterable[bytes], before: os.stat_result | None
+    draft: str, folder: int, pieces: Iterable[bytes], old_state: os.stat_result | None
 ) -> None:
     """Write the draft and see it onto the disk."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     # What takes the place of a private file is private from the start.
-    mode = 0o600 if before else 0o666
+    mode = 0o600 if old_state else 0o666
     with os.fdopen(os.open(draft, flags, mode, dir_fd=folder), "wb") as file:
-        for piece in pieces:
-            file.write(piece)
-        if before:
+        for data in pieces:
+            file.write(data)
+        if old_state:
             with contextlib.suppress(OSError):  # the owner may be somebody else's to give
-                os.fchown(file.fileno(), before.st_uid, before.st_gid)
-            os.fchmod(file.fileno(), before.st_mode & PERMISSIONS)
+                os.fchown(file.fileno(), old_state.st_uid, old_state.st_gid)
+            os.fchmod(file.fileno(), old_state.st_mode & PERMISSIONS)
         file.flush()
         os.fsync(file.fileno())
 

@@ -6,13 +6,13 @@ from andy_cli.toolbox.tool import ToolError
 def split_words(written: object) -> object:
     """A list of words that came as one text, comma separated."""
     if isinstance(written, str):
-        return [part.strip() for part in written.split(",") if part.strip()]
+        return [word.strip() for word in written.split(",") if word.strip()]
     return written
 
 
 def join_texts(written: object) -> object:
     """A text that came as a list of texts."""
-    if isinstance(written, list | tuple) and all(isinstance(piece, str) for piece in written):
+    if isinstance(written, list | tuple) and all(isinstance(text, str) for text in written):
         return ", ".join(written)
     return written
 

@@ -44,42 +44,53 @@ class Planned(NamedTuple):
     calendar: str
 
     def describe_plan(self) -> str:
-        where = "" if self.calendar == "primary" else f"\nCalendar: {self.calendar}"
-        return f"New event: {self.summary}\nWhen: {self.when.show_span()}{where}"
+        calendar_line = "" if self.calendar == "primary" else f"\nCalendar: {self.calendar}"
+        return f"New event: {self.summary}\nWhen: {self.when.show_span()}{calendar_line}"
 
 
 async def list_calendars() -> Outcome:
     async with open_service(CALENDAR) as calendar:
         missing = Missing("There are no calendars.")
-        found = await calendar.list_items(
+        result_page = await calendar.list_items(
             "/users/me/calendarList", "items", 1000, missing, largest=250
         )
     names = ("id", "summary", "description", "primary", "accessRole", "timeZone")
-    known = [{name: item[name] for name in names if item.get(name)} for item in found.items]
-    kept = fitting_items(known)
-    data = {"calendars": kept, **describe_cut(known, kept, found.more, FIRST)}
-    return outcome(data, f"found {count_noun(len(known), 'calendar')}")
+    calendars = [
+        {name: item[name] for name in names if item.get(name)} for item in result_page.items
+    ]
+    fitting = fitting_items(calendars)
+    data = {"calendars": fitting, **describe_cut(calendars, fitting, result_page.more, FIRST)}
+    return outcome(data, f"found {count_noun(len(calendars), 'calendar')}")
 
 
 async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
     """List the events from one time to another; without the first, from now on."""
     id = calendar_id(calendar)
-    first = parse_bound(time_min, "timeMin") if time_min.strip() else _now_as_text()
-    last = parse_bound(time_max, "timeMax", end=True) if time_max.strip() else ""
-    if last and datetime.fromisoformat(last) <= datetime.fromisoformat(first):
+    time_start = parse_bound(time_min, "timeMin") if time_min.strip() else _now_as_text()
+    time_end = parse_bound(time_max, "timeMax", is_end=True) if time_max.strip() else ""
+    if time_end and datetime.fromisoformat(time_end) <= datetime.fromisoformat(time_start):
         raise ToolError(
             "The end of that time is not after its start.", "Correct timeMin or timeMax."
         )
     # Of a series every single one, in order.
-    query: Query = {"timeMin": first, "timeMax": last, "singleEvents": True, "orderBy": "startTime"}
+    query: Query = {
+        "timeMin": time_start,
+        "timeMax": time_end,
+        "singleEvents": True,
+        "orderBy": "startTime",
+    }
     path = f"/calendars/{quote_part(id)}/events"
     missing = _no_calendar(id)
     async with open_service(CALENDAR) as service:
-        found = await service.list_items(path, "items", MANY, missing, query, largest=MANY)
-    known = [_describe_event(item) for item in found.items]
-    kept = fitting_items(known)
-    data = {"calendar": id, "events": kept, **describe_cut(known, kept, found.more, REST)}
-    return outcome(data, f"found {count_noun(len(known), 'event')}")
+        result_page = await service.list_items(path, "items", MANY, missing, query, largest=MANY)
+    events = [_describe_event(item) for item in result_page.items]
+    fitting = fitting_items(events)
+    data = {
+        "calendar": id,
+        "events": fitting,
+        **describe_cut(events, fitting, result_page.more, REST),
+    }
+    return outcome(data, f"found {count_noun(len(events), 'event')}")
 
 
 def _now_as_text() -> str:
@@ -89,7 +100,7 @@ def _now_as_text() -> str:
 def _describe_event(event: Record) -> dict[str, object]:
     """Describe an event by what is worth telling; a series is known by its id."""
     guests = [as_text(attendee.get("email")) for attendee in as_records(event.get("attendees"))]
-    known: dict[str, object] = {
+    details: dict[str, object] = {
         "id": as_text(event.get("id")),
         "summary": as_text(event.get("summary")),
         "start": _when(event.get("start")),
@@ -99,12 +110,12 @@ def _describe_event(event: Record) -> dict[str, object]:
         "guests": guests,
         "link": as_text(event.get("htmlLink")),
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in details.items() if value}
 
 
 def _when(value: object) -> str:
-    found = as_record(value)
-    return as_text(found.get("dateTime")) or as_text(found.get("date"))
+    time_record = as_record(value)
+    return as_text(time_record.get("dateTime")) or as_text(time_record.get("date"))
 
 
 async def create_event(event: Planned) -> Outcome:
@@ -115,10 +126,10 @@ async def create_event(event: Planned) -> Outcome:
     }
     async with open_service(CALENDAR) as service:
         path = f"/calendars/{quote_part(event.calendar)}/events"
-        made = await service.change("POST", path, _no_calendar(event.calendar), body)
-        service.created_id(made)
-    did = f"put {shorten_words(event.summary)} into the calendar, {event.when.show_span()}"
-    return outcome(_describe_event({**body, **made}), did)
+        created = await service.change("POST", path, _no_calendar(event.calendar), body)
+        service.created_id(created)
+    summary = f"put {shorten_words(event.summary)} into the calendar, {event.when.show_span()}"
+    return outcome(_describe_event({**body, **created}), summary)
 
 
 def plan_event(summary: str, start: str, end: str, calendar: str) -> Planned:
@@ -133,28 +144,28 @@ def check_title(summary: str) -> str:
 
 
 async def update_event(event: str, summary: str, calendar: str) -> Outcome:
-    found, title = choose_event(event, calendar), check_title(summary)
+    chosen_event, title = choose_event(event, calendar), check_title(summary)
     async with open_service(CALENDAR) as service:
-        done = await service.change(
-            "PATCH", _event_path(found), _missing_event(found), {"summary": title}
+        updated = await service.change(
+            "PATCH", _event_path(chosen_event), _missing_event(chosen_event), {"summary": title}
         )
-        service.created_id(done)
-    return outcome(_describe_event(done), f"renamed the event to {shorten_words(title)}")
+        service.created_id(updated)
+    return outcome(_describe_event(updated), f"renamed the event to {shorten_words(title)}")
 
 
 async def delete_event(event: str, calendar: str) -> Outcome:
-    found = choose_event(event, calendar)
+    chosen_event = choose_event(event, calendar)
     async with open_service(CALENDAR) as service:
-        await service.change("DELETE", _event_path(found), _missing_event(found))
-    return outcome({"id": found.id, "deleted": True}, "deleted the event")
+        await service.change("DELETE", _event_path(chosen_event), _missing_event(chosen_event))
+    return outcome({"id": chosen_event.id, "deleted": True}, "deleted the event")
 
 
 def choose_event(event: str, calendar: str) -> Event:
     """Find the event that is meant; only a link names its calendar, and then none need be given."""
-    found = event_id(event)
-    if calendar_id(calendar) == "primary" and found.calendar:
-        return Event(found.id, calendar_id(found.calendar))
-    return Event(found.id, calendar_id(calendar))
+    named_event = event_id(event)
+    if calendar_id(calendar) == "primary" and named_event.calendar:
+        return Event(named_event.id, calendar_id(named_event.calendar))
+    return Event(named_event.id, calendar_id(calendar))
 
 
 def _event_path(event: Event) -> str:

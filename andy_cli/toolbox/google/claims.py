@@ -29,8 +29,8 @@ Arguments = Mapping[str, object]
 def claim_access(tool_name: str, arguments: Arguments) -> ResourceAccess:
     """Say what a call of the tool would reach and change. Raises ToolError."""
     claim = CLAIMS[tool_name]
-    shown = claim.describe(arguments)
-    return ResourceAccess(address=base_address(claim.api), method=claim.method, shown=shown)
+    description = claim.describe(arguments)
+    return ResourceAccess(address=base_address(claim.api), method=claim.method, shown=description)
 
 
 def _get_text(arguments: Arguments, name: str) -> str:
@@ -74,8 +74,8 @@ def _describe_added_text(arguments: Arguments) -> str:
 
 
 def _describe_replaced_text(arguments: Arguments) -> str:
-    old, new = arguments.get("findText"), arguments.get("replaceText")
-    return f"Everywhere in {_name_document(arguments)}\nReplace: {old}\nBy: {new}"
+    old_text, new_text = arguments.get("findText"), arguments.get("replaceText")
+    return f"Everywhere in {_name_document(arguments)}\nReplace: {old_text}\nBy: {new_text}"
 
 
 def _describe_new_file(arguments: Arguments) -> str:
@@ -95,9 +95,11 @@ def _describe_new_content(arguments: Arguments) -> str:
 def _describe_mail(arguments: Arguments) -> str:
     receivers = arguments.get("to")
     listed = receivers if isinstance(receivers, list | tuple) else str(receivers or "")
-    to = listed if isinstance(listed, str) else [str(receiver) for receiver in listed]
+    receiver_addresses = (
+        listed if isinstance(listed, str) else [str(receiver) for receiver in listed]
+    )
     subject, body = (str(arguments.get(name, "")) for name in ("subject", "body"))
-    return draft_mail(to, subject, body).show_mail()
+    return draft_mail(receiver_addresses, subject, body).show_mail()
 
 
 def _name_cells(arguments: Arguments) -> str:

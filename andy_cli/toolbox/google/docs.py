@@ -26,12 +26,12 @@ LARGEST = 1_000_000
 
 async def read_document(document: str, offset: int) -> Outcome:
     id = file_id(document, NOUN)
-    async with open_service(DOCS) as docs:
+    async with open_service(DOCS) as service:
         query = {"includeTabsContent": True}
-        found = await docs.read(_document_path(id), _missing_document(id), query)
-    title = as_text(found.get("title"))
+        document_record = await service.read(_document_path(id), _missing_document(id), query)
+    title = as_text(document_record.get("title"))
     return outcome(
-        {"id": id, "title": title, **page_of_text(text_of(found), offset)},
+        {"id": id, "title": title, **page_of_text(text_of(document_record), offset)},
         f"read {shorten_words(title)}",
     )
 
@@ -39,23 +39,25 @@ async def read_document(document: str, offset: int) -> Outcome:
 async def create_document(title: str, content: str) -> Outcome:
     name = check_title(title)
     _check_content(content)
-    async with open_service(DOCS) as docs:
-        made = await docs.change("POST", "/documents", NO_PLACE, {"title": name})
-        id = docs.created_id(made, "documentId")
+    async with open_service(DOCS) as service:
+        created = await service.change("POST", "/documents", NO_PLACE, {"title": name})
+        id = service.created_id(created, "documentId")
         if content:
-            await _fill_document(docs, id, content)
-    link = f"https://docs.google.com/document/d/{id}/edit"
+            await _fill_document(service, id, content)
+    document_link = f"https://docs.google.com/document/d/{id}/edit"
     return outcome(
-        {"id": id, "title": name, "link": link}, f"made the document {shorten_words(name)}"
+        {"id": id, "title": name, "link": document_link}, f"made the document {shorten_words(name)}"
     )
 
 
-async def _fill_document(docs: Service, id: str, content: str) -> None:
+async def _fill_document(service: Service, id: str, content: str) -> None:
     try:
-        await _edit_document(docs, id, {"insertText": {"location": {"index": 1}, "text": content}})
+        await _edit_document(
+            service, id, {"insertText": {"location": {"index": 1}, "text": content}}
+        )
     except ToolError as error:
-        why = str(error).removesuffix(NOT_DONE).rstrip()
-        message = f"The document {id} was made, but without its text. {why}"
+        reason = str(error).removesuffix(NOT_DONE).rstrip()
+        message = f"The document {id} was made, but without its text. {reason}"
         raise ToolError(message, error.advice) from error
 
 
@@ -65,40 +67,45 @@ async def append_text(document: str, content: str) -> Outcome:
     _check_content(content)
     if not content:
         raise ToolError("There is nothing to append.")
-    async with open_service(DOCS) as docs:
-        where = {"fields": "title,body(content(startIndex,endIndex))"}
-        found = await docs.read(_document_path(id), _missing_document(id), where)
-        added = content if ends_empty(found) else f"\n{content}"
-        await _edit_document(docs, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}})
-    title = shorten_words(as_text(found.get("title")))
-    did = f"added {count_noun(len(content), 'character')} to {title}"
-    return outcome({"id": id, "appended": len(content)}, did)
+    async with open_service(DOCS) as service:
+        fields = {"fields": "title,body(content(startIndex,endIndex))"}
+        document_record = await service.read(_document_path(id), _missing_document(id), fields)
+        added = content if ends_empty(document_record) else f"\n{content}"
+        await _edit_document(
+            service, id, {"insertText": {"endOfSegmentLocation": {}, "text": added}}
+        )
+    title = shorten_words(as_text(document_record.get("title")))
+    summary = f"added {count_noun(len(content), 'character')} to {title}"
+    return outcome({"id": id, "appended": len(content)}, summary)
 
 
-async def replace_text(document: str, find: str, new: str) -> Outcome:
+async def replace_text(document: str, find_text: str, new_text: str) -> Outcome:
     """Replace a text wherever it stands, in all tabs, its case kept in mind."""
     id = file_id(document, NOUN)
-    _check_content(new)
-    if not find:
+    _check_content(new_text)
+    if not find_text:
         raise ToolError("No text is given that is to be replaced.", "Give it as findText.")
-    async with open_service(DOCS) as docs:
-        wanted = {"containsText": {"text": find, "matchCase": True}, "replaceText": new}
-        done = await _edit_document(docs, id, {"replaceAllText": wanted})
-    replies = as_records(done.get("replies"))
+    async with open_service(DOCS) as service:
+        replacement = {
+            "containsText": {"text": find_text, "matchCase": True},
+            "replaceText": new_text,
+        }
+        answer = await _edit_document(service, id, {"replaceAllText": replacement})
+    replies = as_records(answer.get("replies"))
     number = as_record(replies[0].get("replaceAllText")).get("occurrencesChanged") if replies else 0
     if not isinstance(number, int) or not number:
         raise ToolError(
-            f"{shorten_words(find)} does not occur in the document, so nothing was replaced.",
+            f"{shorten_words(find_text)} does not occur in the document, so nothing was replaced.",
             "Upper and lower case count; docs_read gives the text.",
         )
     return outcome({"id": id, "replaced": number}, f"replaced {count_noun(number, 'place')}")
 
 
-async def _edit_document(docs: Service, id: str, request: Mapping[str, object]) -> Record:
+async def _edit_document(service: Service, id: str, request: Mapping[str, object]) -> Record:
     path, body = f"{_document_path(id)}:batchUpdate", {"requests": [request]}
-    done = await docs.change("POST", path, _missing_document(id), body)
-    docs.created_id(done, "documentId")
-    return done
+    answer = await service.change("POST", path, _missing_document(id), body)
+    service.created_id(answer, "documentId")
+    return answer
 
 
 def check_title(title: str) -> str:

@@ -69,21 +69,23 @@ class NewFile(NamedTuple):
     kind: str
 
 
-async def list_files(folder: str, most: int) -> Outcome:
+async def list_files(folder: str, most_files: int) -> Outcome:
     """List a folder; without one, the files that were changed last."""
     id = file_id(folder, "a folder") if folder.strip() else ""
     query = f"'{id}' in parents and trashed = false" if id else "trashed = false"
     order = "folder,name" if id else "modifiedTime desc"
     missing = Missing(f"There is no folder {show_id(id)}.", IDS)
     return _describe_files(
-        await _find_files({"q": query, "orderBy": order, **EVERYWHERE}, most, missing)
+        await _find_files({"q": query, "orderBy": order, **EVERYWHERE}, most_files, missing)
     )
 
 
-async def search_files(query: str, most: int) -> Outcome:
+async def search_files(query: str, most_files: int) -> Outcome:
     """Files whose name or content has these words; Drive's own search language goes too."""
     missing = Missing("Google Drive has nothing to search there.")
-    return _describe_files(await _find_files({"q": as_query(query), **EVERYWHERE}, most, missing))
+    return _describe_files(
+        await _find_files({"q": as_query(query), **EVERYWHERE}, most_files, missing)
+    )
 
 
 def as_query(written: str) -> str:
@@ -98,17 +100,23 @@ def as_query(written: str) -> str:
     return f"(name contains '{quoted}' or fullText contains '{quoted}') and trashed = false"
 
 
-async def _find_files(query: Mapping[str, str | bool], most: int, missing: Missing) -> ResultPage:
-    asked = {**query, "fields": f"nextPageToken,files({FIELDS})"}
+async def _find_files(
+    query: Mapping[str, str | bool], most_files: int, missing: Missing
+) -> ResultPage:
+    list_query = {**query, "fields": f"nextPageToken,files({FIELDS})"}
     async with open_service(DRIVE) as drive:
-        return await drive.list_items("/files", "files", most, missing, asked, "pageSize", 1000)
+        return await drive.list_items(
+            "/files", "files", most_files, missing, list_query, "pageSize", 1000
+        )
 
 
-def _describe_files(found: ResultPage) -> Outcome:
-    files = [_describe_file(item) for item in found.items]
-    kept = fitting_items(files)
-    did = f"found {count_noun(len(files), 'file')} in Drive"
-    return outcome({"files": kept, **describe_cut(files, kept, found.more, REST)}, did)
+def _describe_files(result_page: ResultPage) -> Outcome:
+    files = [_describe_file(item) for item in result_page.items]
+    fitting = fitting_items(files)
+    summary = f"found {count_noun(len(files), 'file')} in Drive"
+    return outcome(
+        {"files": fitting, **describe_cut(files, fitting, result_page.more, REST)}, summary
+    )
 
 
 def _describe_file(file: Record) -> dict[str, object]:
@@ -121,20 +129,25 @@ async def read_file(file: str, offset: int) -> Outcome:
     """The text of a file, or what it is if it has none."""
     id = file_id(file, "a file")
     async with open_service(DRIVE) as drive:
-        found = await _get_file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
-        if target := as_text(as_record(found.get("shortcutDetails")).get("targetId")):
-            found = await _get_file(drive, target)
-        kind, name = as_text(found.get("mimeType")), shorten_words(as_text(found.get("name")))
+        file_record = await _get_file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
+        if target := as_text(as_record(file_record.get("shortcutDetails")).get("targetId")):
+            file_record = await _get_file(drive, target)
+        kind, name = (
+            as_text(file_record.get("mimeType")),
+            shorten_words(as_text(file_record.get("name"))),
+        )
         if kind == FOLDER:
             raise ToolError(f"{name} is a folder.", "drive_list shows what is in it.")
-        read = await _file_text(drive, found, offset)
-    if read is None:
+        file_page = await _file_text(drive, file_record, offset)
+    if file_page is None:
         note = "This is no text. Open it in the browser."
-        return outcome({**_describe_file(found), "note": note}, f"looked at {name}: it is no text")
+        return outcome(
+            {**_describe_file(file_record), "note": note}, f"looked at {name}: it is no text"
+        )
     data = {
-        **_describe_file(found),
-        "text": read.text,
-        **describe_next(offset, read.text, read.more),
+        **_describe_file(file_record),
+        "text": file_page.text,
+        **describe_next(offset, file_page.text, file_page.more),
     }
     return outcome(data, f"read {name}")
 
@@ -150,29 +163,33 @@ async def _file_text(drive: Service, file: Record, offset: int) -> FilePage | No
     else:
         query = {"alt": "media", "supportsAllDrives": True}
     missing = _missing_file(as_text(file.get("id")))
-    read = await drive.take(path, missing, lambda: FilePage(offset, sure=is_text(kind)), query)
+    read = await drive.take(
+        path, missing, lambda: FilePage(offset, surely_text=is_text(kind)), query
+    )
     read.finish()
     return None if read.binary else read
 
 
 async def _get_file(drive: Service, id: str, fields: str = FIELDS) -> Record:
     query: dict[str, str | bool] = {"fields": fields, "supportsAllDrives": True}
-    found = await drive.read(f"/files/{quote_part(id)}", _missing_file(id), query)
-    return {**found, "id": as_text(found.get("id")) or id}
+    file_record = await drive.read(f"/files/{quote_part(id)}", _missing_file(id), query)
+    return {**file_record, "id": as_text(file_record.get("id")) or id}
 
 
-async def create_file(new: NewFile) -> Outcome:
-    about = {"name": new.name, "mimeType": new.kind}
+async def create_file(file_request: NewFile) -> Outcome:
+    metadata = {"name": file_request.name, "mimeType": file_request.kind}
     query: Query = {"uploadType": "multipart", "fields": FIELDS, "supportsAllDrives": True}
-    if new.kind == FOLDER:
-        request = multipart_call(f"{base_address(DRIVE)}/files", about, None, query)
+    if file_request.kind == FOLDER:
+        request = multipart_call(f"{base_address(DRIVE)}/files", metadata, None, query)
     else:
-        media = (FROM_TEXT.get(new.kind, new.kind), new.content.encode())
-        request = multipart_call(f"{upload_address(DRIVE)}/files", about, media, query)
+        media = (FROM_TEXT.get(file_request.kind, file_request.kind), file_request.content.encode())
+        request = multipart_call(f"{upload_address(DRIVE)}/files", metadata, media, query)
     async with open_service(DRIVE) as drive:
-        made = await drive.send(request, Missing("Google Drive makes no file there."))
-        drive.created_id(made)
-    return outcome(_describe_file({**about, **made}), f"made {shorten_words(new.name)} in Drive")
+        created = await drive.send(request, Missing("Google Drive makes no file there."))
+        drive.created_id(created)
+    return outcome(
+        _describe_file({**metadata, **created}), f"made {shorten_words(file_request.name)} in Drive"
+    )
 
 
 def new_file(name: str, content: str, kind: str) -> NewFile:
@@ -207,17 +224,20 @@ async def update_file(file: str, content: str) -> Outcome:
     id = file_id(file, "a file")
     _check_content(content)
     async with open_service(DRIVE) as drive:
-        found = await _get_file(drive, id)
-        kind, name = as_text(found.get("mimeType")), shorten_words(as_text(found.get("name")))
+        file_record = await _get_file(drive, id)
+        kind, name = (
+            as_text(file_record.get("mimeType")),
+            shorten_words(as_text(file_record.get("name"))),
+        )
         if kind not in FROM_TEXT and not is_text(kind):
             raise ToolError(f"{name} is no text ({shorten_words(kind)}). Nothing was changed.")
         query: Query = {"uploadType": "media", "fields": FIELDS, "supportsAllDrives": True}
         url = f"{upload_address(DRIVE)}/files/{quote_part(id)}"
         media = FROM_TEXT.get(kind, kind)
         request = ApiCall("PATCH", url, query, content.encode(), media)
-        done = await drive.send(request, _missing_file(id))
-        drive.created_id(done)
-    return outcome(_describe_file(done), f"wrote {name} in Drive")
+        updated = await drive.send(request, _missing_file(id))
+        drive.created_id(updated)
+    return outcome(_describe_file(updated), f"wrote {name} in Drive")
 
 
 async def trash_file(file: str) -> Outcome:
@@ -226,10 +246,10 @@ async def trash_file(file: str) -> Outcome:
     async with open_service(DRIVE) as drive:
         query: Query = {"fields": FIELDS, "supportsAllDrives": True}
         path, body = f"/files/{quote_part(id)}", {"trashed": True}
-        done = await drive.change("PATCH", path, _missing_file(id), body, query)
-        drive.created_id(done)
-    name = shorten_words(as_text(done.get("name")))
-    return outcome({**_describe_file(done), "trashed": True}, f"moved {name} to Drive's trash")
+        trashed = await drive.change("PATCH", path, _missing_file(id), body, query)
+        drive.created_id(trashed)
+    name = shorten_words(as_text(trashed.get("name")))
+    return outcome({**_describe_file(trashed), "trashed": True}, f"moved {name} to Drive's trash")
 
 
 def _missing_file(id: str) -> Missing:

@@ -25,26 +25,26 @@ def file_id(written: str, noun: str) -> str:
     """The id of a file of any kind in Drive. Raises ToolError for what cannot be one."""
     if "/" not in written:
         return plain_id(written, noun)
-    parts = _google_address(written, noun)
-    in_path = IN_PATH.search(parts.path)
-    named = parse_qs(parts.query).get("id", [""])
-    return plain_id(in_path[1] if in_path else named[0], noun)
+    google_address = _google_address(written, noun)
+    in_path = IN_PATH.search(google_address.path)
+    query_ids = parse_qs(google_address.query).get("id", [""])
+    return plain_id(in_path[1] if in_path else query_ids[0], noun)
 
 
 def plain_id(written: str, noun: str, advice: str = "") -> str:
     """An id that goes into a path. Raises ToolError, with the advice, for what cannot be one."""
-    found = written.strip().strip("\"'<>")
-    if not ID.fullmatch(found):
+    candidate = written.strip().strip("\"'<>")
+    if not ID.fullmatch(candidate):
         raise ToolError(f"{show_id(written)} is no id of {noun}.", advice)
-    return found
+    return candidate
 
 
 def event_id(written: str) -> Event:
     """An event, by its id or by its link, which names the calendar too."""
     if "/" not in written:
         return Event(plain_id(written, "an event"), "")
-    parts = _google_address(written, "an event")
-    coded = parse_qs(parts.query).get("eid", [parts.path.rpartition("/")[2]])[0]
+    google_address = _google_address(written, "an event")
+    coded = parse_qs(google_address.query).get("eid", [google_address.path.rpartition("/")[2]])[0]
     try:
         decoded = base64.urlsafe_b64decode(coded + "=" * (-len(coded) % 4)).decode()
     except (binascii.Error, ValueError):
@@ -65,13 +65,13 @@ DOMAINS = {
 
 def calendar_id(written: str) -> str:
     """`primary`, or an id, which looks like a mail address, or a link that holds it."""
-    found = written.strip() or "primary"
-    if "://" in found:
-        query = parse_qs(_google_address(found, "a calendar").query)
-        found = (query.get("src") or query.get("cid") or [""])[0]
-    if not re.fullmatch(r"[^\s/?\x00-\x1f\x7f]{1,256}", found) or set(found) <= {"."}:
+    candidate = written.strip() or "primary"
+    if "://" in candidate:
+        query = parse_qs(_google_address(candidate, "a calendar").query)
+        candidate = (query.get("src") or query.get("cid") or [""])[0]
+    if not re.fullmatch(r"[^\s/?\x00-\x1f\x7f]{1,256}", candidate) or set(candidate) <= {"."}:
         raise ToolError(f"{show_id(written)} is no id of a calendar.", "calendar_list gives them.")
-    return found
+    return candidate
 
 
 class _Address(NamedTuple):
@@ -83,13 +83,13 @@ def _google_address(written: str, noun: str) -> _Address:
     """An address in the browser. Those of other hosts may hold anything."""
     text = written.strip().strip("\"'<>")
     try:
-        parts = urlsplit(text if "://" in text else f"https://{text}")
-        host = parts.hostname or ""
+        url_parts = urlsplit(text if "://" in text else f"https://{text}")
+        host = url_parts.hostname or ""
     except ValueError:
         host = ""
     if host != "google.com" and not host.endswith(".google.com"):
         raise ToolError(f"{show_id(written)} is neither an id of {noun} nor an address of Google.")
-    return _Address(unquote(parts.path), parts.query)
+    return _Address(unquote(url_parts.path), url_parts.query)
 
 
 def show_id(written: str) -> str:

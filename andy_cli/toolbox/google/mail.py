@@ -47,35 +47,41 @@ NO_SENDING = Missing("Gmail sends no mail there.")
 HEADERS = ["From", "To", "Subject", "Date"]
 
 
-async def list_mails(most: int, labels: Sequence[str] = (), query: str = "") -> Outcome:
-    """The newest mails, as far as `most`: of these labels, or those that a search finds."""
+async def list_mails(most_mails: int, labels: Sequence[str] = (), query: str = "") -> Outcome:
+    """The newest mails, as far as `most_mails`: of these labels, or those that a search finds."""
     async with open_service(GMAIL) as gmail:
         ids = await _label_ids(gmail, labels)
-        asked: dict[str, str | bool | list[str]] = {"q": query, "labelIds": ids}
+        list_query: dict[str, str | bool | list[str]] = {"q": query, "labelIds": ids}
         if {"SPAM", "TRASH"} & set(ids):
-            asked["includeSpamTrash"] = True
-        found = await gmail.list_items(
-            "/users/me/messages", "messages", most, NO_LIST, asked, largest=500
+            list_query["includeSpamTrash"] = True
+        result_page = await gmail.list_items(
+            "/users/me/messages", "messages", most_mails, NO_LIST, list_query, largest=500
         )
-        mails = await _fetch_heads(gmail, [as_text(item.get("id")) for item in found.items])
-    kept = fitting_items(mails)
-    did = f"found {count_noun(len(mails), 'mail')}"
-    return outcome({"messages": kept, **describe_cut(mails, kept, found.more, REST)}, did)
+        mails = await _fetch_heads(gmail, [as_text(item.get("id")) for item in result_page.items])
+    fitting = fitting_items(mails)
+    summary = f"found {count_noun(len(mails), 'mail')}"
+    return outcome(
+        {"messages": fitting, **describe_cut(mails, fitting, result_page.more, REST)}, summary
+    )
 
 
 async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:
     """Ids of labels that were named, as the user sees them or by their ids."""
-    wanted = filter(None, map(str.strip, names))
-    ids = [name.upper() if name.upper() in SYSTEM else name for name in wanted]
+    wanted_names = filter(None, map(str.strip, names))
+    ids = [name.upper() if name.upper() in SYSTEM else name for name in wanted_names]
     if SYSTEM.issuperset(ids):
         return ids
     labels = as_records((await gmail.read("/users/me/labels", NO_LIST)).get("labels"))
-    known = _list_label_ids(labels)
-    found = {label_id: known.get(label_id) or known.get(label_id.lower()) for label_id in ids}
-    if unknown := [label_id for label_id, known_id in found.items() if not known_id]:
-        there = ", ".join(shorten_words(as_text(label.get("name")), 30) for label in labels[:30])
-        raise ToolError(f"There is no label {show_id(unknown[0])}. There are: {there}.")
-    return [*filter(None, map(found.get, ids))]
+    known_ids = _list_label_ids(labels)
+    found_ids = {
+        label_id: known_ids.get(label_id) or known_ids.get(label_id.lower()) for label_id in ids
+    }
+    if unknown := [label_id for label_id, known_id in found_ids.items() if not known_id]:
+        label_names = ", ".join(
+            shorten_words(as_text(label.get("name")), 30) for label in labels[:30]
+        )
+        raise ToolError(f"There is no label {show_id(unknown[0])}. There are: {label_names}.")
+    return [*filter(None, map(found_ids.get, ids))]
 
 
 def _list_label_ids(labels: Sequence[Record]) -> dict[str, str]:
@@ -87,16 +93,16 @@ def _list_label_ids(labels: Sequence[Record]) -> dict[str, str]:
 
 async def _fetch_heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, object]]:
     """Fetch who wrote what when, of each. Lists give ids alone."""
-    turn = asyncio.Semaphore(AT_ONCE)
-    done = 0
+    semaphore = asyncio.Semaphore(AT_ONCE)
+    done_count = 0
 
     async def head(id: str) -> dict[str, object]:
-        nonlocal done
-        async with turn:
+        nonlocal done_count
+        async with semaphore:
             query = {"format": "metadata", "metadataHeaders": HEADERS}
             message = await gmail.read(_mail_path(id), _missing_mail(id), query)
-        done += 1
-        progress(f"{done} of {len(ids)} mails")
+        done_count += 1
+        progress(f"{done_count} of {len(ids)} mails")
         return _read_head(message)
 
     try:
@@ -109,7 +115,7 @@ async def _fetch_heads(gmail: Service, ids: Sequence[str]) -> list[dict[str, obj
 
 def _read_head(message: Record) -> dict[str, object]:
     headers = message_text.message_headers(message)
-    known: dict[str, object] = {
+    details: dict[str, object] = {
         "id": as_text(message.get("id")),
         "from": headers.get("from", ""),
         "to": headers.get("to", ""),
@@ -118,7 +124,7 @@ def _read_head(message: Record) -> dict[str, object]:
         "snippet": _read_snippet(as_text(message.get("snippet"))),
         "unread": "UNREAD" in _labels(message),
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in details.items() if value}
 
 
 def _labels(message: Record) -> list[str]:
@@ -143,14 +149,14 @@ async def read_mail(message_id: str, offset: int) -> Outcome:
         body = await _fetch_body(gmail, id, message)
     headers = message_text.message_headers(message)
     attached = message_text.list_attachments(message)
-    told = page_of_text(body, offset)
+    page = page_of_text(body, offset)
     names = ("from", "to", "cc", "date", "subject")
     data: dict[str, object] = {
         "id": id,
         **{name: clip_texts(headers[name], TEXT) for name in names if headers.get(name)},
         "labels": fitting_items(_labels(message), TEXT),
-        "body": told.pop("text"),
-        **told,
+        "body": page.pop("text"),
+        **page,
         **({"attachments": fitting_items(attached)} if attached else {}),
     }
     subject = (
@@ -170,16 +176,17 @@ async def _fetch_body(gmail: Service, id: str, message: Record) -> str:
     return message_text.read_body(body, data)
 
 
-async def send_mail(mail: MailDraft) -> Outcome:
+async def send_mail(mail_draft: MailDraft) -> Outcome:
     account = connected_account()
-    raw = as_message(mail, account.email if account else "")
-    body = {"raw": base64.urlsafe_b64encode(raw).decode()}
+    encoded_mail = as_message(mail_draft, account.email if account else "")
+    body = {"raw": base64.urlsafe_b64encode(encoded_mail).decode()}
     async with open_service(GMAIL) as gmail:
-        sent = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
-        id = gmail.created_id(sent)
-    to = ", ".join(receiver.address for receiver in mail.to)
+        answer = await gmail.change("POST", "/users/me/messages/send", NO_SENDING, body)
+        id = gmail.created_id(answer)
+    receiver_names = ", ".join(receiver.address for receiver in mail_draft.to)
     return outcome(
-        {"id": id, "to": [receiver.address for receiver in mail.to]}, f"sent a mail to {to}"
+        {"id": id, "to": [receiver.address for receiver in mail_draft.to]},
+        f"sent a mail to {receiver_names}",
     )
 
 

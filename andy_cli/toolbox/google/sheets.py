@@ -22,43 +22,46 @@ AS_TYPED: Query = {"valueInputOption": "USER_ENTERED"}
 
 
 async def read_cells(spreadsheet: str, cells: str) -> Outcome:
-    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
+    id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
-        found = await sheets.read(_values_path(id, place), _missing_spreadsheet(id))
-    rows = found.get("values")
+        value_range = await sheets.read(_values_path(id, range_name), _missing_spreadsheet(id))
+    rows = value_range.get("values")
     rows = rows if isinstance(rows, list) else []
-    kept = fitting_items(rows)
-    left = len(rows) - len(kept)
-    more = {"truncated": f"{left} more rows follow. Read them by a range of their own."}
-    where = as_text(found.get("range")) or place
-    data: Record = {"range": where, "values": kept, **(more if left else {})}
-    return outcome(data, f"read {count_noun(len(rows), 'row')} from {shorten_words(where)}")
+    fitting = fitting_items(rows)
+    rows_left = len(rows) - len(fitting)
+    cut_note = {"truncated": f"{rows_left} more rows follow. Read them by a range of their own."}
+    shown_range = as_text(value_range.get("range")) or range_name
+    data: Record = {"range": shown_range, "values": fitting, **(cut_note if rows_left else {})}
+    return outcome(data, f"read {count_noun(len(rows), 'row')} from {shorten_words(shown_range)}")
 
 
 async def write_cells(spreadsheet: str, cells: str, values: Rows) -> Outcome:
-    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
+    id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
-        body = {"range": place, "values": values}
-        done = await sheets.change(
-            "PUT", _values_path(id, place), _missing_spreadsheet(id), body, AS_TYPED
+        body = {"range": range_name, "values": values}
+        answer = await sheets.change(
+            "PUT", _values_path(id, range_name), _missing_spreadsheet(id), body, AS_TYPED
         )
-        where = sheets.created_id(done, "updatedRange")
-    return outcome(_updated_range(done), f"wrote {_updated_cells(done)} to {shorten_words(where)}")
+        updated_range = sheets.created_id(answer, "updatedRange")
+    return outcome(
+        _updated_range(answer), f"wrote {_updated_cells(answer)} to {shorten_words(updated_range)}"
+    )
 
 
 async def append_rows(spreadsheet: str, cells: str, values: Rows) -> Outcome:
     """Add rows below the table that the range is in; what stands there moves down."""
-    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
+    id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
         query: Query = {**AS_TYPED, "insertDataOption": "INSERT_ROWS"}
-        path = f"{_values_path(id, place)}:append"
-        done = await sheets.change(
+        path = f"{_values_path(id, range_name)}:append"
+        answer = await sheets.change(
             "POST", path, _missing_spreadsheet(id), {"values": values}, query
         )
-        updates = as_record(done.get("updates"))
-        where = sheets.created_id(updates, "updatedRange")
+        updates = as_record(answer.get("updates"))
+        updated_range = sheets.created_id(updates, "updatedRange")
     return outcome(
-        _updated_range(updates), f"added {_updated_cells(updates)} at {shorten_words(where)}"
+        _updated_range(updates),
+        f"added {_updated_cells(updates)} at {shorten_words(updated_range)}",
     )
 
 
@@ -66,42 +69,48 @@ async def create_spreadsheet(title: str) -> Outcome:
     name = check_title(title)
     async with open_service(SHEETS) as sheets:
         body = {"properties": {"title": name}}
-        made = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
-        id = sheets.created_id(made, "spreadsheetId")
-    link = (
-        as_text(made.get("spreadsheetUrl")) or f"https://docs.google.com/spreadsheets/d/{id}/edit"
+        created = await sheets.change("POST", "/spreadsheets", NO_PLACE, body)
+        id = sheets.created_id(created, "spreadsheetId")
+    sheet_link = (
+        as_text(created.get("spreadsheetUrl"))
+        or f"https://docs.google.com/spreadsheets/d/{id}/edit"
     )
     return outcome(
-        {"id": id, "title": name, "link": link}, f"made the spreadsheet {shorten_words(name)}"
+        {"id": id, "title": name, "link": sheet_link}, f"made the spreadsheet {shorten_words(name)}"
     )
 
 
 async def clear_cells(spreadsheet: str, cells: str) -> Outcome:
-    id, place = file_id(spreadsheet, NOUN), cell_range(cells)
+    id, range_name = file_id(spreadsheet, NOUN), cell_range(cells)
     async with open_service(SHEETS) as sheets:
-        done = await sheets.change(
-            "POST", f"{_values_path(id, place)}:clear", _missing_spreadsheet(id), {}
+        answer = await sheets.change(
+            "POST", f"{_values_path(id, range_name)}:clear", _missing_spreadsheet(id), {}
         )
-        where = sheets.created_id(done, "clearedRange")
-    return outcome({"clearedRange": where}, f"emptied {shorten_words(where)}")
+        cleared_range = sheets.created_id(answer, "clearedRange")
+    return outcome({"clearedRange": cleared_range}, f"emptied {shorten_words(cleared_range)}")
 
 
-def _updated_range(done: Record) -> Record:
+def _updated_range(updates: Record) -> Record:
     names = ("updatedRange", "updatedRows", "updatedColumns", "updatedCells")
-    return {name: done[name] for name in names if name in done}
+    return {name: updates[name] for name in names if name in updates}
 
 
-def _updated_cells(done: Record) -> str:
-    number = done.get("updatedCells")
+def _updated_cells(updates: Record) -> str:
+    number = updates.get("updatedCells")
     return count_noun(number, "cell") if isinstance(number, int) else "cells"
 
 
 def cell_range(cells: str) -> str:
     """A range in A1 notation, or the name of a sheet or range. Raises ToolError."""
-    place = cells.strip()
-    if not place or len(place) > 500 or not place.isprintable() or set(place) <= {"."}:
+    range_name = cells.strip()
+    if (
+        not range_name
+        or len(range_name) > 500
+        or not range_name.isprintable()
+        or set(range_name) <= {"."}
+    ):
         raise ToolError(f"{show_id(cells)} is no range.", "Write it like A1:C10 or Sheet1!A1:C10.")
-    return place
+    return range_name
 
 
 def check_title(title: str) -> str:
@@ -110,8 +119,8 @@ def check_title(title: str) -> str:
     raise ToolError("The spreadsheet needs a title.")
 
 
-def _values_path(id: str, place: str) -> str:
-    return f"/spreadsheets/{quote_part(id)}/values/{quote_part(place)}"
+def _values_path(id: str, range_name: str) -> str:
+    return f"/spreadsheets/{quote_part(id)}/values/{quote_part(range_name)}"
 
 
 def _missing_spreadsheet(id: str) -> Missing:

@@ -44,17 +44,17 @@ async def list_tasks(task_list: str) -> Outcome:
     id = list_id(task_list)
     async with open_service(TASKS) as tasks:
         try:
-            found = await tasks.list_items(
+            result_page = await tasks.list_items(
                 f"/lists/{quote_part(id)}/tasks", "items", MANY, _NO_LIST
             )
         except ToolError as error:
             if not str(error).startswith(_NO_LIST.message):
                 raise
             raise ToolError(_NO_LIST.message, await _name_lists(tasks)) from error
-    known = [_describe_task(item) for item in found.items]
-    kept = fitting_items(known)
-    data = {"tasks": kept, **describe_cut(known, kept, found.more, FIRST)}
-    return outcome(data, f"found {count_noun(len(known), 'task')}")
+    described = [_describe_task(item) for item in result_page.items]
+    fitting = fitting_items(described)
+    data = {"tasks": fitting, **describe_cut(described, fitting, result_page.more, FIRST)}
+    return outcome(data, f"found {count_noun(len(described), 'task')}")
 
 
 _NO_LIST = Missing("There is no such task list.")
@@ -62,11 +62,11 @@ _NO_LIST = Missing("There is no such task list.")
 
 async def _name_lists(tasks: Service) -> str:
     lists = (await tasks.list_items("/users/@me/lists", "items", 100, _NO_LIST)).items
-    named = [
-        f"{shorten_words(as_text(list_.get('title')), 40)} ({as_text(list_.get('id'))})"
-        for list_ in lists
+    list_names = [
+        f"{shorten_words(as_text(task_list.get('title')), 40)} ({as_text(task_list.get('id'))})"
+        for task_list in lists
     ]
-    return f"There are: {', '.join(named)}. Give the id in brackets." if named else ""
+    return f"There are: {', '.join(list_names)}. Give the id in brackets." if list_names else ""
 
 
 def _describe_task(task: Record) -> Record:
@@ -77,18 +77,24 @@ def _describe_task(task: Record) -> Record:
 async def get_task(task_list: str, task: str) -> Outcome:
     path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
-        found = await tasks.read(path, missing)
+        task_record = await tasks.read(path, missing)
     return outcome(
-        _describe_task(found), f"looked at the task {shorten_words(as_text(found.get('title')))}"
+        _describe_task(task_record),
+        f"looked at the task {shorten_words(as_text(task_record.get('title')))}",
     )
 
 
-async def create_task(new: NewTask) -> Outcome:
-    body = {"title": new.title, **({"notes": new.notes} if new.notes else {})}
+async def create_task(task_request: NewTask) -> Outcome:
+    body = {
+        "title": task_request.title,
+        **({"notes": task_request.notes} if task_request.notes else {}),
+    }
     async with open_service(TASKS) as tasks:
-        made = await tasks.change("POST", f"/lists/{quote_part(new.list)}/tasks", _NO_LIST, body)
-        tasks.created_id(made)
-    return outcome(_describe_task(made), f"noted the task {shorten_words(new.title)}")
+        created = await tasks.change(
+            "POST", f"/lists/{quote_part(task_request.list)}/tasks", _NO_LIST, body
+        )
+        tasks.created_id(created)
+    return outcome(_describe_task(created), f"noted the task {shorten_words(task_request.title)}")
 
 
 def new_task(task_list: str, title: str, notes: str) -> NewTask:
@@ -99,23 +105,26 @@ def new_task(task_list: str, title: str, notes: str) -> NewTask:
 
 
 async def rename_task(task_list: str, task: str, title: str) -> Outcome:
-    done = await _patch_task(task_list, task, {"title": check_title(title)})
+    updated = await _patch_task(task_list, task, {"title": check_title(title)})
     return outcome(
-        _describe_task(done), f"renamed the task to {shorten_words(as_text(done.get('title')))}"
+        _describe_task(updated),
+        f"renamed the task to {shorten_words(as_text(updated.get('title')))}",
     )
 
 
 async def complete_task(task_list: str, task: str) -> Outcome:
-    done = await _patch_task(task_list, task, {"status": "completed"})
-    return outcome(_describe_task(done), f"ticked off {shorten_words(as_text(done.get('title')))}")
+    updated = await _patch_task(task_list, task, {"status": "completed"})
+    return outcome(
+        _describe_task(updated), f"ticked off {shorten_words(as_text(updated.get('title')))}"
+    )
 
 
 async def _patch_task(task_list: str, task: str, change: Mapping[str, object]) -> Record:
     path, missing = _task_path(task_list, task)
     async with open_service(TASKS) as tasks:
-        done = await tasks.change("PATCH", path, missing, change)
-        tasks.created_id(done)
-    return done
+        updated = await tasks.change("PATCH", path, missing, change)
+        tasks.created_id(updated)
+    return updated
 
 
 async def delete_task(task_list: str, task: str) -> Outcome:
@@ -126,8 +135,8 @@ async def delete_task(task_list: str, task: str) -> Outcome:
 
 
 def list_id(written: str) -> str:
-    found = written.strip() or DEFAULT
-    return DEFAULT if found in (DEFAULT, "default") else plain_id(found, "a task list")
+    candidate = written.strip() or DEFAULT
+    return DEFAULT if candidate in (DEFAULT, "default") else plain_id(candidate, "a task list")
 
 
 def check_title(title: str) -> str:
@@ -143,13 +152,13 @@ def check_title(title: str) -> str:
 
 def _task_path(task_list: str, task: str) -> tuple[str, Missing]:
     """The path of a task, and what is said if it is not there."""
-    list, id = list_id(task_list), plain_id(task, "a task", IDS)
-    missing = Missing(f"There is no task {show_id(id)} in {_name_list(list)}.", IDS)
-    return f"/lists/{quote_part(list)}/tasks/{quote_part(id)}", missing
+    known_list, id = list_id(task_list), plain_id(task, "a task", IDS)
+    missing = Missing(f"There is no task {show_id(id)} in {_name_list(known_list)}.", IDS)
+    return f"/lists/{quote_part(known_list)}/tasks/{quote_part(id)}", missing
 
 
-def _name_list(list: str) -> str:
-    return "the default list" if list == DEFAULT else f"the list {list}"
+def _name_list(known_list: str) -> str:
+    return "the default list" if known_list == DEFAULT else f"the list {known_list}"
 
 
 def name_task(task_list: str, task: str) -> str:

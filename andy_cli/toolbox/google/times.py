@@ -30,43 +30,49 @@ class Moment(NamedTuple):
         """As the resource of an event holds it (calendar.v3, EventDateTime)."""
         if self.at is None:
             return {"date": self.day.isoformat()}
-        zone = {"timeZone": self.zone} if self.zone else {}
-        return {"dateTime": self.at.isoformat(), **zone}
+        zone_field = {"timeZone": self.zone} if self.zone else {}
+        return {"dateTime": self.at.isoformat(), **zone_field}
 
     def show_moment(self) -> str:
         """For people: `Sun 1 Mar 2026, 15:00 +0100`."""
         if self.at is None:
             return f"{self.day:%a} {self.day.day} {self.day:%b %Y}"
-        clock = f"{self.at:%H:%M:%S}".removesuffix(":00")
-        zone = self.zone or f"{self.at:%z}"
-        return f"{self.day:%a} {self.day.day} {self.day:%b %Y}, {clock} {zone}"
+        shown_time = f"{self.at:%H:%M:%S}".removesuffix(":00")
+        shown_zone = self.zone or f"{self.at:%z}"
+        return f"{self.day:%a} {self.day.day} {self.day:%b %Y}, {shown_time} {shown_zone}"
 
 
-def _place_in_zone(found: date | datetime, zone: str) -> Moment:
-    if not isinstance(found, datetime):
-        return Moment(found, None)
-    is_floating = bool(zone) and not found.tzinfo
-    at = found.replace(tzinfo=_find_zone(zone)) if is_floating else _local_time(found)
-    return Moment(at.date(), at, zone)
+def _place_in_zone(day_or_time: date | datetime, zone_name: str) -> Moment:
+    if not isinstance(day_or_time, datetime):
+        return Moment(day_or_time, None)
+    is_floating = bool(zone_name) and not day_or_time.tzinfo
+    zoned_time = (
+        day_or_time.replace(tzinfo=_find_zone(zone_name))
+        if is_floating
+        else _local_time(day_or_time)
+    )
+    return Moment(zoned_time.date(), zoned_time, zone_name)
 
 
-def parse_moment(written: str, what: str, day: date | None = None) -> Moment:
+def parse_moment(written: str, bound_name: str, day: date | None = None) -> Moment:
     """Parse a moment; a time alone is one of that day. Raises ToolError that says how to write
-    it; `what` is what it was to be: `start`."""
+    it; `bound_name` is what it was to be: `start`."""
     text = written.strip()
-    zone = ""
+    zone_name = ""
     if zoned := ZONED.fullmatch(text):
-        text, zone = zoned[1], zoned[2] or zoned[3]
+        text, zone_name = zoned[1], zoned[2] or zoned[3]
     words = WORD.fullmatch(text)
     try:
         if words:
             day = datetime.now().date() + timedelta(DAYS[words[1].lower()])
-            found = _parse_clock(words[2], day) if words[2] else day
+            day_or_time = _parse_clock(words[2], day) if words[2] else day
         else:
-            found = _parse_time(text, day)
-        return _place_in_zone(found, zone)
+            day_or_time = _parse_time(text, day)
+        return _place_in_zone(day_or_time, zone_name)
     except (ValueError, OverflowError, OSError) as error:
-        raise ToolError(f"{show_id(written)} is no day or time for the {what}.", HOW) from error
+        raise ToolError(
+            f"{show_id(written)} is no day or time for the {bound_name}.", HOW
+        ) from error
 
 
 def _parse_time(text: str, day: date | None) -> date | datetime:
@@ -85,8 +91,8 @@ def _parse_clock(text: str, day: date) -> datetime:
     return datetime.combine(day, time.fromisoformat(padded))
 
 
-def _local_time(found: datetime) -> datetime:
-    return found if found.tzinfo else found.astimezone()
+def _local_time(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.astimezone()
 
 
 def _find_zone(name: str) -> tzinfo:
@@ -104,9 +110,11 @@ class TimeSpan(NamedTuple):
 
     def show_span(self) -> str:
         if self.start.at is None:
-            last = self.end.day - timedelta(1)
+            last_day = self.end.day - timedelta(1)
             days = (
-                "" if last == self.start.day else f" to {self.end._replace(day=last).show_moment()}"
+                ""
+                if last_day == self.start.day
+                else f" to {self.end._replace(day=last_day).show_moment()}"
             )
             return f"{self.start.show_moment()}{days}, all day"
         if self.start.day == self.end.day and self.end.at is not None:
@@ -117,32 +125,33 @@ class TimeSpan(NamedTuple):
 def parse_span(start: str, end: str) -> TimeSpan:
     """From when to when an event lasts. Of whole days the end is the day after the last, as the
     API has it; the same day twice is that day. Raises ToolError."""
-    begins = parse_moment(start, "start")
-    ends = parse_moment(end, "end", begins.day)
-    if (begins.at is None) != (ends.at is None):
+    span_start = parse_moment(start, "start")
+    span_end = parse_moment(end, "end", span_start.day)
+    if (span_start.at is None) != (span_end.at is None):
         raise ToolError(
             "One of start and end is a day, the other a time.", f"Write both alike. {HOW}"
         )
-    if begins.at is None:
-        if ends.day == begins.day:
-            ends = Moment(begins.day + timedelta(1), None)
-        in_order = begins.day < ends.day
+    if span_start.at is None:
+        if span_end.day == span_start.day:
+            span_end = Moment(span_start.day + timedelta(1), None)
+        in_order = span_start.day < span_end.day
     else:
-        in_order = ends.at is not None and begins.at < ends.at
+        in_order = span_end.at is not None and span_start.at < span_end.at
     if not in_order:
         raise ToolError(
-            f"The end ({ends.show_moment()}) is not after the start ({begins.show_moment()})."
+            f"The end ({span_end.show_moment()}) is not after "
+            f"the start ({span_start.show_moment()})."
         )
-    return TimeSpan(begins, ends)
+    return TimeSpan(span_start, span_end)
 
 
-def parse_bound(written: str, what: str, end: bool = False) -> str:
+def parse_bound(written: str, bound_name: str, is_end: bool = False) -> str:
     """One end of a stretch of time to look at, as RFC 3339. A day as the end is looked at whole."""
-    found = parse_moment(written, what)
-    if found.at is not None:
-        return found.at.isoformat()
+    moment = parse_moment(written, bound_name)
+    if moment.at is not None:
+        return moment.at.isoformat()
     try:
-        midnight = datetime.combine(found.day + timedelta(end), time())
+        midnight = datetime.combine(moment.day + timedelta(is_end), time())
         return midnight.astimezone().isoformat()
     except (OverflowError, OSError, ValueError) as error:
-        raise ToolError(f"{show_id(written)} is too far away for the {what}.", HOW) from error
+        raise ToolError(f"{show_id(written)} is too far away for the {bound_name}.", HOW) from error

@@ -32,16 +32,16 @@ def check_address(url: str) -> str:
     if re.search(r"[\x00-\x20\x7f-\x9f\"<>\\^`{|}]", url) or len(url) > LONGEST:
         raise ToolError("That is no address: in one, blanks and the like are written as %20.")
     try:
-        parts = urlsplit(url)
-        host = parts.hostname
+        url_parts = urlsplit(url)
+        host = url_parts.hostname
     except ValueError as error:
         raise ToolError(f"{spell_out(url)[:200]} is no address: {error}.") from error
-    scheme = parts.scheme.lower()
+    scheme = url_parts.scheme.lower()
     if scheme not in SCHEMES:
         raise ToolError("Only addresses with http, https or mailto are opened.")
     if scheme != "mailto" and not host:
         raise ToolError(f"{spell_out(url)[:200]} names no host.")
-    if any(name.lower().startswith("attach") for name, _ in parse_qsl(parts.query)):
+    if any(name.lower().startswith("attach") for name, _ in parse_qsl(url_parts.query)):
         # Some mail programs take a file of this machine for it.
         raise ToolError("A mail that is begun by an address has no attachments.")
     return url
@@ -85,5 +85,5 @@ def open_page(url: str) -> Outcome:
     if code:
         failed = f"The page was not opened: {line[0]} failed ({code})."
         raise ToolError(f"{failed} {NO_BROWSER}", INSTEAD)
-    did = f"opened {spell_out(url)}"
-    return Outcome(did, did)
+    summary = f"opened {spell_out(url)}"
+    return Outcome(summary, summary)

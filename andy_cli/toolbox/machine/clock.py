@@ -13,12 +13,12 @@ LONGEST = 100
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?", re.IGNORECASE)
 
 
-def time_in_zone(name: str, now: datetime | None = None) -> dict[str, object]:
+def time_in_zone(name: str, current_time: datetime | None = None) -> dict[str, object]:
     """The moment in that zone, that of the machine if none is named. Raises ToolError.
 
-    `now` has a time zone of its own.
+    `current_time` has a time zone of its own.
     """
-    moment = now or datetime.now().astimezone()
+    moment = current_time or datetime.now().astimezone()
     moment = moment.astimezone(find_zone(name)) if name.strip() else moment
     offset = moment.strftime("%z")
     return {
@@ -29,12 +29,11 @@ def time_in_zone(name: str, now: datetime | None = None) -> dict[str, object]:
     }
 
 
-def phrase_time(found: Mapping[str, object]) -> str:
+def phrase_time(time_record: Mapping[str, object]) -> str:
     """Say a record of `time_in_zone`: `12:31 on Monday, 23 November 2026, in UTC`."""
-    moment = datetime.fromisoformat(str(found["time"]))
-    return (
-        f"{moment:%H:%M} on {found['weekday']}, {moment.day} {moment:%B %Y}, in {found['timezone']}"
-    )
+    moment = datetime.fromisoformat(str(time_record["time"]))
+    weekday, zone_name = time_record["weekday"], time_record["timezone"]
+    return f"{moment:%H:%M} on {weekday}, {moment.day} {moment:%B %Y}, in {zone_name}"
 
 
 def find_zone(name: str) -> tzinfo:
@@ -45,45 +44,49 @@ def find_zone(name: str) -> tzinfo:
     name = name.strip().replace(" ", "_")
     if match := OFFSET.fullmatch(name):
         return _fixed_zone(match)
-    folded = {zone.lower(): zone for zone in available_timezones()}
-    if not folded:
+    zones_by_folded_name = {zone_name.lower(): zone_name for zone_name in available_timezones()}
+    if not zones_by_folded_name:
         raise ToolError(
             "This machine has no time zones: it needs tzdata.", "Ask the user to install it."
         )
-    if name.lower() in folded:
-        return ZoneInfo(folded[name.lower()])
-    found = _list_places(name, folded)
-    if len(found) != 1:
-        raise _explain_missing(name, sorted(found), folded)
-    return ZoneInfo(found[0])
+    if name.lower() in zones_by_folded_name:
+        return ZoneInfo(zones_by_folded_name[name.lower()])
+    zones_of_place = _list_places(name, zones_by_folded_name)
+    if len(zones_of_place) != 1:
+        raise _explain_missing(name, sorted(zones_of_place), zones_by_folded_name)
+    return ZoneInfo(zones_of_place[0])
 
 
 def _list_places(name: str, zones: Mapping[str, str]) -> list[str]:
     """List the zones of a city, else that of a country or of a city in another language."""
     from andy_cli.toolbox.machine.places import fold_name, list_places
 
-    cities = [zone for lower, zone in zones.items() if lower.rpartition("/")[2] == name.lower()]
+    cities = [
+        zone_name for lower, zone_name in zones.items() if lower.rpartition("/")[2] == name.lower()
+    ]
     if cities or len(name) >= LONGEST:
         return cities
-    place = list_places().get(fold_name(name))
-    return [place] if place else []
+    zone_of_place = list_places().get(fold_name(name))
+    return [zone_of_place] if zone_of_place else []
 
 
 def _fixed_zone(match: re.Match[str]) -> tzinfo:
-    sign = -1 if match[1] == "-" else 1
+    direction = -1 if match[1] == "-" else 1
     distance = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
     if distance >= timedelta(hours=24):
         raise ToolError("No time zone is a whole day away from UTC.")
-    return timezone(sign * distance)
+    return timezone(direction * distance)
 
 
 def _explain_missing(name: str, cities: list[str], names: dict[str, str]) -> ToolError:
-    near = cities or [names[match] for match in difflib.get_close_matches(name.lower(), names, n=3)]
-    if not near:
+    nearest = cities or [
+        names[match] for match in difflib.get_close_matches(name.lower(), names, n=3)
+    ]
+    if not nearest:
         by_city = {name.rpartition("/")[2]: name for name in names}
-        close = difflib.get_close_matches(name.rpartition("/")[2].lower(), by_city, n=3)
-        near = [names[by_city[match]] for match in close]
+        close_matches = difflib.get_close_matches(name.rpartition("/")[2].lower(), by_city, n=3)
+        nearest = [names[by_city[match]] for match in close_matches]
     message = f"There is no time zone {spell_out(name)[:60]}."
-    if not near:
+    if not nearest:
         return ToolError(message, "Give one as Europe/Berlin.")
-    return ToolError(f"{message} The nearest: {', '.join(near)}.")
+    return ToolError(f"{message} The nearest: {', '.join(nearest)}.")

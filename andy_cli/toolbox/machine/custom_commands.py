@@ -23,8 +23,8 @@ UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
 
 
 def command_names() -> list[str]:
-    known = here().settings.read_table("custom")
-    return sorted(name for name, custom in known.items() if custom.get("command"))
+    commands = here().settings.read_table("custom")
+    return sorted(name for name, custom in commands.items() if custom.get("command"))
 
 
 def fill_command(name: str, arguments: Mapping[str, object]) -> str:
@@ -33,8 +33,8 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
         raise ToolError(
             "Commands of one's own do not run on Windows: nothing is quoted safely there."
         )
-    known = here().settings.read_table("custom")
-    template = known.get(name, {}).get("command", "")
+    commands = here().settings.read_table("custom")
+    template = commands.get(name, {}).get("command", "")
     if not template:
         known_ones = describe_commands() or "none"
         raise ToolError(f"There is no command {spell_out(name)[:60]!r}. There are: {known_ones}.")
@@ -45,14 +45,14 @@ def fill_command(name: str, arguments: Mapping[str, object]) -> str:
             "filled in is quoted anyway.",
             "Ask the user to take them away.",
         )
-    return SLOT.sub(lambda slot: _slot_value(slot, arguments), template)
+    return SLOT.sub(lambda slot_match: _slot_value(slot_match, arguments), template)
 
 
-def _check_arguments(name: str, slots: Sequence[str], arguments: Mapping[str, object]) -> None:
-    if missing := [slot for slot in slots if arguments.get(slot) is None]:
+def _check_arguments(name: str, slot_names: Sequence[str], arguments: Mapping[str, object]) -> None:
+    if missing := [slot_name for slot_name in slot_names if arguments.get(slot_name) is None]:
         raise ToolError(f"{name} needs {', '.join(missing)} in its arguments.")
-    if unknown := [argument for argument in arguments if argument not in slots]:
-        takes = ", ".join(slots) or "none"
+    if unknown := [argument for argument in arguments if argument not in slot_names]:
+        takes = ", ".join(slot_names) or "none"
         raise ToolError(
             f"{name} takes no {spell_out(', '.join(unknown))[:80]}. Its arguments: {takes}."
         )
@@ -60,8 +60,8 @@ def _check_arguments(name: str, slots: Sequence[str], arguments: Mapping[str, ob
 
 def describe_commands() -> str:
     """The commands there are, with what each takes and is for."""
-    known = here().settings.read_table("custom")
-    return "; ".join(_describe_command(name, known[name]) for name in command_names())
+    commands = here().settings.read_table("custom")
+    return "; ".join(_describe_command(name, commands[name]) for name in command_names())
 
 
 def _describe_command(name: str, custom: Mapping[str, str]) -> str:
@@ -71,18 +71,18 @@ def _describe_command(name: str, custom: Mapping[str, str]) -> str:
 
 
 def _template_slots(template: str) -> Iterator[str]:
-    return (slot[1] for slot in SLOT.finditer(template) if slot[1])
+    return (slot_match[1] for slot_match in SLOT.finditer(template) if slot_match[1])
 
 
-def _slot_value(slot: re.Match[str], arguments: Mapping[str, object]) -> str:
-    if not slot[1]:
-        return slot[0][0]
-    value = arguments[slot[1]]
+def _slot_value(slot_match: re.Match[str], arguments: Mapping[str, object]) -> str:
+    if not slot_match[1]:
+        return slot_match[0][0]
+    value = arguments[slot_match[1]]
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value)
     if "\0" in text:
-        raise ToolError(f"{slot[1]} holds a NUL character, which no command can be given.")
+        raise ToolError(f"{slot_match[1]} holds a NUL character, which no command can be given.")
     return shlex.quote(text)
 
 
@@ -92,20 +92,20 @@ def _is_quoted_slot(template: str) -> bool:
         return False
     if UNSAFE.search(template):
         return True
-    places = {slot.start() for slot in SLOT.finditer(template) if slot[1]}
-    return not places.isdisjoint(_find_quoted(template))
+    slot_positions = {slot_match.start() for slot_match in SLOT.finditer(template) if slot_match[1]}
+    return not slot_positions.isdisjoint(_find_quoted(template))
 
 
 def _find_quoted(template: str) -> Iterator[int]:
     """Find the places of the characters in quotes, and of those behind a backslash."""
-    quote, at = "", 0
-    while at < len(template):
-        character = template[at]
+    quote, position = "", 0
+    while position < len(template):
+        character = template[position]
         if quote:
-            yield at
+            yield position
         if character == "\\" and quote != "'":
-            yield at + 1
-            at += 1
+            yield position + 1
+            position += 1
         elif character in "'\"" and quote in ("", character):
             quote = "" if quote else character
-        at += 1
+        position += 1

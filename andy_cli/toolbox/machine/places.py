@@ -27,17 +27,25 @@ def fold_name(name: str) -> str:
 def _find_countries(zones: Sequence[str], countries: Mapping[str, str]) -> dict[str, str]:
     """Find the time zone of each country that has but one time. `countries` is by zone."""
     by_country = defaultdict[str, list[str]](list)
-    for zone, country in countries.items():
-        if zone in zones:
-            by_country[country].append(zone)
-    return {country: own[0] for country, own in by_country.items() if _have_same_time(sorted(own))}
+    for zone_name, country in countries.items():
+        if zone_name in zones:
+            by_country[country].append(zone_name)
+    return {
+        country: country_zones[0]
+        for country, country_zones in by_country.items()
+        if _have_same_time(sorted(country_zones))
+    }
 
 
 @cache
 def list_places() -> Mapping[str, str]:
     """Name of a place -> its time zone; takes a third of a second at the first call."""
-    zones = [zone for zone in sorted(available_timezones()) if zone.partition("/")[0] in AREAS]
-    places = {fold_name(zone.rpartition("/")[2]): zone for zone in reversed(zones)}
+    zones = [
+        zone_name
+        for zone_name in sorted(available_timezones())
+        if zone_name.partition("/")[0] in AREAS
+    ]
+    places = {fold_name(zone_name.rpartition("/")[2]): zone_name for zone_name in reversed(zones)}
     try:
         from babel import Locale
         from babel.core import get_global
@@ -46,11 +54,11 @@ def list_places() -> Mapping[str, str]:
     countries = _find_countries(zones, get_global("zone_territories"))
     for language in LANGUAGES:
         locale = Locale(language)
-        for country, zone in countries.items():
-            places.setdefault(fold_name(str(locale.territories.get(country, ""))), zone)
-        for zone, names in locale.time_zones.items():
-            if zone in zones and names.get("city"):
-                places.setdefault(fold_name(str(names["city"])), str(zone))
+        for country, zone_name in countries.items():
+            places.setdefault(fold_name(str(locale.territories.get(country, ""))), zone_name)
+        for zone_name, names in locale.time_zones.items():
+            if zone_name in zones and names.get("city"):
+                places.setdefault(fold_name(str(names["city"])), str(zone_name))
     places.pop("", None)
     return places
 
@@ -58,5 +66,7 @@ def list_places() -> Mapping[str, str]:
 def _have_same_time(zones: Sequence[str]) -> bool:
     if len(zones) == 1:
         return True
-    now = datetime.now().astimezone()
-    return len({now.astimezone(ZoneInfo(zone)).utcoffset() for zone in zones}) == 1
+    current_time = datetime.now().astimezone()
+    return (
+        len({current_time.astimezone(ZoneInfo(zone_name)).utcoffset() for zone_name in zones}) == 1
+    )

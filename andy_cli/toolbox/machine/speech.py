@@ -59,12 +59,12 @@ async def _say_text(text: str, voice: str, style: str) -> Outcome:
             ),
             SECONDS,
         )
-        silent = await _play_speech(file)
+        is_silent = await _play_speech(file)
     words = one_line(text.strip())
-    did = f"said: {words if len(words) <= SHOWN else f'{words[:SHOWN]}...'}"
-    if silent:
-        did += " (silently: there is no sound card)"
-    return Outcome(did, did)
+    summary = f"said: {words if len(words) <= SHOWN else f'{words[:SHOWN]}...'}"
+    if is_silent:
+        summary += " (silently: there is no sound card)"
+    return Outcome(summary, summary)
 
 
 async def _play_speech(file: Path) -> bool:

@@ -75,13 +75,13 @@ STYLES: dict[str, Style] = {
 
 def style_of(words: str) -> Style:
     """The style that the words ask for, one change put on the other; plain where none is known."""
-    said = re.findall(r"[a-z]+", words.lower())
-    known = [STYLES[word] for word in said if word in STYLES]
+    style_words = re.findall(r"[a-z]+", words.lower())
+    known_styles = [STYLES[word] for word in style_words if word in STYLES]
     return Style(
-        speed=_find_change((style.speed for style in known), PLAIN.speed),
-        pitch=_find_change((style.pitch for style in known), PLAIN.pitch),
-        loudness=_find_change((style.loudness for style in known), PLAIN.loudness),
-        variant=_find_change((style.variant for style in known), PLAIN.variant),
+        speed=_find_change((style.speed for style in known_styles), PLAIN.speed),
+        pitch=_find_change((style.pitch for style in known_styles), PLAIN.pitch),
+        loudness=_find_change((style.loudness for style in known_styles), PLAIN.loudness),
+        variant=_find_change((style.variant for style in known_styles), PLAIN.variant),
     )
 
 
@@ -90,22 +90,26 @@ def _find_change(values: Iterable[Part], plain: Part) -> Part:
     return next((value for value in values if value != plain), plain)
 
 
-def voice_of(wanted: str) -> str:
+def voice_of(wanted_voice: str) -> str:
     """The voice of that id, name or language, as the program takes it; empty for its own choice.
 
     Raises ToolError that names the nearest ones.
     """
-    if not wanted.strip():
+    if not wanted_voice.strip():
         return ""
     voices = _list_voices(voice_program())
-    asked = _fold_name(wanted)
-    if same := [voice for voice in voices if asked in _voice_names(voice)]:
-        return same[0].id
-    language = asked.partition("-")[0]
-    spoken = [voice for voice in voices if _fold_name(voice.language).partition("-")[0] == language]
-    if spoken and re.fullmatch(r"[a-z]{2,3}(?:-[a-z]{2,4})?", asked):
-        return spoken[0].id
-    raise ToolError(f"There is no voice {spell_out(wanted)[:60]}. {_nearest_voices(asked, voices)}")
+    folded_voice = _fold_name(wanted_voice)
+    if named_voices := [voice for voice in voices if folded_voice in _voice_names(voice)]:
+        return named_voices[0].id
+    language = folded_voice.partition("-")[0]
+    same_language = [
+        voice for voice in voices if _fold_name(voice.language).partition("-")[0] == language
+    ]
+    if same_language and re.fullmatch(r"[a-z]{2,3}(?:-[a-z]{2,4})?", folded_voice):
+        return same_language[0].id
+    raise ToolError(
+        f"There is no voice {spell_out(wanted_voice)[:60]}. {_nearest_voices(folded_voice, voices)}"
+    )
 
 
 def _voice_names(voice: Voice) -> tuple[str, ...]:
@@ -118,10 +122,10 @@ def _fold_name(text: str) -> str:
     return text.strip().lower().replace("_", "-").replace(" ", "-")
 
 
-def _nearest_voices(asked: str, voices: Sequence[Voice]) -> str:
+def _nearest_voices(folded_voice: str, voices: Sequence[Voice]) -> str:
     by_name = {name: voice.id for voice in reversed(voices) for name in _voice_names(voice)}
-    close = difflib.get_close_matches(asked, by_name, n=4, cutoff=0.5)
-    names = dict.fromkeys(by_name[match] for match in close)
+    close_matches = difflib.get_close_matches(folded_voice, by_name, n=4, cutoff=0.5)
+    names = dict.fromkeys(by_name[match] for match in close_matches)
     if not names:
         names = dict.fromkeys(voice.id for voice in voices if voice.language[:2] == "en")
     return f"The nearest: {', '.join(list(names)[:6])}."
@@ -132,8 +136,10 @@ def _list_voices(program: str) -> list[Voice]:
     """The voices there are, those first that the program prefers."""
     name = Path(program).stem
     if name == "say":
-        found = re.findall(r"(?m)^(\S.*?)\s{2,}(\w\w[_-]\w+)", _print_line([program, "-v", "?"]))
-        return [Voice(name, language, name) for name, language in found]
+        voice_lines = re.findall(
+            r"(?m)^(\S.*?)\s{2,}(\w\w[_-]\w+)", _print_line([program, "-v", "?"])
+        )
+        return [Voice(name, language, name) for name, language in voice_lines]
     if name in ("powershell", "pwsh"):
         listed = _print_line([program, "-NoProfile", "-Command", SAPI_VOICES])
         pairs = (line.rpartition("|") for line in listed.splitlines() if "|" in line)
@@ -147,13 +153,15 @@ ESPEAK_VOICE = re.compile(r"\s*(\d+)\s+(\S+)\s+\S+\s+(\S+)\s+(\S+)")
 def _espeak_voices(listed: str) -> list[Voice]:
     rows = [match.groups() for line in listed.splitlines() if (match := ESPEAK_VOICE.match(line))]
     # Those below mb/ need voices that are installed apart.
-    own = sorted((row for row in rows if not row[3].startswith("mb/")), key=lambda row: int(row[0]))
-    return [Voice(language, language, name) for _, language, name, _ in own]
+    included_voices = sorted(
+        (row for row in rows if not row[3].startswith("mb/")), key=lambda row: int(row[0])
+    )
+    return [Voice(language, language, name) for _, language, name, _ in included_voices]
 
 
 def _print_line(line: list[str]) -> str:
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             line,
             env=clean_environment(os.environ),
             stdin=subprocess.DEVNULL,
@@ -165,13 +173,13 @@ def _print_line(line: list[str]) -> str:
         raise ToolTimeout(f"The voices could not be listed within {SECONDS} s.") from error
     except OSError as error:
         raise ToolError(f"The voices cannot be listed: {error}.") from error
-    return done.stdout.decode("utf-8", "replace")
+    return completed.stdout.decode("utf-8", "replace")
 
 
 def synthesize_speech(text: str, voice: str, style: Style, file: Path, work: Work) -> None:
     """Write the text, spoken, to a WAV file. Raises ToolError."""
     program = voice_program()
-    line, given = _speech_line(program, text.replace("\0", " "), voice, style, file)
+    line, input_text = _speech_line(program, text.replace("\0", " "), voice, style, file)
     try:
         process = subprocess.Popen(
             line,
@@ -183,26 +191,26 @@ def synthesize_speech(text: str, voice: str, style: Style, file: Path, work: Wor
     except OSError as error:
         raise ToolError(f"{Path(program).name} does not start: {error.strerror}.") from error
     try:
-        said = _finish_process(process, given.encode("utf-8", "replace"), work)
+        complaint = _finish_process(process, input_text.encode("utf-8", "replace"), work)
     except BaseException:
         process.kill()
         process.communicate()
         raise
     if process.returncode or not file.is_file() or file.stat().st_size <= SAMPLES_FROM:
-        why = one_line(said.decode("utf-8", "replace").strip())[:200] or "it made no sound"
-        raise ToolError(f"{Path(program).name} could not speak: {why}")
+        reason = one_line(complaint.decode("utf-8", "replace").strip())[:200] or "it made no sound"
+        raise ToolError(f"{Path(program).name} could not speak: {reason}")
 
 
-def _finish_process(process: "subprocess.Popen[bytes]", given: bytes, work: Work) -> bytes:
+def _finish_process(process: "subprocess.Popen[bytes]", input_data: bytes, work: Work) -> bytes:
     """Return what it complained of."""
-    left: bytes | None = given  # it is given once: whoever waits again only waits
+    unsent_data: bytes | None = input_data  # it is given once: whoever waits again only waits
     while True:
         work.go_on()
         with contextlib.suppress(subprocess.TimeoutExpired):
             try:
-                return process.communicate(left, timeout=0.1)[1]
+                return process.communicate(unsent_data, timeout=0.1)[1]
             finally:
-                left = None
+                unsent_data = None
 
 
 def _speech_line(
@@ -215,8 +223,8 @@ def _speech_line(
         line = [program, *options, "-r", str(style.speed), "-f", "-", "-o", str(file)]
         return [*line, "--file-format=WAVE", "--data-format=LEI16@22050"], text
     if name in ("powershell", "pwsh"):
-        rate = max(-10, min(10, (style.speed - PLAIN.speed) // 10))
-        settings = "\n".join([str(file), voice, str(rate), str(min(style.loudness, 100))])
+        sapi_rate = max(-10, min(10, (style.speed - PLAIN.speed) // 10))
+        settings = "\n".join([str(file), voice, str(sapi_rate), str(min(style.loudness, 100))])
         return [program, "-NoProfile", "-Command", SAPI_SPEAK], f"{settings}\n{text}"
     chosen = f"{voice or 'en'}+{style.variant}" if style.variant else voice
     options = ["-v", chosen] if chosen else []

@@ -72,8 +72,8 @@ class McpConnection:
             return
         self._task.cancel()
         for number in (signal.SIGTERM, KILL):
-            done, _ = await asyncio.wait([self._task], timeout=GRACE)
-            if done or not tell_marked(self._mark, number):
+            finished, _ = await asyncio.wait([self._task], timeout=GRACE)
+            if finished or not tell_marked(self._mark, number):
                 break
         with contextlib.suppress(asyncio.CancelledError):
             await self._task

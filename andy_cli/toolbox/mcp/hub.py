@@ -20,10 +20,10 @@ MOMENT = 2.0
 
 class Hub:
     def __init__(
-        self, servers: Iterable[McpServer], registry: Registry, tell: Callable[[str], None]
+        self, servers: Iterable[McpServer], registry: Registry, notify: Callable[[str], None]
     ) -> None:
         self._registry = registry
-        self._tell = tell
+        self._tell = notify
         self._slow: set[str] = set()
         """Servers that the user was told are slow."""
         self._watch: asyncio.Task[None] | None = None
@@ -46,22 +46,22 @@ class Hub:
 
     async def wait_for_task(self, task: str, seconds: float) -> None:
         """Wait for the servers that the task names, so long after the start; else but a moment."""
-        passed = time.monotonic() - self._began
-        await self._wait(self.connections, min(seconds, MOMENT) - passed)
-        named = [
+        elapsed = time.monotonic() - self._began
+        await self._wait(self.connections, min(seconds, MOMENT) - elapsed)
+        named_connections = [
             connection for connection in self.connections if is_named(connection.server.name, task)
         ]
-        await self._wait(named, seconds - max(passed, MOMENT))
+        await self._wait(named_connections, seconds - max(elapsed, MOMENT))
 
     async def restart(self, server: McpServer) -> McpConnection:
         """Connect anew to a server, as it is written now, or to one that was not there yet.
 
         Returns at once: its tools join when it is ready.
         """
-        for at, old in enumerate(self.connections):
-            if old.server.name == server.name:
-                await old.close()
-                del self.connections[at]
+        for index, old_connection in enumerate(self.connections):
+            if old_connection.server.name == server.name:
+                await old_connection.close()
+                del self.connections[index]
                 break
         connection = McpConnection(server, self._replace_tools)
         self.connections.append(connection)
@@ -86,15 +86,18 @@ class Hub:
 
     async def _tell_slow(self) -> None:
         await asyncio.sleep(MOMENT)
-        slow = [
+        slow_servers = [
             connection.server.name
             for connection in self.connections
             if connection.state == "starting"
         ]
-        self._slow |= set(slow)
-        if slow:
-            kind, its = ("server", "Its") if len(slow) == 1 else ("servers", "Their")
-            self._tell(f"Still starting: the {kind} {', '.join(slow)}. {its} tools join later.")
+        self._slow |= set(slow_servers)
+        if slow_servers:
+            kind, possessive = ("server", "Its") if len(slow_servers) == 1 else ("servers", "Their")
+            self._tell(
+                f"Still starting: the {kind} {', '.join(slow_servers)}. "
+                f"{possessive} tools join later."
+            )
 
     def _replace_tools(self, connection: McpConnection) -> None:
         name = connection.server.name
@@ -110,7 +113,7 @@ class Hub:
 
 def is_named(server: str, task: str) -> bool:
     """Tell whether the user's words name a server, whatever signs divide the parts of its name."""
-    parts = [re.escape(part) for part in re.split(r"[\W_]+", server) if part]
-    words = r"[\W_]*".join(parts)
+    name_parts = [re.escape(name_part) for name_part in re.split(r"[\W_]+", server) if name_part]
+    words = r"[\W_]*".join(name_parts)
     pattern = rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])"
-    return bool(parts) and re.search(pattern, task, re.IGNORECASE) is not None
+    return bool(name_parts) and re.search(pattern, task, re.IGNORECASE) is not None

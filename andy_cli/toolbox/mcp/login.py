@@ -44,8 +44,8 @@ BACK = "/callback"
 
 def file_of(server: McpServer) -> Path:
     """Return the file of its tokens; another address is another server."""
-    place = hashlib.sha256(server.url.encode()).hexdigest()[:16]
-    return data_folder() / "mcp" / f"{server.name}-{place}.json"
+    address_hash = hashlib.sha256(server.url.encode()).hexdigest()[:16]
+    return data_folder() / "mcp" / f"{server.name}-{address_hash}.json"
 
 
 # The SDK reports with tracebacks what is told in words here.
@@ -68,15 +68,15 @@ class Tokens:
 
     async def get_tokens(self) -> OAuthToken | None:
         record = self._read()
-        kept = record.get("tokens")
-        if not kept:
+        stored_tokens = record.get("tokens")
+        if not stored_tokens:
             return None
         if self.context is not None:
             until = record.get("until")
             self.context.token_expiry_time = until if isinstance(until, int | float) else None
-            if place := valid(OAuthMetadata, record.get("place")):
-                self.context.oauth_metadata = place
-        return valid(OAuthToken, kept)
+            if server_metadata := valid(OAuthMetadata, record.get("place")):
+                self.context.oauth_metadata = server_metadata
+        return valid(OAuthToken, stored_tokens)
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         record = {"tokens": plain(tokens)}
@@ -94,10 +94,10 @@ class Tokens:
 
     def _read(self) -> dict[str, object]:
         try:
-            kept = json.loads(self._file.read_text(encoding="utf-8"))
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return {}
-        return kept if isinstance(kept, dict) else {}
+        return stored if isinstance(stored, dict) else {}
 
     def _write(self, record: Mapping[str, object]) -> None:
         try:
@@ -137,27 +137,27 @@ def sign_requests(server: McpServer) -> OAuthClientProvider | None:
 def provider(
     server: McpServer,
     file: Path,
-    back: str,
+    redirect_address: str,
     show_address: Callable[[str], Awaitable[None]],
     answered: Callable[[], Awaitable[AuthorizationCodeResult]] | None,
 ) -> OAuthClientProvider:
     metadata = OAuthClientMetadata(
         client_name="andy",
-        redirect_uris=[AnyUrl(back)],
+        redirect_uris=[AnyUrl(redirect_address)],
         grant_types=["authorization_code", "refresh_token"],
         response_types=["code"],
         token_endpoint_auth_method="none",
     )
     tokens = Tokens(file)
-    made = OAuthClientProvider(server.url, metadata, tokens, show_address, answered)
-    tokens.context = made.context
-    return made
+    oauth_provider = OAuthClientProvider(server.url, metadata, tokens, show_address, answered)
+    tokens.context = oauth_provider.context
+    return oauth_provider
 
 
-async def login(server: McpServer, show: Callable[[str], None]) -> int:
+async def login(server: McpServer, show_url: Callable[[str], None]) -> int:
     """Log in with the user's browser; returns how many tools there are then.
 
-    `show` is given the address to open. Raises UsageError.
+    `show_url` is given the address to open. Raises UsageError.
     """
     if not server.url:
         raise UsageError(f"{server.name} is a program: there is nothing to log in to.")
@@ -168,22 +168,25 @@ async def login(server: McpServer, show: Callable[[str], None]) -> int:
         redirect.expect(read_answer)
 
         async def show_address(url: str) -> None:
-            show(url)
+            show_url(url)
 
-        auth = provider(
+        oauth_provider = provider(
             server, file, redirect.address, show_address, partial(redirect.wait, PATIENCE)
         )
-        count = await _count_tools(server, auth)
-    if isinstance(kept := auth.context.storage, Tokens) and kept.problem:
-        raise UsageError(f"The login cannot be kept in {file}: {kept.problem}.")
+        count = await _count_tools(server, oauth_provider)
+    if (
+        isinstance(token_storage := oauth_provider.context.storage, Tokens)
+        and token_storage.problem
+    ):
+        raise UsageError(f"The login cannot be kept in {file}: {token_storage.problem}.")
     return count
 
 
-async def _count_tools(server: McpServer, auth: OAuthClientProvider) -> int:
+async def _count_tools(server: McpServer, oauth_provider: OAuthClientProvider) -> int:
     """Ask for the server's tools, for which the SDK logs in. Raises UsageError."""
     try:
-        async with httpx2.AsyncClient(auth=auth, timeout=30.0) as http:
-            transport = streamable_http_client(server.url, http_client=http)
+        async with httpx2.AsyncClient(auth=oauth_provider, timeout=30.0) as http_client:
+            transport = streamable_http_client(server.url, http_client=http_client)
             async with Client(transport) as client:
                 return len((await client.list_tools()).tools)
     except TimeoutError as error:
@@ -198,18 +201,18 @@ async def _count_tools(server: McpServer, auth: OAuthClientProvider) -> int:
 def logout(server: McpServer) -> bool:
     """Forget the tokens; whether there were any."""
     file = file_of(server)
-    known = file.is_file()
+    had_tokens = file.is_file()
     file.unlink(missing_ok=True)
-    return known
+    return had_tokens
 
 
 def read_answer(address: str) -> AuthorizationCodeResult | None:
     """Read what the browser brings back; None for anything else. Raises ToolError for a no."""
-    given = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
-    if "error" in given:
-        raise ToolError(f"the server says {given.get('error_description') or given['error']}")
-    if "code" not in given:
+    query = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
+    if "error" in query:
+        raise ToolError(f"the server says {query.get('error_description') or query['error']}")
+    if "code" not in query:
         return None
     return AuthorizationCodeResult(
-        code=given["code"], state=given.get("state"), iss=given.get("iss")
+        code=query["code"], state=query.get("state"), iss=query.get("iss")
     )

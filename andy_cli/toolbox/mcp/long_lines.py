@@ -39,9 +39,9 @@ class LineDecoder(codecs.IncrementalDecoder):
         text = "".join(self._pieces)
         self._pieces, self._length = [], 0
         end = text.rfind("\n") + 1
-        rest = text[end:]
-        if rest:
-            self._pieces, self._length = [rest], len(rest)
+        unfinished_line = text[end:]
+        if unfinished_line:
+            self._pieces, self._length = [unfinished_line], len(unfinished_line)
         return text[:end]
 
 

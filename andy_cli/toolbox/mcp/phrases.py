@@ -81,15 +81,17 @@ class Phrases(NamedTuple):
 
 def describe_step(name: str, title: str, schema: Schema, server: str) -> Phrases:
     """Say what the tool does and did; the server stands behind it, as `(github)`."""
-    written, _, rest = words_of_name(name).partition(" ")
+    written, _, object_words = words_of_name(name).partition(" ")
     verb = PLAIN.get(written, written)
-    words = f"{verb} {rest}".strip()
-    past = past_tense(verb)
-    if not past:
+    words = f"{verb} {object_words}".strip()
+    past_verb = past_tense(verb)
+    if not past_verb:
         return Phrases(f"use the {title} ({server})", f"used the {title} ({server})")
-    sought = sought_parameter(schema) if verb in SEEKING else ""
-    wanted = f" for {{{sought}}}" if sought else ""
-    return Phrases(f"{words}{wanted} ({server})", f"{past} {rest}".strip() + f" ({server})")
+    sought_name = sought_parameter(schema) if verb in SEEKING else ""
+    sought_phrase = f" for {{{sought_name}}}" if sought_name else ""
+    return Phrases(
+        f"{words}{sought_phrase} ({server})", f"{past_verb} {object_words}".strip() + f" ({server})"
+    )
 
 
 def past_tense(verb: str) -> str:

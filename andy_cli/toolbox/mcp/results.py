@@ -55,5 +55,5 @@ def shorten_result(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     left_out = len(text) - LONGEST
-    half = LONGEST // 2
-    return f"{text[:half]}\n[... {left_out} characters left out ...]\n{text[-half:]}"
+    half_length = LONGEST // 2
+    return f"{text[:half_length]}\n[... {left_out} characters left out ...]\n{text[-half_length:]}"

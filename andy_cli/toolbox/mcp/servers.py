@@ -73,26 +73,26 @@ def user_file() -> Path:
 def servers(
     settings: Settings,
     workspace: Path,
-    more: Iterable[Path] = (),
+    more_files: Iterable[Path] = (),
     environment: Mapping[str, str] = os.environ,
 ) -> list[McpServer]:
-    """All servers, the user's before those of `more` files and of a trusted project; of one name
+    """All servers, the user's before those of `more_files` and of a trusted project; of one name
     the first. Raises UsageError for a file of the user's own that cannot be read."""
-    found: dict[str, McpServer] = {}
-    for file in (user_file(), *more):
-        for server in read(file, environment, own=True):
-            found.setdefault(server.name, server)
+    servers_by_name: dict[str, McpServer] = {}
+    for file in (user_file(), *more_files):
+        for server in read(file, environment, is_own=True):
+            servers_by_name.setdefault(server.name, server)
     if trusts(settings, workspace):
         for name in PROJECT_FILES:
             for server in read(workspace / name, environment):
-                found.setdefault(server.name, server)
-    return list(found.values())
+                servers_by_name.setdefault(server.name, server)
+    return list(servers_by_name.values())
 
 
-def read(file: Path, environment: Mapping[str, str], own: bool = False) -> Iterator[McpServer]:
+def read(file: Path, environment: Mapping[str, str], is_own: bool = False) -> Iterator[McpServer]:
     """The servers of one file, of whichever program. Raises UsageError."""
     for name, entry in entries(file).items():
-        yield parse_entry(name, entry, str(file), environment, own)
+        yield parse_entry(name, entry, str(file), environment, is_own)
 
 
 def entries(file: Path) -> Mapping[str, object]:
@@ -110,20 +110,20 @@ def entries(file: Path) -> Mapping[str, object]:
 
 def without_comments(text: str) -> str:
     """Some editors keep comments and trailing commas in their JSON."""
-    kept = re.sub(
-        r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or "", text, flags=re.S
+    uncommented = re.sub(
+        r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or "", text, flags=re.S
     )
     return re.sub(
-        r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', lambda found: found[1] or "", kept, flags=re.S
+        r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', lambda match: match[1] or "", uncommented, flags=re.S
     )
 
 
 def parse_entry(
-    name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
+    name: str, entry: object, file: str, environment: Mapping[str, str], is_own: bool
 ) -> McpServer:
     """One entry. What is wrong with it is its fault; the others are none the worse for it."""
     try:
-        return _read_entry(name, entry, file, environment, own)
+        return _read_entry(name, entry, file, environment, is_own)
     except (TypeError, ValueError) as error:
         return McpServer(name=str(name)[:60], fault=str(error), file=file)
 
@@ -143,7 +143,7 @@ def _read_seconds(written: object) -> float:
 
 
 def _read_entry(
-    name: str, entry: object, file: str, environment: Mapping[str, str], own: bool
+    name: str, entry: object, file: str, environment: Mapping[str, str], is_own: bool
 ) -> McpServer:
     if not NAME.fullmatch(name):
         raise ValueError("its name may hold letters, digits, `_`, `-` and `.` only")
@@ -151,27 +151,27 @@ def _read_entry(
         raise TypeError("it is no object")
     if entry.get("disabled") is True or entry.get("enabled") is False:
         raise ValueError("it is switched off in its file")
-    filled = {key: _fill_variables(value, environment) for key, value in entry.items()}
-    url = _text(filled, "httpUrl") or _text(filled, "url")
-    command = _text(filled, "command")
+    filled_entry = {key: _fill_variables(value, environment) for key, value in entry.items()}
+    url = _text(filled_entry, "httpUrl") or _text(filled_entry, "url")
+    command = _text(filled_entry, "command")
     if bool(url) == bool(command):
         raise ValueError("it needs either a command or a url")
-    if _text(filled, "type") == "sse":
+    if _text(filled_entry, "type") == "sse":
         raise ValueError(
             "it speaks the old SSE transport only; ask for its streamable HTTP address"
         )
     return McpServer(
         name=name,
         command=command,
-        args=_texts(filled, "args"),
-        env=_pairs(filled, "env"),
-        cwd=_text(filled, "cwd"),
+        args=_texts(filled_entry, "args"),
+        env=_pairs(filled_entry, "env"),
+        cwd=_text(filled_entry, "cwd"),
         url=url,
-        headers=_pairs(filled, "headers"),
-        timeout=_read_seconds(filled.get("timeout", CONNECT)),
-        include=_texts(filled, "includeTools"),
-        exclude=_texts(filled, "excludeTools"),
-        effect=_read_effect(filled) if own else "",
+        headers=_pairs(filled_entry, "headers"),
+        timeout=_read_seconds(filled_entry.get("timeout", CONNECT)),
+        include=_texts(filled_entry, "includeTools"),
+        exclude=_texts(filled_entry, "excludeTools"),
+        effect=_read_effect(filled_entry) if is_own else "",
         file=file,
     )
 
@@ -181,18 +181,22 @@ def _fill_variables(value: object, environment: Mapping[str, str]) -> object:
     if isinstance(value, list):
         return [_fill_variables(element, environment) for element in value]
     if isinstance(value, dict):
-        return {key: _fill_variables(part, environment) for key, part in value.items()}
+        return {
+            key: _fill_variables(inner_value, environment) for key, inner_value in value.items()
+        }
     if not isinstance(value, str):
         return value
-    if found := INPUT.search(value):
-        raise ValueError(f"{found[0]} is known to another program only: write the value instead")
+    if input_match := INPUT.search(value):
+        raise ValueError(
+            f"{input_match[0]} is known to another program only: write the value instead"
+        )
 
-    def variable(found: re.Match[str]) -> str:
-        default: str | None = found[2]
-        named = environment.get(found[1]) or default
-        if named is None:
-            raise ValueError(f"the environment variable {found[1]} is not set")
-        return named
+    def variable(variable_match: re.Match[str]) -> str:
+        default: str | None = variable_match[2]
+        variable_value = environment.get(variable_match[1]) or default
+        if variable_value is None:
+            raise ValueError(f"the environment variable {variable_match[1]} is not set")
+        return variable_value
 
     return VARIABLE.sub(variable, value)
 
@@ -215,7 +219,7 @@ def _pairs(entry: Mapping[str, object], key: str) -> Mapping[str, str]:
     value = entry.get(key) or {}
     if not isinstance(value, dict):
         raise TypeError(f"its {key} is no object")
-    return {str(name): str(part) for name, part in value.items()}
+    return {str(name): str(inner_value) for name, inner_value in value.items()}
 
 
 def keep(name: str, entry: Mapping[str, object] | None, file: Path) -> None:

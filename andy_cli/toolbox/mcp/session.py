@@ -40,26 +40,26 @@ class Session:
         self._patience = max(QUIET, server.timeout)
 
     async def tools(self) -> tuple[ServerTool, ...]:
-        found: list[ServerTool] = []
+        server_tools: list[ServerTool] = []
         cursor: str | None = None
         for _ in range(PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
-            found += [
+            server_tools += [
                 ServerTool(tool.name, tool.description or "", tool.input_schema, title_of(tool))
                 for tool in page.tools
             ]
             cursor = page.next_cursor
-            if not cursor or len(found) > MOST:
+            if not cursor or len(server_tools) > MOST:
                 break
-        return tuple(found[:MOST])
+        return tuple(server_tools[:MOST])
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]:
         """Call a tool; return its result, and whether the server says that it failed."""
-        tell = PROGRESS.get()  # of this call: the server is heard in a task of its own
+        report_progress = PROGRESS.get()  # of this call: the server is heard in a task of its own
 
         async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
             share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-            tell(f"{share} {message or ''}".strip())
+            report_progress(f"{share} {message or ''}".strip())
 
         try:
             answered = await self._client.call_tool(
@@ -82,18 +82,21 @@ def title_of(tool: Tool) -> str:
 
 @contextlib.asynccontextmanager
 async def open_session(
-    server: McpServer, heard: Callable[[object], Awaitable[None]], mark: str
+    server: McpServer, handle_message: Callable[[object], Awaitable[None]], process_mark: str
 ) -> AsyncIterator[Session]:
-    """`heard` gets every message that nobody asked for; `mark` is in a program's environment."""
+    """`handle_message` gets every message that nobody asked for.
+
+    `process_mark` is in a program's environment.
+    """
     statuses: list[int] = []
     async with contextlib.AsyncExitStack() as stack:
         if server.command:
-            transport = start_server(server, mark, stack)
+            transport = start_server(server, process_mark, stack)
         else:
             transport = await reach_server(server, statuses, stack)
 
         async def message_handler(message: IncomingMessage) -> None:
-            await heard(message)
+            await handle_message(message)
 
         client = Client(
             transport,
@@ -119,18 +122,20 @@ def open_log(file: Path) -> int:
         return os.open(os.devnull, os.O_WRONLY)
 
 
-def start_server(server: McpServer, mark: str, stack: contextlib.AsyncExitStack) -> Transport:
+def start_server(
+    server: McpServer, process_mark: str, stack: contextlib.AsyncExitStack
+) -> Transport:
     """A program in a clean environment: it gets what its entry names and no more."""
-    log = stack.enter_context(os.fdopen(open_log(log_of(server)), "w"))
+    log_file = stack.enter_context(os.fdopen(open_log(log_of(server)), "w"))
     parameters = StdioServerParameters(
         command=server.command,
         args=list(server.args),
-        env={**server.env, MARK: mark},
+        env={**server.env, MARK: process_mark},
         cwd=server.cwd or None,
         encoding=CODEC,
         encoding_error_handler="replace",
     )
-    return stdio_client(parameters, errlog=log)
+    return stdio_client(parameters, errlog=log_file)
 
 
 async def reach_server(

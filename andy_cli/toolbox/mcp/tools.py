@@ -30,9 +30,11 @@ def tools_of(connection: McpConnection) -> Iterator[Tool]:
     """The tools that are wanted of a server and can be used; the others are left out."""
     server = connection.server
     for tool in connection.tools:
-        wanted = not server.include or any(fnmatchcase(tool.name, one) for one in server.include)
-        unwanted = any(fnmatchcase(tool.name, one) for one in server.exclude)
-        if wanted and not unwanted and NAME.fullmatch(tool.name) and usable(tool.schema):
+        is_included = not server.include or any(
+            fnmatchcase(tool.name, pattern) for pattern in server.include
+        )
+        is_excluded = any(fnmatchcase(tool.name, pattern) for pattern in server.exclude)
+        if is_included and not is_excluded and NAME.fullmatch(tool.name) and usable(tool.schema):
             yield make_tool(connection, tool)
 
 
@@ -41,20 +43,20 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
     words = one_line(offered.description).strip()
     about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
     title = plain_title(offered.title, offered.name)
-    step = describe_step(offered.name, title, offered.schema, server.name)
+    phrases = describe_step(offered.name, title, offered.schema, server.name)
 
     def claim(arguments: Arguments) -> ResourceAccess:
-        shown = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
-        return ResourceAccess(shown=shown if arguments else "")
+        shown_arguments = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
+        return ResourceAccess(shown=shown_arguments if arguments else "")
 
     return Tool(
         name=f"{server.name}.{offered.name}",
         description=about or offered.name,
         describe=lambda: plain(offered.schema),
         effect=Effect(server.effect or "run"),
-        action=step.action,
+        action=phrases.action,
         title=title,
-        run=runner(connection, offered.name, step.did),
+        run=runner(connection, offered.name, phrases.did),
         claim=claim,
         source=source(server.name),
         fingerprint=hashlib.sha256(
@@ -64,20 +66,20 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
 
 
 def runner(
-    connection: McpConnection, name: str, did: str
+    connection: McpConnection, name: str, done_phrase: str
 ) -> Callable[[Arguments], Awaitable[Outcome]]:
     async def run(arguments: Arguments) -> Outcome:
-        return Outcome(await connection.call(name, arguments), did)
+        return Outcome(await connection.call(name, arguments), done_phrase)
 
     return run
 
 
 def describe_tool(tool: ServerTool) -> str:
     """All that a yes to a tool stands on, in one text."""
-    parts = [tool.name, tool.description, tool.schema]
+    approved_parts = [tool.name, tool.description, tool.schema]
     # Not where there is none: a yes that was given before titles were looked at still holds.
-    parts += [tool.title] * bool(tool.title)
-    return json.dumps(parts, sort_keys=True, default=str)
+    approved_parts += [tool.title] * bool(tool.title)
+    return json.dumps(approved_parts, sort_keys=True, default=str)
 
 
 def source(server: str) -> str:
@@ -98,7 +100,7 @@ def plain(schema: Schema) -> Schema:
     """With properties, as the rest of andy expects; a broken part says nothing."""
     properties = schema.get("properties")
     required = schema.get("required")
-    fine = (
+    usable_properties = (
         {key: property for key, property in properties.items() if isinstance(property, dict)}
         if isinstance(properties, dict)
         else {}
@@ -106,9 +108,11 @@ def plain(schema: Schema) -> Schema:
     return {
         **schema,
         "type": "object",
-        "properties": fine,
+        "properties": usable_properties,
         "required": [
-            parameter for parameter in required if isinstance(parameter, str) and parameter in fine
+            parameter
+            for parameter in required
+            if isinstance(parameter, str) and parameter in usable_properties
         ]
         if isinstance(required, list)
         else [],

@@ -50,8 +50,8 @@ def find_program(path: str | None = None) -> tuple[PlayerProgram, str]:
     Raises ToolError that says what to install.
     """
     for program in PROGRAMS:
-        if where := shutil.which(program.name, path=path):
-            return program, where
+        if program_path := shutil.which(program.name, path=path):
+            return program, program_path
     raise ToolError(
         "Nothing here can play music: it needs mpv, ffplay or mpg123, or the Python package "
         "miniaudio.",
@@ -62,8 +62,8 @@ def find_program(path: str | None = None) -> tuple[PlayerProgram, str]:
 class ExternalPlayer:
     """The same promises as player.SoundPlayer, kept by child processes."""
 
-    def __init__(self, found: tuple[PlayerProgram, str]) -> None:
-        self._program, self._where = found
+    def __init__(self, program_and_path: tuple[PlayerProgram, str]) -> None:
+        self._program, self._where = program_and_path
         self._lock = threading.RLock()
         self._child: subprocess.Popen[bytes] | None = None
         self._song: Song | None = None
@@ -110,17 +110,17 @@ class ExternalPlayer:
 
     def stop(self) -> PlayerState:
         with self._lock:
-            before = self.now_playing()
-            child, self._child, self._song = self._child, None, None
+            last_state = self.now_playing()
+            player_process, self._child, self._song = self._child, None, None
             self._waiting.clear()
             self._faults.clear()
             self._paused_at = None
             self._finished.set()
-            if child:
-                child.kill()  # also ends one that is held by SIGSTOP
-                child.wait()
+            if player_process:
+                player_process.kill()  # also ends one that is held by SIGSTOP
+                player_process.wait()
                 atexit.unregister(self.stop)
-            return before
+            return last_state
 
     def set_volume(self, volume: int) -> PlayerState:
         with self._lock:
@@ -129,11 +129,13 @@ class ExternalPlayer:
 
     def now_playing(self) -> PlayerState:
         with self._lock:
-            now = time.monotonic() if self._paused_at is None else self._paused_at
+            current_time = time.monotonic() if self._paused_at is None else self._paused_at
             length = self._song.seconds if self._song else 0.0
             return PlayerState(
                 song=self._song,
-                position=min(now - self._started, length or now) if self._song else 0.0,
+                position=min(current_time - self._started, length or current_time)
+                if self._song
+                else 0.0,
                 queue=tuple(self._waiting),
                 paused=self._paused_at is not None,
                 volume=self._volume,

@@ -32,23 +32,23 @@ def has_frames(path: Path) -> bool:
             file.seek(10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]))
             head = b""
         data = head + file.read(LOOKED_AT)
-    return any(_follows(data, at) for at in _syncs(data))
+    return any(_follows(data, position) for position in _syncs(data))
 
 
 def _syncs(data: bytes) -> Iterator[int]:
-    at = data.find(b"\xff")
-    while 0 <= at < len(data) - 4:
-        if data[at + 1] >= 0xE0:
-            yield at
-        at = data.find(b"\xff", at + 1)
+    position = data.find(b"\xff")
+    while 0 <= position < len(data) - 4:
+        if data[position + 1] >= 0xE0:
+            yield position
+        position = data.find(b"\xff", position + 1)
 
 
-def _follows(data: bytes, at: int) -> bool:
+def _follows(data: bytes, position: int) -> bool:
     """A frame starts here, and where it ends the next one starts, or the file ends."""
-    size = frame_size(data[at : at + 4])
+    size = frame_size(data[position : position + 4])
     if not size:
         return False
-    end = at + size
+    end = position + size
     return end == len(data) or bool(frame_size(data[end : end + 4]))
 
 
@@ -57,16 +57,16 @@ def frame_size(header: bytes) -> int:
     if len(header) < 4 or header[0] != 0xFF or header[1] < 0xE0:
         return 0
     version, layer = header[1] >> 3 & 3, header[1] >> 1 & 3
-    bitrate, rate, padding = header[2] >> 4, header[2] >> 2 & 3, header[2] >> 1 & 1
-    if version == 1 or layer == 0 or bitrate in (0, 15) or rate == 3:
+    bitrate, rate_index, padding = header[2] >> 4, header[2] >> 2 & 3, header[2] >> 1 & 1
+    if version == 1 or layer == 0 or bitrate in (0, 15) or rate_index == 3:
         return 0
-    return _count_bytes(version, layer, bitrate, rate, padding)
+    return _count_bytes(version, layer, bitrate, rate_index, padding)
 
 
-def _count_bytes(version: int, layer: int, bitrate: int, rate: int, padding: int) -> int:
+def _count_bytes(version: int, layer: int, bitrate: int, rate_index: int, padding: int) -> int:
     key = (3, layer) if version == 3 else (2, 3 if layer == 3 else 1)
-    bits, samples = BITRATES[key][bitrate - 1] * 1000, RATES[version][rate]
+    bitrate_bits, samples = BITRATES[key][bitrate - 1] * 1000, RATES[version][rate_index]
     if layer == 3:
-        return (12 * bits // samples + padding) * 4
+        return (12 * bitrate_bits // samples + padding) * 4
     per_frame = 72 if layer == 1 and version != 3 else 144
-    return per_frame * bits // samples + padding
+    return per_frame * bitrate_bits // samples + padding

@@ -116,10 +116,10 @@ class SoundPlayer:
 
     def stop(self) -> PlayerState:
         with self._control:
-            before = self.now_playing()
+            last_state = self.now_playing()
             self._playlist.clear()
             self._close()
-            return before
+            return last_state
 
     def set_volume(self, volume: int) -> PlayerState:
         self._playlist.volume = percent(volume)
@@ -215,9 +215,9 @@ def shared_player() -> Player:
 def set_shared(player: Player) -> None:
     """Use this one from now on, e.g. `SoundPlayer("null")`; the one before is stopped."""
     with _Shared.lock:
-        before, _Shared.player = _Shared.player, player
-    if before:
-        before.stop()
+        previous, _Shared.player = _Shared.player, player
+    if previous:
+        previous.stop()
 
 
 def current_state() -> PlayerState:

@@ -117,13 +117,13 @@ class Playlist:
             if self.finished.is_set() or not self._starts:
                 return PlayerState(volume=self.volume, faults=tuple(self._faults))
             # A pause is where it was asked for, though the buffer takes a moment to run dry.
-            now = self._sent if self._paused else max(0, self._sent - self._pending())
-            while len(self._starts) > 1 and self._starts[1][0] <= now:
+            current_frame = self._sent if self._paused else max(0, self._sent - self._pending())
+            while len(self._starts) > 1 and self._starts[1][0] <= current_frame:
                 self._starts.popleft()
-            start, song = self._starts[0]
+            song_start, song = self._starts[0]
             return PlayerState(
                 song=song,
-                position=min(max(0, now - start) / RATE, song.seconds),
+                position=min(max(0, current_frame - song_start) / RATE, song.seconds),
                 queue=(*(song for _, song in list(self._starts)[1:]), *self._waiting),
                 paused=self._paused,
                 volume=self.volume,
@@ -134,9 +134,9 @@ class Playlist:
         """Primed: send how many frames are wanted, get exactly that many. Never ends."""
 
         def answers() -> Generator[bytes, int, None]:
-            wanted = yield b""
+            wanted_frames = yield b""
             while True:
-                wanted = yield self.fill(wanted)
+                wanted_frames = yield self.fill(wanted_frames)
 
         primed = answers()
         next(primed)
@@ -153,7 +153,7 @@ class Playlist:
         return music + bytes(frames * FRAME_BYTES - len(music))
 
     def _music(self, frames: int) -> bytes:
-        parts: list[bytes] = []
+        sample_parts: list[bytes] = []
         missing = frames
         while missing and (decoder := self._open()):
             samples = decoder.read(missing)
@@ -163,8 +163,8 @@ class Playlist:
                 continue
             missing -= len(samples) // 2
             self._sent += len(samples) // 2
-            parts.append(scale_samples(samples, self.volume))
-        return b"".join(parts)
+            sample_parts.append(scale_samples(samples, self.volume))
+        return b"".join(sample_parts)
 
     def _open(self) -> Decoder | None:
         """The decoder that is at work, else that of the next song that can be opened."""

@@ -54,10 +54,10 @@ def find(file: str, path: Path | None) -> Path:
         raise ToolError(f"{file} is a folder.", "list_mp3s shows the music in it.")
     if _is_path(file, folder):
         file, folder = written.name, written.parent
-    there = in_folder(expand_home(folder))
-    if chosen := pick(file, there):
+    folder_songs = in_folder(expand_home(folder))
+    if chosen := pick(file, folder_songs):
         return _choose_song(chosen, expand_home(folder))
-    raise missing(file, there, show_folder(folder))
+    raise missing(file, folder_songs, show_folder(folder))
 
 
 def _search_file(file: str) -> Path:
@@ -65,19 +65,19 @@ def _search_file(file: str) -> Path:
 
     Only the first two are spoken of when it is in none: nobody asked what the others hold.
     """
-    own = [Path.cwd(), *_listed]
+    own_folders = [Path.cwd(), *_listed]
     if place_in_list(file) is not None:
-        own.reverse()
+        own_folders.reverse()
     nearest: ToolError | None = None
-    for folder in (*own, *map(expand_home, USUAL)):
+    for folder in (*own_folders, *map(expand_home, USUAL)):
         try:
-            there = in_folder(folder)
+            folder_songs = in_folder(folder)
         except ToolError:
             continue
-        if chosen := pick(file, there):
+        if chosen := pick(file, folder_songs):
             return _choose_song(chosen, folder)
-        if there and folder in own:
-            nearest = nearest or missing(file, there, show_folder(folder))
+        if folder_songs and folder in own_folders:
+            nearest = nearest or missing(file, folder_songs, show_folder(folder))
     raise nearest or ToolError(f"There is no song {file!r} here.", "Ask the user for its folder.")
 
 
@@ -85,10 +85,10 @@ def known_names() -> Iterator[str]:
     """The names of all songs that are found without their folder, by their files alone."""
     for folder in (Path.cwd(), *_listed, *map(expand_home, USUAL)):
         try:
-            found = paths_in(folder)
+            named_paths = paths_in(folder)
         except ToolError:
             continue
-        yield from (name for _, name in found)
+        yield from (name for _, name in named_paths)
 
 
 def _choose_song(song: Song, folder: Path) -> Path:
@@ -110,10 +110,10 @@ def _is_file(path: Path) -> bool:
 
 def _join_path(file: str, folder: Path) -> Path:
     """The path the words give; a folder that is given twice counts once."""
-    folder, named = expand_home(folder), expand_home(Path(file))
-    joined = folder / named
-    twice = os.path.realpath(named.parent) == os.path.realpath(folder)
-    return folder / named.name if twice and not _is_file(joined) else joined
+    folder, named_path = expand_home(folder), expand_home(Path(file))
+    joined = folder / named_path
+    is_repeated = os.path.realpath(named_path.parent) == os.path.realpath(folder)
+    return folder / named_path.name if is_repeated and not _is_file(joined) else joined
 
 
 def expand_home(path: Path) -> Path:
@@ -128,11 +128,11 @@ def expand_home(path: Path) -> Path:
 
 def show_folder(folder: Path) -> str:
     """The folder as a person would write it."""
-    absolute, home = Path(os.path.abspath(folder.expanduser())), Path.home()  # noqa: PTH100
+    absolute, home_folder = Path(os.path.abspath(folder.expanduser())), Path.home()  # noqa: PTH100
     if absolute == Path.cwd():
         return "the current folder"
-    if absolute.is_relative_to(home) and absolute != home:
-        return displayable_name(f"~/{absolute.relative_to(home)}")
+    if absolute.is_relative_to(home_folder) and absolute != home_folder:
+        return displayable_name(f"~/{absolute.relative_to(home_folder)}")
     return displayable_name(str(folder))
 
 
@@ -145,9 +145,9 @@ NUMBER = re.compile(
 )
 
 
-def place_in_list(wanted: str) -> int | None:
+def place_in_list(wanted_name: str) -> int | None:
     """`1`, `#1`, `the first one`: 0; `last`: -1; None if it is no number."""
-    match = NUMBER.fullmatch(wanted.strip())
+    match = NUMBER.fullmatch(wanted_name.strip())
     if not match:
         return None
     if match[1]:
@@ -158,44 +158,52 @@ def place_in_list(wanted: str) -> int | None:
 Key = Callable[[Song], Sequence[str]]
 
 
-def pick(wanted: str, songs: Sequence[Song]) -> Song | None:
+def pick(wanted_name: str, songs: Sequence[Song]) -> Song | None:
     """The one song that is meant: by file name, number, title, or a part of these.
 
     None if there is no such song; raises ToolError that names them if there are several.
     """
-    for matches in _attempts(wanted.strip(), songs):
+    for matches in _attempts(wanted_name.strip(), songs):
         if len(matches) == 1:
             return matches[0]
         if matches:
             names = _some(_names(matches))
-            raise ToolError(f"{len(matches)} songs match {wanted!r}: {names}.", "Say which one.")
+            raise ToolError(
+                f"{len(matches)} songs match {wanted_name!r}: {names}.", "Say which one."
+            )
     return None
 
 
-def missing(wanted: str, songs: Sequence[Song], where: str) -> ToolError:
+def missing(wanted_name: str, songs: Sequence[Song], shown_folder: str) -> ToolError:
     """The error for a song that is not there: it names what comes nearest."""
     if not songs:
-        return ToolError(f"There is no music in {where}.", "Ask the user where it is.")
-    near = _nearest(fold_text(wanted), songs)
-    hint = f"The nearest names: {_some(near)}" if near else f"It has: {_some(_names(songs))}"
-    return ToolError(f"There is no song {wanted!r} in {where}. {hint}.")
+        return ToolError(f"There is no music in {shown_folder}.", "Ask the user where it is.")
+    nearest = _nearest(fold_text(wanted_name), songs)
+    name_hint = (
+        f"The nearest names: {_some(nearest)}" if nearest else f"It has: {_some(_names(songs))}"
+    )
+    return ToolError(f"There is no song {wanted_name!r} in {shown_folder}. {name_hint}.")
 
 
-def _attempts(wanted: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
+def _attempts(wanted_name: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
     """From the surest reading of the words to the loosest."""
-    asked, number = fold_text(wanted), place_in_list(wanted)
+    folded_name, number = fold_text(wanted_name), place_in_list(wanted_name)
 
     def those(key: Key) -> list[Song]:
-        return [song for song in songs if asked in key(song)]
+        return [song for song in songs if folded_name in key(song)]
 
-    yield [song for song in songs if song.name == wanted]
+    yield [song for song in songs if song.name == wanted_name]
     yield those(lambda song: (fold_text(song.name),))
     yield those(lambda song: (fold_text(song.path.name), fold_text(song.path.stem)))
     if number is not None:
         yield list(songs[number:][:1])
     yield those(_titles)
-    if asked and number is None:
-        yield [song for song in songs if asked in " ".join((fold_text(song.name), *_titles(song)))]
+    if folded_name and number is None:
+        yield [
+            song
+            for song in songs
+            if folded_name in " ".join((fold_text(song.name), *_titles(song)))
+        ]
 
 
 def fold_text(text: str) -> str:
@@ -212,14 +220,14 @@ def _names(songs: Sequence[Song]) -> list[str]:
     return [song.name for song in songs]
 
 
-def _nearest(asked: str, songs: Sequence[Song]) -> list[str]:
+def _nearest(folded_name: str, songs: Sequence[Song]) -> list[str]:
     names: dict[str, str] = {}
     for song in songs:
         names.update(dict.fromkeys((fold_text(song.path.stem), fold_text(song.title)), song.name))
-    close = difflib.get_close_matches(asked, names, n=3, cutoff=0.5)
-    return list(dict.fromkeys(names[match] for match in close))
+    close_matches = difflib.get_close_matches(folded_name, names, n=3, cutoff=0.5)
+    return list(dict.fromkeys(names[match] for match in close_matches))
 
 
-def _some(names: Sequence[str], most: int = 5) -> str:
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+def _some(names: Sequence[str], most_names: int = 5) -> str:
+    left_out = len(names) - most_names
+    return ", ".join(names[:most_names]) + (f" and {left_out} more" if left_out > 0 else "")

@@ -29,15 +29,25 @@ class Song:
 
     def describe_song(self) -> str:
         """`song1.mp3 (Morning Light by Ada Finch, 2 s)`, without what is not known."""
-        by = f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
-        known = [part for part in (by, show_clock(self.seconds) if self.seconds else "") if part]
-        return f"{self.name} ({', '.join(known)})" if known else self.name
+        title_and_artist = (
+            f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
+        )
+        details = [
+            detail
+            for detail in (title_and_artist, show_clock(self.seconds) if self.seconds else "")
+            if detail
+        ]
+        return f"{self.name} ({', '.join(details)})" if details else self.name
 
 
 def show_clock(seconds: float) -> str:
     """`2 s`, and from a minute on `3:07`."""
-    whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
+    whole_seconds = round(seconds)
+    return (
+        f"{whole_seconds} s"
+        if whole_seconds < 60
+        else f"{whole_seconds // 60}:{whole_seconds % 60:02}"
+    )
 
 
 def read_song(path: Path, name: str = "") -> Song:
@@ -84,10 +94,10 @@ def in_folder(folder: Path) -> list[Song]:
 
     Raises ToolError in a sentence that says what to do next.
     """
-    real = Path(os.path.realpath(folder))
+    real_folder = Path(os.path.realpath(folder))
     return [
         # What a link drags in from elsewhere is named, not read: nobody agreed to that place.
-        read_song(path, name) if lies_in(path, real) else Song(path, displayable_name(name))
+        read_song(path, name) if lies_in(path, real_folder) else Song(path, displayable_name(name))
         for path, name in paths_in(folder)
     ]
 
@@ -100,22 +110,22 @@ def lies_in(path: Path, real_folder: Path) -> bool:
 def paths_in(folder: Path) -> list[tuple[Path, str]]:
     """The music files of a folder and their names as seen from there, in natural order."""
     try:
-        found, below = _scan_folder(folder)
+        named_paths, below = _scan_folder(folder)
     except (OSError, ValueError) as error:
         raise _explain_unread(folder, error) from error
-    if not found:
+    if not named_paths:
         for subfolder in below:
             try:
                 inner, _ = _scan_folder(subfolder)
             except OSError:
                 continue
-            found += [(path, f"{subfolder.name}/{name}") for path, name in inner]
-    return sorted(found, key=lambda each: natural_key(each[1]))
+            named_paths += [(path, f"{subfolder.name}/{name}") for path, name in inner]
+    return sorted(named_paths, key=lambda named_path: natural_key(named_path[1]))
 
 
 def _scan_folder(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
     """The music files directly in a folder, and its subfolders; links to folders not followed."""
-    found: list[tuple[Path, str]] = []
+    named_paths: list[tuple[Path, str]] = []
     below: list[Path] = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -124,14 +134,16 @@ def _scan_folder(folder: Path) -> tuple[list[tuple[Path, str]], list[Path]]:
             if entry.is_dir(follow_symlinks=False):
                 below.append(Path(entry.path))
             elif entry.name.lower().endswith(".mp3") and entry.is_file():
-                found.append((Path(entry.path), entry.name))
-    return found, below
+                named_paths.append((Path(entry.path), entry.name))
+    return named_paths, below
 
 
 def natural_key(name: str) -> list[str | int]:
     """A sort key that puts `song 2` before `song 10`; texts and numbers take turns in it."""
-    parts = re.split(r"(\d+)", name.casefold())
-    return [int(part) if at % 2 else part for at, part in enumerate(parts)]
+    name_parts = re.split(r"(\d+)", name.casefold())
+    return [
+        int(name_part) if index % 2 else name_part for index, name_part in enumerate(name_parts)
+    ]
 
 
 def _explain_unread(folder: Path, error: OSError | ValueError) -> ToolError:

@@ -135,7 +135,7 @@ def open_device(sink: Sink, frames: Generator[bytes, int, None]) -> tuple[Device
 def _silent_stderr() -> Iterator[None]:
     """Nothing reaches file descriptor 2 meanwhile: ALSA and JACK write their troubles there."""
     try:
-        kept = os.dup(2)
+        saved_stderr = os.dup(2)
     except OSError:  # there is no standard error
         yield
         return
@@ -144,6 +144,6 @@ def _silent_stderr() -> Iterator[None]:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(kept, 2)
+        os.dup2(saved_stderr, 2)
         os.close(nowhere)
-        os.close(kept)
+        os.close(saved_stderr)

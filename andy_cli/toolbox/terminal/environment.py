@@ -25,18 +25,19 @@ def clean_environment(
     with `AGENT`, by which programs know who started them. In `without` no programs are looked for.
     """
     secrets = secrets_of(environment)
-    named = {value for name, value in environment.items() if SECRET_VARIABLE.search(name)}
-    kept = {
+    secret_values = {value for name, value in environment.items() if SECRET_VARIABLE.search(name)}
+    cleaned = {
         name: value
         for name, value in environment.items()
-        if KEPT.fullmatch(name) or (value not in named and _is_harmless(name, value, secrets))
+        if KEPT.fullmatch(name)
+        or (value not in secret_values and _is_harmless(name, value, secrets))
     }
     if "PATH" in environment:
-        kept["PATH"] = search_path(environment["PATH"], without)
-    kept["AGENT"] = "andy"
+        cleaned["PATH"] = search_path(environment["PATH"], without)
+    cleaned["AGENT"] = "andy"
     if session_id:
-        kept["AGENT_SESSION_ID"] = session_id
-    return kept
+        cleaned["AGENT_SESSION_ID"] = session_id
+    return cleaned
 
 
 def _is_harmless(name: str, value: str, secrets: tuple[str, ...]) -> bool:

@@ -123,13 +123,13 @@ def _create_ruleset(version: int) -> int:
 def _allow_below(rules: int, path: str, access: int) -> None:
     """Allow it under a path; one that is not there, or a link where none was, is left out."""
     try:
-        place = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return
-    if not stat.S_ISDIR(os.fstat(place).st_mode):
+    if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
         access &= ~READ_DIR
-    _call_system(ADD_RULE, rules, PATH_BENEATH, struct.pack("=Qi", access, place), 0)
-    os.close(place)
+    _call_system(ADD_RULE, rules, PATH_BENEATH, struct.pack("=Qi", access, descriptor), 0)
+    os.close(descriptor)
 
 
 def _filter_calls(machine: Machine, version: int) -> None:
@@ -145,22 +145,26 @@ def _filter_calls(machine: Machine, version: int) -> None:
     ]
     for number in map(int, refused.split()):
         program += _branch_if(EQUAL, number, REFUSED)
-    ioctls = [step for request in CHANGING_IOCTLS for step in _branch_if(EQUAL, request, REFUSED)]
+    ioctls = [
+        instruction
+        for request in CHANGING_IOCTLS
+        for instruction in _branch_if(EQUAL, request, REFUSED)
+    ]
     program += _branch_if(EQUAL, machine.ioctl, _load_step(SECOND_ARGUMENT), *ioctls)
     program.append(ALLOWED)
-    code = b"".join(struct.pack("=HBBI", *step) for step in program)
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
     buffer = ctypes.create_string_buffer(code)
     filter = struct.pack("HxxxxxxP", len(program), ctypes.addressof(buffer))
     _prctl(SET_FILTER, FILTER_MODE, filter)
 
 
-def _load_step(place: int) -> Step:
-    return (LOAD, 0, 0, place)
+def _load_step(offset: int) -> Step:
+    return (LOAD, 0, 0, offset)
 
 
-def _branch_if(test: int, value: int, *steps: Step) -> list[Step]:
+def _branch_if(condition: int, value: int, *steps: Step) -> list[Step]:
     """These steps where the test holds, else on behind them."""
-    return [(test, 0, len(steps), value), *steps]
+    return [(condition, 0, len(steps), value), *steps]
 
 
 def _call_system(number: int, *arguments: object) -> int:
@@ -190,10 +194,10 @@ def _check_result(returned: int) -> int:
 
 
 def main() -> int:
-    spec = json.loads(sys.argv[1])
+    sandbox_spec = json.loads(sys.argv[1])
     try:
-        confine_process(spec["read"], spec["list"], spec["devices"])
-        os.chdir(spec["folder"])
+        confine_process(sandbox_spec["read"], sandbox_spec["list"], sandbox_spec["devices"])
+        os.chdir(sandbox_spec["folder"])
         os.execv(sys.argv[2], sys.argv[2:])
     except OSError as error:
         sys.stderr.write(f"The sandbox does not start: {error.strerror or error}.\n")

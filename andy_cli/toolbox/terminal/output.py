@@ -29,18 +29,18 @@ class Output:
     """Takes the bytes as they come; `text()` is what the model is told at the end."""
 
     def __init__(
-        self, secrets: Sequence[str] = (), show: Callable[[str], object] = lambda text: None
+        self, secrets: Sequence[str] = (), show_text: Callable[[str], object] = lambda text: None
     ) -> None:
-        """`secrets` are values that are known to be some; `show` gets the text as it comes."""
-        self._show = show
+        """`secrets` are values that are known to be some; `show_text` gets the text as it comes."""
+        self._show = show_text
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._secrets = secrets
         self._head = self._tail = ""
         self._size = self._lines = 0
         self._file: Spool | None = None
 
-    def take(self, piece: bytes) -> None:
-        self._add(self._decoder.decode(piece))
+    def take(self, data: bytes) -> None:
+        self._add(self._decoder.decode(data))
 
     def close(self) -> None:
         """No more is coming."""
@@ -50,7 +50,7 @@ class Output:
 
     def _add(self, text: str) -> None:
         self._show(text)
-        before = self._head
+        earlier_head = self._head
         self._head += text[: HEAD + TAIL - len(self._head)]
         self._tail = (self._tail + text)[-TAIL:]
         self._size += len(text)
@@ -59,15 +59,15 @@ class Output:
             return
         if self._file is None:
             self._file = Spool(self._secrets)
-            text = before + text
+            text = earlier_head + text
         self._file.write(text)
 
     @property
     def last_lines(self) -> str:
         """The lines that were written last; what was written over is left out."""
         lines = self._tail[-10 * LINE * LINES :].rstrip().split("\n")
-        shown = [one_line(line.rstrip("\r").rpartition("\r")[2])[:LINE] for line in lines]
-        return "\n".join([line for line in shown if line][-LINES:])
+        shown_lines = [one_line(line.rstrip("\r").rpartition("\r")[2])[:LINE] for line in lines]
+        return "\n".join([line for line in shown_lines if line][-LINES:])
 
     def text(self) -> str:
         if self._file is None:
@@ -85,8 +85,8 @@ class Output:
 class Spool:
     """A file of this user alone, without secrets; where it cannot be written, that is said."""
 
-    def __init__(self, known: Sequence[str]) -> None:
-        self._scrubber = Scrubber(known)
+    def __init__(self, known_secrets: Sequence[str]) -> None:
+        self._scrubber = Scrubber(known_secrets)
         self._size = 0
         self._file: int | None = None
         self.said = "the rest could not be kept"
@@ -113,10 +113,10 @@ class Spool:
     def _keep(self, text: str) -> None:
         if self._file is None or not text:
             return
-        room = LARGEST - self._size
-        if len(text) > room:
+        room_left = LARGEST - self._size
+        if len(text) > room_left:
             self.said = self.said.replace("the whole", f"the first {show_size(LARGEST)}")
-        data = text[:room].encode("utf-8", "replace")
+        data = text[:room_left].encode("utf-8", "replace")
         self._size += len(text)
         try:
             while data:
@@ -128,5 +128,5 @@ class Spool:
 
 
 def _make_room(folder: Path) -> None:
-    for old in sorted(folder.glob("*.txt"))[: -KEPT + 1]:
-        old.unlink(missing_ok=True)
+    for old_file in sorted(folder.glob("*.txt"))[: -KEPT + 1]:
+        old_file.unlink(missing_ok=True)

@@ -50,12 +50,14 @@ def end_command(started: Started) -> None:
     process.wait()
 
 
-def tell_marked(mark: str, number: int) -> bool:
+def tell_marked(process_mark: str, number: int) -> bool:
     """Send a signal to whatever has this mark in its environment; False if there is nothing.
 
     On Linux: elsewhere nothing is found.
     """
-    family = [pid for pid, _ in _list_parents() if _has_mark(pid, f"{MARK}={mark}".encode())]
+    family = [
+        pid for pid, _ in _list_parents() if _has_mark(pid, f"{MARK}={process_mark}".encode())
+    ]
     for process in family:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, number)
@@ -82,13 +84,19 @@ def _tell_all(started: Started, number: int) -> None:
 def _list_family(started: Started) -> set[int]:
     """Those that live and have the mark or the pipe, or descend from the command; not itself."""
     parents = dict(_list_parents())
-    mark = f"{MARK}={started.mark}".encode()
-    pipe = f"pipe:[{os.fstat(started.reading).st_ino}]"
-    found = {parent for parent in parents if _has_mark(parent, mark) or _writes_to(parent, pipe)}
+    process_mark = f"{MARK}={started.mark}".encode()
+    pipe_name = f"pipe:[{os.fstat(started.reading).st_ino}]"
+    marked = {
+        parent
+        for parent in parents
+        if _has_mark(parent, process_mark) or _writes_to(parent, pipe_name)
+    }
     descended = {started.process.pid}
-    while more := {child for child, parent in parents.items() if parent in descended} - descended:
-        descended |= more
-    return (found | descended) - {started.process.pid, os.getpid()}
+    while (
+        children := {child for child, parent in parents.items() if parent in descended} - descended
+    ):
+        descended |= children
+    return (marked | descended) - {started.process.pid, os.getpid()}
 
 
 def _list_parents() -> Iterable[tuple[int, int]]:
@@ -102,19 +110,19 @@ def _list_parents() -> Iterable[tuple[int, int]]:
                 yield int(entry.name), int(parent)
 
 
-def _has_mark(process: int, mark: bytes) -> bool:
+def _has_mark(process: int, process_mark: bytes) -> bool:
     try:
-        return mark in Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        return process_mark in Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
     except OSError:
         return False
 
 
-def _writes_to(process: int, pipe: str) -> bool:
+def _writes_to(process: int, pipe_name: str) -> bool:
     """Tell whether a process writes to a pipe: the other end is ours."""
     with contextlib.suppress(OSError):
         for file in Path(f"/proc/{process}/fd").iterdir():
             with contextlib.suppress(OSError):  # closed meanwhile
                 # The link's own mode says what the file is open for.
-                if str(file.readlink()) == pipe and file.lstat().st_mode & stat.S_IWUSR:
+                if str(file.readlink()) == pipe_name and file.lstat().st_mode & stat.S_IWUSR:
                     return True
     return False

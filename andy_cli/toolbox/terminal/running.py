@@ -74,53 +74,69 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
     Raises ToolTimeout, with what it wrote by then, where its time was up, and ToolError if it
     cannot start.
     """
-    ran = run_command(command, work)
-    if ran.ending == "timed out":
+    finished_run = run_command(command, work)
+    if finished_run.ending == "timed out":
         raise ToolTimeout(
-            f"It was stopped after {seconds:g} s.", _describe_unfinished(ran, notes), ran.output
+            f"It was stopped after {seconds:g} s.",
+            _describe_unfinished(finished_run, notes),
+            finished_run.output,
         )
-    told: dict[str, object] = {"exit_code": ran.code, "output": ran.output, "sandboxed": ran.boxed}
-    shown = _show_command(command)
-    did = f"ran {shown}" + (f", exit code {ran.code}" if ran.code else "")
-    if ran.ending == "left":
+    record: dict[str, object] = {
+        "exit_code": finished_run.code,
+        "output": finished_run.output,
+        "sandboxed": finished_run.boxed,
+    }
+    shown_command = _show_command(command)
+    summary = f"ran {shown_command}" + (
+        f", exit code {finished_run.code}" if finished_run.code else ""
+    )
+    if finished_run.ending == "left":
         notes.append("It left a program running in the background.")
-    if ran.code in SHELL_SAYS:
-        notes.append(SHELL_SAYS[ran.code])
+    if finished_run.code in SHELL_SAYS:
+        notes.append(SHELL_SAYS[finished_run.code])
     if notes:
-        told["note"] = " ".join(notes)
-    return Outcome(told, did, display=Display(output=ran.output, exit_code=ran.code))
+        record["note"] = " ".join(notes)
+    return Outcome(
+        record, summary, display=Display(output=finished_run.output, exit_code=finished_run.code)
+    )
 
 
-def _describe_unfinished(ran: Ran, notes: Sequence[str]) -> str:
+def _describe_unfinished(finished_run: Ran, notes: Sequence[str]) -> str:
     """Say what the model has to know of a command whose time was up."""
-    wrote = f"Its output until then:\n{ran.output}" if ran.output else "It had no output."
-    box = ["It ran in a sandbox."] * ran.boxed
-    return " ".join(["It is not done.", *box, *notes, wrote])
+    output_text = (
+        f"Its output until then:\n{finished_run.output}"
+        if finished_run.output
+        else "It had no output."
+    )
+    sandbox_note = ["It ran in a sandbox."] * finished_run.boxed
+    return " ".join(["It is not done.", *sandbox_note, *notes, output_text])
 
 
-def _show_command(command: str, most: int = 80) -> str:
+def _show_command(command: str, most_characters: int = 80) -> str:
     line = spell_out(command.strip())
-    return line if len(line) <= most else f"{line[:most]}..."
+    return line if len(line) <= most_characters else f"{line[:most_characters]}..."
 
 
-def run_command(command: str, work: Work, show: Callable[[str], object] = lambda text: None) -> Ran:
+def run_command(
+    command: str, work: Work, show_output: Callable[[str], object] = lambda text: None
+) -> Ran:
     """Run it until it ends, its time is up or it is stopped. Raises ToolError if it cannot start.
 
-    `show` gets what it writes, as it comes.
+    `show_output` gets what it writes, as it comes.
     """
     if "\0" in command:
         raise ToolError("A command cannot hold a NUL character.")
     line = _shell_line(command)
     harmless = only_reads(command)
-    box = sandboxed_line(line, harmless)
+    sandboxed = sandboxed_line(line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
     environment = clean_environment(
         os.environ, here().session_id, here().workspace if harmless else None
     )
     if harmless:
         environment = {**environment, **PLAIN_GIT}
-    output = Output(secrets_of(os.environ), show)
-    with _start_command(box or line, environment) as started:
+    output = Output(secrets_of(os.environ), show_output)
+    with _start_command(sandboxed or line, environment) as started:
         try:
             ending = _follow_command(started, output, work)
             if ending in ("timed out", "stopped"):
@@ -132,7 +148,7 @@ def run_command(command: str, work: Work, show: Callable[[str], object] = lambda
         finally:
             output.close()
     code = started.process.returncode
-    return Ran(ending, code if code >= 0 else 128 - code, output.text(), box is not None)
+    return Ran(ending, code if code >= 0 else 128 - code, output.text(), sandboxed is not None)
 
 
 def _shell_line(command: str) -> list[str]:
@@ -147,7 +163,7 @@ def _shell_line(command: str) -> list[str]:
 
 @contextmanager
 def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[Started]:
-    mark = secrets.token_hex(8)
+    process_mark = secrets.token_hex(8)
     reading, writing = os.pipe()
     try:
         try:
@@ -155,7 +171,7 @@ def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[
                 # cmd has rules of its own for quotes.
                 " ".join(line) if sys.platform == "win32" else line,
                 cwd=here().workspace,
-                env={**environment, MARK: mark},
+                env={**environment, MARK: process_mark},
                 stdin=subprocess.DEVNULL,
                 stdout=writing,
                 stderr=writing,
@@ -165,7 +181,7 @@ def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[
             raise ToolError(f"The command does not start: {error.strerror}.") from error
         finally:
             os.close(writing)
-        yield Started(process, mark, reading)
+        yield Started(process, process_mark, reading)
     finally:
         os.close(reading)
 
@@ -173,19 +189,19 @@ def _start_command(line: list[str], environment: Mapping[str, str]) -> Iterator[
 def _follow_command(started: Started, output: Output, work: Work) -> Ending:
     """Take its output until it ends, or has to."""
     next_piece = _read_pieces(started.reading)
-    ended = shown = 0.0
+    ended_at = shown_at = 0.0
     while not (work.is_stopped or work.over):
-        piece = next_piece()
-        if piece == b"":
+        data = next_piece()
+        if data == b"":
             return _wait_for_end(started.process, work)
-        if piece is not None:
-            output.take(piece)
-            if time.monotonic() - shown > LOOK:
-                shown = time.monotonic()
+        if data is not None:
+            output.take(data)
+            if time.monotonic() - shown_at > LOOK:
+                shown_at = time.monotonic()
                 progress(output.last_lines)
         elif started.process.poll() is not None:
-            ended = ended or time.monotonic()
-            if time.monotonic() - ended > LEFT:
+            ended_at = ended_at or time.monotonic()
+            if time.monotonic() - ended_at > LEFT:
                 return "left"
     return "stopped" if work.is_stopped else "timed out"
 
@@ -193,8 +209,8 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
 def _take_the_rest(reading: int, output: Output) -> None:
     """Read what was written last, as a goodbye. Not for ever: it may be somebody else's by now."""
     if sys.platform != "win32":
-        for piece in islice(iter(_read_pieces(reading), None), LAST):
-            output.take(piece)
+        for data in islice(iter(_read_pieces(reading), None), LAST):
+            output.take(data)
 
 
 def _wait_for_end(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
@@ -225,8 +241,8 @@ def _pieces_by_thread(reading: int) -> Callable[[], bytes | None]:
 
     def read() -> None:
         with contextlib.suppress(OSError):
-            while piece := os.read(reading, PIECE):
-                waiting.put(piece)
+            while data := os.read(reading, PIECE):
+                waiting.put(data)
         waiting.put(b"")
 
     threading.Thread(target=read, daemon=True).start()

@@ -46,8 +46,8 @@ def sandboxed_line(line: list[str], harmless: bool) -> list[str] | None:
     setting = here().settings.text("guard.sandbox")
     if setting == "off" or (setting == "auto" and not harmless):
         return None
-    if before := before_line(here().workspace, writable=setting == "on"):
-        return [*before, *line]
+    if sandbox_start := before_line(here().workspace, writable=setting == "on"):
+        return [*sandbox_start, *line]
     if setting == "on":
         raise ToolError(MISSING, "Tell the user.")
     return None
@@ -81,9 +81,9 @@ def only_reads(command: str) -> bool:
 def before_line(workspace: Path, writable: bool) -> list[str]:
     """Return what starts a line in the first sandbox that works; nothing without one."""
     for sandbox in sandboxes.SANDBOXES:
-        before = sandbox(workspace, writable)
-        if before and sandbox_holds(sandbox, before[0], writable):
-            return before
+        sandbox_start = sandbox(workspace, writable)
+        if sandbox_start and sandbox_holds(sandbox, sandbox_start[0], writable):
+            return sandbox_start
     return []
 
 
@@ -110,14 +110,14 @@ def sandbox_holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
     ):
         workspace = Path(folder).resolve() / "workspace"
         workspace.mkdir()
-        kept = {workspace / "a": "seen", workspace.parent / "outside": "not seen"}
-        for path, text in kept.items():
+        test_files = {workspace / "a": "seen", workspace.parent / "outside": "not seen"}
+        for path, text in test_files.items():
             path.write_text(text)
         (workspace / ".env").write_text("not seen")
         (workspace / "a").chmod(0o600)
         script = TRY.format(port=listening.getsockname()[1])
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 [*sandbox(workspace, writable), shell, "-c", script],
                 cwd=workspace,
                 stdin=subprocess.DEVNULL,
@@ -132,7 +132,7 @@ def sandbox_holds(sandbox: Sandbox, program: str, writable: bool) -> bool:
             return False
         if writable:
             return (workspace / "b").exists()
-        return done.stdout == b"seen" and _is_unchanged(workspace)
+        return completed.stdout == b"seen" and _is_unchanged(workspace)
 
 
 def _was_reached(listening: socket.socket) -> bool:

@@ -62,13 +62,13 @@ def landlock_line(workspace: Path, writable: bool) -> list[str]:
     if writable or any(workspace.is_relative_to(folder) for folder in SYSTEM):
         return []
     system = map(os.path.realpath, (*SYSTEM, *SETTINGS))
-    spec = {
+    sandbox_spec = {
         "read": [*dict.fromkeys(system), *_without_secrets(workspace)],
         "list": [str(workspace)],
         "devices": DEVICES,
         "folder": str(workspace),
     }
-    text = json.dumps(spec)
+    text = json.dumps(sandbox_spec)
     if len(text) > LONGEST_LINE:
         return []
     return [sys.executable, "-I", "-S", landlock.__file__, text]

@@ -28,11 +28,11 @@ class Scrubber:
     def feed(self, text: str) -> str:
         """Take in text and return what can be written now."""
         self._held += text
-        cut = self._held.rfind("\n") + 1
-        ready = self._held[:cut]
+        cut_position = self._held.rfind("\n") + 1
+        ready = self._held[:cut_position]
         if len(self._held) < LONGEST and (not ready or self._goes_on(ready)):
             return ""
-        ready, self._held = (ready, self._held[cut:]) if ready else (self._held, "")
+        ready, self._held = (ready, self._held[cut_position:]) if ready else (self._held, "")
         return self._clean(ready)
 
     def finish(self) -> str:
@@ -40,21 +40,23 @@ class Scrubber:
         return self._clean(ready)
 
     def _goes_on(self, text: str) -> bool:
-        end = text[-2 * SMALL :]
-        at = text.rfind(KEY)
-        return GOES_ON.search(end) is not None or (at >= 0 and bool(OPEN_KEY.match(text, at)))
+        text_end = text[-2 * SMALL :]
+        key_position = text.rfind(KEY)
+        return GOES_ON.search(text_end) is not None or (
+            key_position >= 0 and bool(OPEN_KEY.match(text, key_position))
+        )
 
     def _clean(self, text: str) -> str:
         if not may_hold_secret(text, self._secrets):
             return text
-        cut = self._middle(text) if len(text) > SMALL and KEY not in text else 0
-        if not cut:
+        cut_position = self._middle(text) if len(text) > SMALL and KEY not in text else 0
+        if not cut_position:
             return redact_text(text, self._secrets)
-        return self._clean(text[:cut]) + self._clean(text[cut:])
+        return self._clean(text[:cut_position]) + self._clean(text[cut_position:])
 
     def _middle(self, text: str) -> int:
         """Find where it can be cut in two: behind a line that is whole in itself; 0 for nowhere."""
-        cut = text.find("\n", len(text) // 2) + 1
-        while cut and GOES_ON.search(text[max(0, cut - SMALL) : cut]):
-            cut = text.find("\n", cut) + 1
-        return cut if cut < len(text) else 0
+        cut_position = text.find("\n", len(text) // 2) + 1
+        while cut_position and GOES_ON.search(text[max(0, cut_position - SMALL) : cut_position]):
+            cut_position = text.find("\n", cut_position) + 1
+        return cut_position if cut_position < len(text) else 0

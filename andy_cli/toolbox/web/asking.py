@@ -41,10 +41,10 @@ def _write_body(body: object) -> str:
 
 def requested_call(arguments: Mapping[str, object]) -> ApiRequest:
     """The request of a call of `api_call`. Raises ToolError for headers that are no headers."""
-    given = arguments.get("headers") or {}
-    if not isinstance(given, Mapping):
+    given_headers = arguments.get("headers") or {}
+    if not isinstance(given_headers, Mapping):
         raise ToolError("The headers are an object: their names and their values.")
-    headers = {str(name): str(value) for name, value in given.items()}
+    headers = {str(name): str(value) for name, value in given_headers.items()}
     text = _write_body(arguments.get("body"))
     method = str(arguments.get("method") or "GET").strip().upper()
     if text and "content-type" not in map(str.lower, headers):
@@ -64,9 +64,11 @@ def of_page(url: str) -> ResourceAccess:
 
 def of_search(query: str) -> ResourceAccess:
     """To whom the query goes; it may tell more than one means to."""
-    address, own = engines.engine_address()
-    asked = engines.SOURCES if engines.chosen_engine() == "duckduckgo" else engines.chosen_engine()
-    return _claim_address(address, "GET", own, shown=f"query: {query}\nasked: {asked}")
+    address, is_own = engines.engine_address()
+    asked_engine = (
+        engines.SOURCES if engines.chosen_engine() == "duckduckgo" else engines.chosen_engine()
+    )
+    return _claim_address(address, "GET", is_own, shown=f"query: {query}\nasked: {asked_engine}")
 
 
 def of_request(request: ApiRequest, path: str) -> ResourceAccess:
@@ -77,9 +79,9 @@ def of_request(request: ApiRequest, path: str) -> ResourceAccess:
     lines = [f"{request.method} {request.url}"]
     lines += [f"{name}: {_mask_header(name, value)}" for name, value in request.headers.items()]
     lines += ["", request.body] if request.body else []
-    places = (path,) if path else ()
+    file_paths = (path,) if path else ()
     claim = _claim_address(request.url, request.method, shown="\n".join(lines))
-    return claim._replace(effect=effect, places=places, operation="write")
+    return claim._replace(effect=effect, places=file_paths, operation="write")
 
 
 def _mask_header(name: str, value: str) -> str:
@@ -89,10 +91,12 @@ def _mask_header(name: str, value: str) -> str:
     return MASK if KEYS.search(name) else redact_text(value)
 
 
-def _claim_address(address: str, method: str, own: bool = False, shown: str = "") -> ResourceAccess:
-    """`own`: it is a server of the user's settings, which no rule of the public net is for."""
+def _claim_address(
+    address: str, method: str, is_own: bool = False, shown: str = ""
+) -> ResourceAccess:
+    """`is_own`: it is a server of the user's settings, which no rule of the public net is for."""
     host = host_of(address)
-    trusted = own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
+    trusted = is_own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
     return ResourceAccess(address=address, method=method, trusted=trusted, shown=shown)
 
 

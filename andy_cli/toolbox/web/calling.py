@@ -21,7 +21,7 @@ INTERESTING = frozenset(
 LONGEST_HEADER = 300
 
 
-async def call_address(request: WebRequest, place: GrantedPath | None) -> tuple[str, int]:
+async def call_address(request: WebRequest, granted: GrantedPath | None) -> tuple[str, int]:
     """The answer, and its status; the body goes to the place if there is one.
 
         HTTP 200 OK
@@ -32,15 +32,13 @@ async def call_address(request: WebRequest, place: GrantedPath | None) -> tuple[
     The body is told as it came: names in it are the server's. Raises ToolError for what never came
     to an answer; an answer of whatever status is one.
     """
-    if place is None:
+    if granted is None:
         answer = await fetch_answer(request, for_pages())
         return f"{_answer_head(answer, request)}\n\n{_answer_body(answer)}".rstrip(), answer.status
     async with open_answer(request, for_files()) as arriving:
-        kept = await keep_answer(arriving, place)
-    return (
-        f"{_answer_head(kept, request)}\n\n(kept {kept.bytes} bytes in {place.path})",
-        kept.status,
-    )
+        kept_answer = await keep_answer(arriving, granted)
+    note = f"(kept {kept_answer.bytes} bytes in {granted.path})"
+    return f"{_answer_head(kept_answer, request)}\n\n{note}", kept_answer.status
 
 
 def status_of(status: int) -> str:
@@ -68,5 +66,7 @@ def _answer_body(answer: Fetched) -> str:
     text = decode_text(answer.body, named_charset(answer))
     if len(text) <= TOLD:
         return text
-    cut = f"the first {TOLD} of {len(text)} characters; name a path to keep all of it as a file"
-    return f"{text[:TOLD]}\n\n({cut})"
+    cut_note = (
+        f"the first {TOLD} of {len(text)} characters; name a path to keep all of it as a file"
+    )
+    return f"{text[:TOLD]}\n\n({cut_note})"

@@ -93,8 +93,8 @@ async def fetch_answer(
     """The whole answer. Raises ToolError as `open_answer` does."""
     async with open_answer(request, limits, trusted, resolver) as answer:
         body = bytearray()
-        async for piece in answer.pieces:
-            body += piece
+        async for data in answer.pieces:
+            body += data
         return Fetched(answer.url, answer.status, answer.headers, bytes(body))
 
 
@@ -113,13 +113,13 @@ async def open_answer(
     """
     _check_headers(request.headers)
     proxy = here().settings.text("web.proxy")
-    way = RedirectPolicy(
+    redirect_policy = RedirectPolicy(
         limits, trusted_hosts() if trusted is None else trusted, resolver, bool(proxy)
     )
     host = show_text(host_of(request.url))
     try:
         async with asyncio.timeout(limits.total):
-            judged = await way.first(request.url, request.method)
+            judged = await redirect_policy.first(request.url, request.method)
             while True:
                 host = judged.host
                 async with connect_address(
@@ -127,14 +127,14 @@ async def open_answer(
                 ) as response:
                     target = response.headers.get("location", "")
                     if response.status_code not in REDIRECTS or not target:
-                        async with aclosing(_count_body(response, host, limits)) as pieces:
-                            yield _make_answer(judged, response, pieces)
+                        async with aclosing(_count_body(response, host, limits)) as body_pieces:
+                            yield _make_answer(judged, response, body_pieces)
                         return
-                judged = await way.next(judged, response.status_code, target)
+                judged = await redirect_policy.next(judged, response.status_code, target)
                 request = _sent_on(request, judged)
     except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError) as error:
-        late = isinstance(error, TimeoutError | httpx2.TimeoutException)
-        failure = ToolTimeout if late else ToolError
+        is_timeout = isinstance(error, TimeoutError | httpx2.TimeoutException)
+        failure = ToolTimeout if is_timeout else ToolError
         raise failure(in_words(error, host, limits)) from error
 
 
@@ -159,19 +159,27 @@ def _prepare_request(
 def _sent_on(request: WebRequest, judged: AddressJudgement) -> WebRequest:
     """The request as it goes along to where a server sends it."""
     if judged.method != request.method:
-        kept = {n: v for n, v in request.headers.items() if not n.lower().startswith("content-")}
-        request = request._replace(method=judged.method, headers=kept, body=b"")
+        kept_headers = {
+            name: value
+            for name, value in request.headers.items()
+            if not name.lower().startswith("content-")
+        }
+        request = request._replace(method=judged.method, headers=kept_headers, body=b"")
     if judged.verdict == "allow_stripped":
-        stays = {n: v for n, v in request.headers.items() if n.lower() in STAYS}
-        request = request._replace(headers=stays)
+        safe_headers = {
+            name: value for name, value in request.headers.items() if name.lower() in STAYS
+        }
+        request = request._replace(headers=safe_headers)
     return request
 
 
 def _make_answer(
-    judged: AddressJudgement, response: httpx2.Response, pieces: AsyncIterator[bytes]
+    judged: AddressJudgement, response: httpx2.Response, body_pieces: AsyncIterator[bytes]
 ) -> WebAnswer:
     headers = {name.lower(): value for name, value in response.headers.items()}
-    return WebAnswer(judged.url, response.status_code, headers, _announced_size(response), pieces)
+    return WebAnswer(
+        judged.url, response.status_code, headers, _announced_size(response), body_pieces
+    )
 
 
 def _announced_size(response: httpx2.Response) -> int:
@@ -183,16 +191,16 @@ async def _count_body(
     response: httpx2.Response, host: str, limits: WebLimits
 ) -> AsyncGenerator[bytes, None]:
     """The body, unpacked. Raises ToolError as soon as it is too large."""
-    packing, arrived = response.headers.get("content-encoding", ""), 0
+    content_encoding, arrived = response.headers.get("content-encoding", ""), 0
     if (
-        not packing
+        not content_encoding
         and _announced_size(response) > limits.body
         and response.request.method != "HEAD"
     ):
         raise ToolError(too_large(host, limits))
-    async with aclosing(unpack_pieces(response.aiter_raw(), packing)) as pieces:
-        async for piece in pieces:
-            arrived += len(piece)
+    async with aclosing(unpack_pieces(response.aiter_raw(), content_encoding)) as body_pieces:
+        async for data in body_pieces:
+            arrived += len(data)
             if arrived > limits.body:
                 raise ToolError(too_large(host, limits))
-            yield piece
+            yield data

@@ -27,8 +27,8 @@ async def connect_address(
     proxy: str = "",
 ) -> AsyncIterator[httpx2.Response]:
     """The answer, its body still to come. Raises httpx2's exceptions."""
-    places = [judged.host] if proxy else judged.pinned[:MOST_ADDRESSES]
-    connect = max(1.0, limits.connect / max(1, len(places)))
+    addresses = [judged.host] if proxy else judged.pinned[:MOST_ADDRESSES]
+    connect = max(1.0, limits.connect / max(1, len(addresses)))
     timeout = httpx2.Timeout(limits.idle, connect=connect, pool=connect)
     async with httpx2.AsyncClient(
         verify=trusted_context(
@@ -40,7 +40,7 @@ async def connect_address(
         follow_redirects=False,
     ) as client:
         response = await _send_request(
-            client, judged, places, _request_headers(judged, headers), content
+            client, judged, addresses, _request_headers(judged, headers), content
         )
         try:
             yield response
@@ -62,15 +62,15 @@ def trusted_context(file: str, folder: str) -> ssl.SSLContext:
 async def _send_request(
     client: httpx2.AsyncClient,
     judged: AddressJudgement,
-    places: tuple[str, ...] | list[str],
+    addresses: tuple[str, ...] | list[str],
     headers: Mapping[str, str],
     content: bytes | AsyncIterator[bytes],
 ) -> httpx2.Response:
     failed: httpx2.TransportError | None = None
-    for place in places:
+    for address in addresses:
         request = client.build_request(
             judged.method,
-            _address_at(judged, place),
+            _address_at(judged, address),
             headers=headers,
             content=content or None,
             # Under TLS the certificate must be that of the name, not of the number.
@@ -83,26 +83,26 @@ async def _send_request(
     raise failed or httpx2.ConnectError("no address")
 
 
-def _address_at(judged: AddressJudgement, place: str) -> str:
+def _address_at(judged: AddressJudgement, address: str) -> str:
     """The address with a place instead of its host, and without what stays here."""
-    parts = URL.fullmatch(judged.url)
-    assert parts is not None  # it was judged
-    rest = parts[3].partition("#")[0]
-    return f"{parts[1]}://{_bracket_host(place)}:{judged.port}{rest}"
+    url_match = URL.fullmatch(judged.url)
+    assert url_match is not None  # it was judged
+    path_and_query = url_match[3].partition("#")[0]
+    return f"{url_match[1]}://{_bracket_host(address)}:{judged.port}{path_and_query}"
 
 
 def _request_headers(judged: AddressJudgement, headers: Mapping[str, str]) -> dict[str, str]:
     host = _bracket_host(judged.host)
     if judged.port != DEFAULT_PORTS[judged.origin[0]]:
         host += f":{judged.port}"
-    given = {name.lower(): value for name, value in headers.items()}
+    given_headers = {name.lower(): value for name, value in headers.items()}
     return {
         "host": host,
         "user-agent": f"andy-cli/{__version__}",
         "accept": "*/*",
         "accept-encoding": ACCEPTED,
         "connection": "close",
-        **given,
+        **given_headers,
     }
 
 

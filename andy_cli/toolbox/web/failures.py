@@ -16,8 +16,8 @@ UNREACHABLE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOS
 
 def show_text(text: str) -> str:
     """A foreign text in one line of bearable length."""
-    shown = one_line(text)
-    return shown if len(shown) <= LONGEST else shown[:LONGEST] + "..."
+    shown_text = one_line(text)
+    return shown_text if len(shown_text) <= LONGEST else shown_text[:LONGEST] + "..."
 
 
 def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
@@ -29,11 +29,11 @@ def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
     if isinstance(error, TimeoutError):
         return f"{host} took longer than {limits.total:g} s in all. Ask for less, or try later."
     for cause in _list_causes(error):
-        if told := _explain_cause(cause, host):
-            return told
+        if explanation := _explain_cause(cause, host):
+            return explanation
     if isinstance(error, httpx2.ProxyError):
-        why = show_text(str(error))
-        return f"The proxy refused to reach {host}: {why}. See the setting web.proxy."
+        reason = show_text(str(error))
+        return f"The proxy refused to reach {host}: {reason}. See the setting web.proxy."
     if isinstance(error, httpx2.ConnectError):
         return f"{host} cannot be reached. Check the address and the network."
     if isinstance(error, httpx2.RemoteProtocolError):

@@ -45,7 +45,7 @@ class Kept(NamedTuple):
 
 
 async def download_file(
-    request: WebRequest, place: GrantedPath, trusted: Collection[str] | None = None
+    request: WebRequest, granted: GrantedPath, trusted: Collection[str] | None = None
 ) -> Kept:
     """Fetch a file to its place. Raises ToolError, also for a status that is no success."""
     # What is packed on the way would have no announced size.
@@ -53,17 +53,17 @@ async def download_file(
     async with open_answer(request._replace(headers=headers), for_files(), trusted) as answer:
         if not 200 <= answer.status < 300:
             raise ToolError(f"There is no such file: the server answered {answer.status}.")
-        return await keep_answer(answer, place)
+        return await keep_answer(answer, granted)
 
 
-async def keep_answer(answer: WebAnswer, place: GrantedPath) -> Kept:
+async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> Kept:
     """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be."""
     arrived = 0
-    with _replacing_file(place) as file:
+    with _replacing_file(granted) as file:
         meter = _Meter(answer.length)
-        async for piece in answer.pieces:
-            file.write(piece)
-            arrived += len(piece)
+        async for data in answer.pieces:
+            file.write(data)
+            arrived += len(data)
             meter.at(arrived)
     return Kept(answer.url, answer.status, answer.headers, arrived)
 
@@ -86,12 +86,12 @@ async def send_body(
 
 async def _read_pieces(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
     file.seek(0)
-    sent, meter = 0, _Meter(size)
-    while piece := file.read(min(PIECE, size - sent)):
-        yield piece
-        sent += len(piece)
-        meter.at(sent)
-    if sent < size:
+    sent_bytes, meter = 0, _Meter(size)
+    while data := file.read(min(PIECE, size - sent_bytes)):
+        yield data
+        sent_bytes += len(data)
+        meter.at(sent_bytes)
+    if sent_bytes < size:
         raise ToolError("The file became shorter while it was sent. Try again.")
 
 
@@ -102,32 +102,32 @@ class _Meter:
         self._total = total
         self._told = 0
 
-    def at(self, done: int) -> None:
-        if done - self._told < STEP and done != self._total:
+    def at(self, done_bytes: int) -> None:
+        if done_bytes - self._told < STEP and done_bytes != self._total:
             return
-        self._told = done
-        of = f" of {self._total / MEGABYTE:.0f}" if self._total >= done else ""
-        progress(f"{done / MEGABYTE:.0f}{of} MB")
+        self._told = done_bytes
+        of_total = f" of {self._total / MEGABYTE:.0f}" if self._total >= done_bytes else ""
+        progress(f"{done_bytes / MEGABYTE:.0f}{of_total} MB")
 
 
 @contextmanager
-def _replacing_file(place: GrantedPath) -> Iterator[BinaryIO]:
+def _replacing_file(granted: GrantedPath) -> Iterator[BinaryIO]:
     """A new file that takes the place when nothing goes wrong; no link is followed."""
-    with folder_inside(place.path, place.root) as folder:
-        name = place.path.name
-        part = f".{name[:100]}.{secrets.token_hex(4)}.part"
+    with folder_inside(granted.path, granted.root) as folder:
+        name = granted.path.name
+        draft_name = f".{name[:100]}.{secrets.token_hex(4)}.part"
         mode = _replaced_mode(name, folder)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            with os.fdopen(os.open(part, flags, 0o666, dir_fd=folder), "wb") as file:
+            with os.fdopen(os.open(draft_name, flags, 0o666, dir_fd=folder), "wb") as file:
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.replace(draft_name, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
-            _remove_part(part, folder)
+            _remove_part(draft_name, folder)
             raise
 
 
@@ -142,6 +142,6 @@ def _replaced_mode(name: str, folder: int) -> int | None:
     return stat.S_IMODE(state.st_mode)
 
 
-def _remove_part(part: str, folder: int) -> None:
+def _remove_part(draft_name: str, folder: int) -> None:
     with suppress(FileNotFoundError):
-        os.unlink(part, dir_fd=folder)
+        os.unlink(draft_name, dir_fd=folder)

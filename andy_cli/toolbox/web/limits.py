@@ -30,8 +30,8 @@ def for_files() -> WebLimits:
 
 def _limits(total: float, megabytes: int) -> WebLimits:
     settings = here().settings
-    connect, idle = (
+    connect_timeout, idle_timeout = (
         settings.number("network.connect_timeout"),
         settings.number("web.idle_timeout"),
     )
-    return WebLimits(connect, idle, total, megabytes * MEGABYTE)
+    return WebLimits(connect_timeout, idle_timeout, total, megabytes * MEGABYTE)

@@ -13,7 +13,7 @@ ACCEPTED = (
 )
 
 
-async def read_window(url: str, offset: int, most: int) -> tuple[str, str]:
+async def read_window(url: str, offset: int, most_characters: int) -> tuple[str, str]:
     """Title, address and so many characters of a page's text; and the host, for the screen.
 
     Raises ToolError for an answer that is no page, and for an offset behind its end.
@@ -30,10 +30,10 @@ async def read_window(url: str, offset: int, most: int) -> tuple[str, str]:
         raise ToolError(f"There is no text on this page of {host}: it may be made by scripts.")
     if offset >= len(text):
         raise ToolError(f"The page has {len(text)} characters: an offset of {offset} is behind it.")
-    shown = text[offset : offset + most]
+    shown_text = text[offset : offset + most_characters]
     head = f"# {title}\n{page.url}\n\n" if title else f"{page.url}\n\n"
-    end = offset + len(shown)
-    if len(shown) == len(text):
-        return head + shown, host
-    rest = f" Go on with offset {end}." if end < len(text) else ""
-    return f"{head}{shown}\n\n[Characters {offset} to {end} of {len(text)}.{rest}]", host
+    end = offset + len(shown_text)
+    if len(shown_text) == len(text):
+        return head + shown_text, host
+    advice = f" Go on with offset {end}." if end < len(text) else ""
+    return f"{head}{shown_text}\n\n[Characters {offset} to {end} of {len(text)}.{advice}]", host

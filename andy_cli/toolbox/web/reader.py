@@ -52,12 +52,12 @@ def _extract_article(page: str, url: str) -> str:
     except ImportError:
         return ""
     try:
-        found = trafilatura.extract(
+        article = trafilatura.extract(
             page, url=url, output_format="markdown", include_links=True, include_comments=False
         )
     except (SyntaxError, *FAULTS):
         return ""
-    return found or ""
+    return article or ""
 
 
 def _main_part(page: str, url: str) -> str:
@@ -66,18 +66,23 @@ def _main_part(page: str, url: str) -> str:
     from markdownify import markdownify
 
     try:
-        soup = BeautifulSoup(page, "html.parser")
-        for element in soup.find_all(["title", *UNSEEN, *AROUND]):
+        parsed_page = BeautifulSoup(page, "html.parser")
+        for element in parsed_page.find_all(["title", *UNSEEN, *AROUND]):
             # An article has a header and a footer of its own.
             if element.name not in ("header", "footer") or not element.find_parent(
                 ["main", "article"]
             ):
                 element.decompose()
-        for link in soup.find_all("a", href=True):
+        for anchor in parsed_page.find_all("a", href=True):
             with suppress(ValueError):
-                link["href"] = urljoin(url, str(link["href"]))
-        part = soup.find("main") or soup.find("article") or soup.body or soup
-        text = markdownify(str(part), heading_style="ATX", strip=["img"])
+                anchor["href"] = urljoin(url, str(anchor["href"]))
+        main_element = (
+            parsed_page.find("main")
+            or parsed_page.find("article")
+            or parsed_page.body
+            or parsed_page
+        )
+        text = markdownify(str(main_element), heading_style="ATX", strip=["img"])
     except FAULTS:
         return ""
     return re.sub(r"[ \t]+\n", "\n", re.sub(r"\n\s*\n\s*\n", "\n\n", text)).strip()
@@ -103,12 +108,12 @@ def _limit_process() -> None:
 
 def main() -> None:
     _limit_process()
-    asked = json.loads(sys.stdin.buffer.readline())
+    request = json.loads(sys.stdin.buffer.readline())
     try:
-        told = _read_document(sys.stdin.buffer.read(), asked["kind"], asked["url"])
+        answer = _read_document(sys.stdin.buffer.read(), request["kind"], request["url"])
     except ToolError as error:
-        told = {"error": str(error)}
-    sys.stdout.write(json.dumps(told))
+        answer = {"error": str(error)}
+    sys.stdout.write(json.dumps(answer))
 
 
 if __name__ == "__main__":

@@ -47,23 +47,23 @@ def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
     """Tell what came, by what is in it before what it is called. Raises ToolError for what holds no
     text, saying what it is.
     """
-    head, named = page.body[:SNIFFED], media_type(page)
+    head, declared_type = page.body[:SNIFFED], media_type(page)
     if head.startswith(b"%PDF-"):
         return "pdf"
-    drawn = named.partition("/")[0] in KINDS and named != "image/svg+xml"
-    if drawn or not looks_like_text(head):
+    is_media = declared_type.partition("/")[0] in KINDS and declared_type != "image/svg+xml"
+    if is_media or not looks_like_text(head):
         raise ToolError(f"{what_it_is(page)}: there is no text to read.")
-    begins = head.lstrip()[:100].lower()
-    is_page = named in PAGES or begins.startswith((b"<!doctype html", b"<html"))
+    text_start = head.lstrip()[:100].lower()
+    is_page = declared_type in PAGES or text_start.startswith((b"<!doctype html", b"<html"))
     return "page" if is_page else "text"
 
 
 def what_it_is(page: Fetched) -> str:
     """`It is a PNG image of 34 kB`"""
-    named = media_type(page)
-    known = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
-    other = "" if named.startswith("text/") else show_text(named)
-    called = known or KINDS.get(named.partition("/")[0]) or other or "binary data"
+    declared_type = media_type(page)
+    known_name = next((name for magic, name in NAMES.items() if page.body.startswith(magic)), "")
+    other = "" if declared_type.startswith("text/") else show_text(declared_type)
+    called = known_name or KINDS.get(declared_type.partition("/")[0]) or other or "binary data"
     return f"It is {called} of {show_size(len(page.body))}"
 
 
@@ -79,8 +79,8 @@ def media_type(page: Fetched) -> str:
 
 def named_charset(page: Fetched) -> str:
     """The charset that the server names."""
-    parts = page.headers.get("content-type", "").lower().partition("charset=")
-    return parts[2].partition(";")[0].strip(" \"'")
+    header_parts = page.headers.get("content-type", "").lower().partition("charset=")
+    return header_parts[2].partition(";")[0].strip(" \"'")
 
 
 async def text_of(page: Fetched) -> PageText:
@@ -95,12 +95,12 @@ async def text_of(page: Fetched) -> PageText:
             raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.") from error
         except _Failed as error:
             raise ToolError("The PDF is damaged or too much to be read.") from error
-    html = decode_text(page.body, named_charset(page) or declared_in(page.body))[:LARGEST_PAGE]
+    page_html = decode_text(page.body, named_charset(page) or declared_in(page.body))[:LARGEST_PAGE]
     try:
-        return await _read_apart("page", page.url, html.encode("utf-8", "replace"))
+        return await _read_apart("page", page.url, page_html.encode("utf-8", "replace"))
     except (TimeoutError, _Failed):
         # It is more than a page: what it says is still there.
-        return PageText(*plain_text(html))
+        return PageText(*plain_text(page_html))
 
 
 class _Failed(Exception):
@@ -108,7 +108,7 @@ class _Failed(Exception):
 
 
 async def _read_apart(kind: str, url: str, data: bytes) -> PageText:
-    asked = json.dumps({"kind": kind, "url": url}).encode() + b"\n" + data
+    reader_input = json.dumps({"kind": kind, "url": url}).encode() + b"\n" + data
     reader = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
@@ -121,20 +121,26 @@ async def _read_apart(kind: str, url: str, data: bytes) -> PageText:
     )
     try:
         async with asyncio.timeout(PATIENCE):
-            out, _ = await reader.communicate(asked)
+            reader_output, _ = await reader.communicate(reader_input)
     finally:
         if reader.returncode is None:
             reader.kill()
             await reader.wait()
     if reader.returncode:
         raise _Failed
-    told = json.loads(out)
-    if "error" in told:
-        raise ToolError(told["error"])
-    return PageText(told["title"], told["text"])
+    answer = json.loads(reader_output)
+    if "error" in answer:
+        raise ToolError(answer["error"])
+    return PageText(answer["title"], answer["text"])
 
 
 def _reader_environment() -> dict[str, str]:
     """Keep what Python needs to find our code, and nothing of the user's."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"}
+    kept_variables = {
+        name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ
+    }
+    return {
+        **kept_variables,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYTHONUTF8": "1",
+    }

@@ -17,10 +17,10 @@ LONGEST = 200
 def look_up_addresses(host: str) -> list[str]:
     """Look up what a name leads to, as the system does; nothing where there is no such name."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        address_infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
+    return list(dict.fromkeys(str(item[4][0]) for item in address_infos))
 
 
 class RedirectPolicy(NamedTuple):
@@ -44,20 +44,22 @@ class RedirectPolicy(NamedTuple):
             raise ToolError(_not_found(judged))
         return judged
 
-    async def next(self, before: AddressJudgement, status: int, location: str) -> AddressJudgement:
+    async def next(
+        self, previous: AddressJudgement, status: int, location: str
+    ) -> AddressJudgement:
         """Raises ToolError for one that is not followed."""
         # A server out there must not find what the user opened for themselves.
-        trusted = self.trusted if self._is_trusted(before) else ()
+        trusted = self.trusted if self._is_trusted(previous) else ()
         judged = await self._looked_up(
-            partial(judge_redirect, before, status, location, self.resolver, trusted)
+            partial(judge_redirect, previous, status, location, self.resolver, trusted)
         )
         if judged.verdict in ("allow", "allow_stripped"):
             return judged
-        if judged.verdict == "error" and judged.host != before.host:
+        if judged.verdict == "error" and judged.host != previous.host:
             raise ToolError(_not_found(judged))
         target = show_url(location)
         raise ToolError(
-            f"{before.host} sends on to {target}, which is not followed: {judged.reason}."
+            f"{previous.host} sends on to {target}, which is not followed: {judged.reason}."
         )
 
     async def _looked_up(self, judging: Callable[[], AddressJudgement]) -> AddressJudgement:
@@ -87,5 +89,5 @@ def _not_found(judged: AddressJudgement) -> str:
 
 def _advise_opening(judged: AddressJudgement) -> str:
     """Advice on how the user can open what is their own."""
-    own = "not on the public net" in judged.reason or "its network" in judged.reason
-    return "If it is a server of the user's own, they can name it in web.trusted." * own
+    is_own_network = "not on the public net" in judged.reason or "its network" in judged.reason
+    return "If it is a server of the user's own, they can name it in web.trusted." * is_own_network

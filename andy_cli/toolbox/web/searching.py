@@ -44,35 +44,35 @@ async def search_web(query: str, most_tokens: int) -> list[Result]:
     """
     name = chosen_engine()
     if name == "duckduckgo":
-        found = await _scrape_engine(query)
+        results = await _scrape_engine(query)
     else:
         answer = await _ask_engine(name, query)
-        found = list(_read_results(name, answer))
-    return _fitting_results(found, most_tokens * CHARACTERS)
+        results = list(_read_results(name, answer))
+    return _fitting_results(results, most_tokens * CHARACTERS)
 
 
 async def _ask_engine(name: str, query: str) -> object:
-    base, own = engine_address()
-    trusted = {host_of(base)} if own else frozenset[str]()
+    engine_url, is_own = engine_address()
+    trusted = {host_of(engine_url)} if is_own else frozenset[str]()
     key = os.environ.get(KEYS.get(name, ""), "")
     return _parse_json(
         await fetch_answer(
-            _engine_request(name, base.rstrip("/"), query, key), for_pages(), trusted
+            _engine_request(name, engine_url.rstrip("/"), query, key), for_pages(), trusted
         ),
         name,
     )
 
 
-def _engine_request(name: str, base: str, query: str, key: str) -> WebRequest:
+def _engine_request(name: str, engine_url: str, query: str, key: str) -> WebRequest:
     if name == "searxng":
-        return WebRequest(f"{base}/search?{urlencode({'q': query, 'format': 'json'})}")
+        return WebRequest(f"{engine_url}/search?{urlencode({'q': query, 'format': 'json'})}")
     if name == "brave":
-        asked = urlencode({"q": query[:BRAVE_LONGEST], "count": WANTED})
+        query_string = urlencode({"q": query[:BRAVE_LONGEST], "count": WANTED})
         headers = {"accept": "application/json", "x-subscription-token": key}
-        return WebRequest(f"{base}/res/v1/web/search?{asked}", headers=headers)
+        return WebRequest(f"{engine_url}/res/v1/web/search?{query_string}", headers=headers)
     body = json.dumps({"query": query, "max_results": WANTED}).encode()
     headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
-    return WebRequest(f"{base}/search", "POST", headers, body)
+    return WebRequest(f"{engine_url}/search", "POST", headers, body)
 
 
 def _parse_json(answer: Fetched, name: str) -> object:
@@ -83,29 +83,29 @@ def _parse_json(answer: Fetched, name: str) -> object:
             "The SearXNG server gives no JSON: add json to search.formats in its settings.yml."
         )
     if answer.status in (402, 429, 432, 433):
-        wait = show_text(answer.headers.get("retry-after", ""))
-        when = f" in {wait} s" if wait.isdecimal() else " later"
-        raise ToolError(f"The search engine's limit of requests is reached. Try again{when}.")
+        retry_after = show_text(answer.headers.get("retry-after", ""))
+        retry_time = f" in {retry_after} s" if retry_after.isdecimal() else " later"
+        raise ToolError(f"The search engine's limit of requests is reached. Try again{retry_time}.")
     if answer.status != 200:
         raise ToolError(f"The search engine answered {answer.status}. Try again later.")
     try:
         return json.loads(answer.body)
     except (ValueError, RecursionError) as error:
-        what = "a web page" if "html" in media_type(answer) else "something else"
+        content_kind = "a web page" if "html" in media_type(answer) else "something else"
         raise ToolError(
-            f"The search engine answered with {what} instead of JSON. Check its address."
+            f"The search engine answered with {content_kind} instead of JSON. Check its address."
         ) from error
 
 
 def _list_results(name: str, answer: object) -> list[object]:
     is_brave = name == "brave" and isinstance(answer, Mapping)
     section = answer.get("web") if name == "brave" and isinstance(answer, Mapping) else answer
-    found = section.get("results") if isinstance(section, Mapping) else None
-    if is_brave and found is None:
+    results = section.get("results") if isinstance(section, Mapping) else None
+    if is_brave and results is None:
         return []  # it names no section that is empty
-    if not isinstance(found, list):
+    if not isinstance(results, list):
         raise ToolError("The search engine's answer holds no results. Check its address.")
-    return found
+    return results
 
 
 def _read_results(name: str, answer: object) -> Iterable[Result]:
@@ -114,9 +114,9 @@ def _read_results(name: str, answer: object) -> Iterable[Result]:
             yield _read_result(item, item["url"], "description" if name == "brave" else "content")
 
 
-def _read_result(found: Mapping[str, object], url: str, field: str) -> Result:
+def _read_result(result_record: Mapping[str, object], url: str, field: str) -> Result:
     """A result; engines mark words with tags."""
-    title, snippet = found.get("title") or "", found.get(field) or ""
+    title, snippet = result_record.get("title") or "", result_record.get(field) or ""
     return Result(_one_line(str(title)), url, _one_line(str(snippet)))
 
 
@@ -137,7 +137,7 @@ async def _scrape_engine(query: str) -> list[Result]:
         return list(DDGS(timeout=8).text(query, max_results=WANTED, backend=SOURCES))
 
     try:
-        found = await run_at_most(PATIENCE, ask)
+        result_records = await run_at_most(PATIENCE, ask)
     except (TimeoutError, TimeoutException) as error:
         raise ToolTimeout("The search engines took too long. Try again later.") from error
     except RatelimitException as error:
@@ -149,14 +149,16 @@ async def _scrape_engine(query: str) -> list[Result]:
             "No search engine could be reached. Check the network, or set up a search engine of "
             "your own: search.url, BRAVE_API_KEY or TAVILY_API_KEY."
         ) from error
-    hits = (_read_result(item, str(item.get("href") or ""), "body") for item in found)
-    return [hit for hit in hits if hit.url]
+    parsed_results = (
+        _read_result(item, str(item.get("href") or ""), "body") for item in result_records
+    )
+    return [parsed_result for parsed_result in parsed_results if parsed_result.url]
 
 
-def _fitting_results(found: Iterable[Result], characters: int) -> list[Result]:
+def _fitting_results(results: Iterable[Result], characters: int) -> list[Result]:
     """The first results that fit; the first of all in any case, shortened if it must be."""
     fitting: list[Result] = []
-    for item in found:
+    for item in results:
         title, url = item.title[:200], item.url
         left = characters - len(title) - len(url) - 40  # for the names around them
         if left <= 0 and fitting:

@@ -8,8 +8,8 @@ from andy_cli.toolbox.runtime_context import here
 
 def trusted_hosts() -> frozenset[str]:
     """The hosts of `web.trusted`."""
-    named = here().settings.text("web.trusted").lower()
-    return frozenset(re.split(r"[\s,;]+", named)) - {""}
+    setting_text = here().settings.text("web.trusted").lower()
+    return frozenset(re.split(r"[\s,;]+", setting_text)) - {""}
 
 
 def host_of(url: str) -> str:

@@ -30,22 +30,24 @@ class PackedMember(Protocol):
     def decompress(self, data: bytes, /, max_length: int = ...) -> bytes: ...
 
 
-async def unpack_pieces(pieces: AsyncIterable[bytes], packing: str) -> AsyncGenerator[bytes, None]:
+async def unpack_pieces(
+    body_pieces: AsyncIterable[bytes], packing: str
+) -> AsyncGenerator[bytes, None]:
     """The pieces as they were before packing; `packing` is the Content-Encoding.
 
     Raises ToolError for what is packed otherwise, damaged or cut off.
     """
     packing = packing.strip().lower()
     if packing in ("", "identity", "none"):
-        async for piece in pieces:
-            yield piece
+        async for data in body_pieces:
+            yield data
         return
     if packing not in ("gzip", "x-gzip", "deflate"):
         raise ToolError(f"The answer is packed as {packing[:40]!r}, which is not read.")
     unpacker = _Unpacker(packing == "deflate")
-    async for piece in pieces:
-        for part in unpacker.take(piece):
-            yield part
+    async for data in body_pieces:
+        for unpacked in unpacker.take(data):
+            yield unpacked
     unpacker.finish()
 
 
@@ -59,10 +61,10 @@ class _Unpacker:
     def take(self, packed: bytes) -> Iterator[bytes]:
         self._packed += packed
         while self._member is not None or self._begins_member():
-            part = self._unpack_piece()
-            if part:
-                yield part
-            if self._member is not None and len(part) < PIECE:
+            unpacked = self._unpack_piece()
+            if unpacked:
+                yield unpacked
+            if self._member is not None and len(unpacked) < PIECE:
                 return
 
     def _begins_member(self) -> bool:
@@ -81,7 +83,7 @@ class _Unpacker:
     def _unpack_piece(self) -> bytes:
         assert self._member is not None
         try:
-            part = self._member.decompress(self._packed, PIECE)
+            unpacked = self._member.decompress(self._packed, PIECE)
         except zlib.error as error:
             raise ToolError("The answer is packed, and damaged.") from error
         self._packed = self._member.unconsumed_tail
@@ -89,7 +91,7 @@ class _Unpacker:
             self._packed = self._member.unused_data
             self._member = None
             self._finished += 1
-        return part
+        return unpacked
 
     def finish(self) -> None:
         if self._member is not None or (self._packed and not self._finished):

@@ -24,8 +24,8 @@ _batches: deque[RecordedBatch] = deque()
 _current: ContextVar[RecordedBatch | None] = ContextVar("batch", default=None)
 
 
-def _new_batch(did: str = "") -> RecordedBatch:
-    return RecordedBatch(here().workspace, here().session_id, time.time(), did=did)
+def _new_batch(summary: str = "") -> RecordedBatch:
+    return RecordedBatch(here().workspace, here().session_id, time.time(), did=summary)
 
 
 @contextmanager
@@ -40,11 +40,11 @@ def record_call() -> Iterator[RecordedBatch]:
         _keep_batch(batch)
 
 
-def record_change(change: Change, did: str = "") -> None:
+def record_change(change: Change, summary: str = "") -> None:
     """Add a change to the batch of the call, or keep it as a batch of its own."""
     batch = _current.get()
     if batch is None:
-        batch = _new_batch(did)
+        batch = _new_batch(summary)
         batch.changes.append(change)
         _keep_batch(batch)
     else:
@@ -92,11 +92,11 @@ def forget_all() -> None:
     _batches.clear()
 
 
-def find_missing_folders(path: Path, root: Path) -> tuple[GrantedPath, ...]:
+def find_missing_folders(path: Path, root_folder: Path) -> tuple[GrantedPath, ...]:
     """Return the folders above a path that are not there yet, the highest first."""
     missing = []
     for folder in path.parents:
-        if folder == root or folder.exists():
+        if folder == root_folder or folder.exists():
             break
-        missing.append(GrantedPath(folder, root))
+        missing.append(GrantedPath(folder, root_folder))
     return tuple(reversed(missing))

@@ -61,7 +61,7 @@ def save_batch(batch: RecordedBatch) -> None:
             for change in batch.changes:
                 append_change(batch, change)
         if batch.file is not None:
-            _append_record(batch.file, {"did": batch.did}, sync=True)
+            _append_record(batch.file, {"did": batch.did}, sync_to_disk=True)
 
 
 def rewrite_batch(batch: RecordedBatch) -> None:
@@ -105,17 +105,19 @@ def _make_room(journals: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _append_record(file: Path | None, record: dict[str, object], sync: bool = False) -> None:
+def _append_record(
+    file: Path | None, record: dict[str, object], sync_to_disk: bool = False
+) -> None:
     if file is None:
         return
     # Names of files that are no UTF-8 are kept too: all but ASCII is escaped.
     data = (json.dumps(record) + "\n").encode()
     descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(data)
-        opened.flush()
-        if sync:
-            os.fsync(opened.fileno())
+    with os.fdopen(descriptor, "wb") as record_file:
+        record_file.write(data)
+        record_file.flush()
+        if sync_to_disk:
+            os.fsync(record_file.fileno())
 
 
 def _encode_change(change: Change) -> dict[str, object]:
@@ -130,7 +132,7 @@ def _encode_value(value: object) -> object:
         return {"base64": base64.b64encode(value).decode()}
     if isinstance(value, Stamp):
         return {"stamp": [value.name, value.size, value.modified]}
-    return [_encode_value(part) for part in value] if isinstance(value, tuple) else value
+    return [_encode_value(element) for element in value] if isinstance(value, tuple) else value
 
 
 def _decode_value(value: object) -> object:
@@ -142,7 +144,7 @@ def _decode_value(value: object) -> object:
         case {"stamp": [str(name), int(size), int() | float() as modified]}:
             return Stamp(name, size, modified)
         case list():
-            return tuple(_decode_value(part) for part in value)
+            return tuple(_decode_value(element) for element in value)
     return value
 
 
@@ -154,8 +156,8 @@ def load_earlier() -> RecordedBatch | None:
     journals = here().journals
     if journals is None or inside(journals.resolve(), [here().workspace]):
         return None
-    found = [*_load_all(journals)]
-    return max(found, key=lambda batch: batch.time, default=None)
+    earlier_batches = [*_load_all(journals)]
+    return max(earlier_batches, key=lambda batch: batch.time, default=None)
 
 
 def _load_all(journals: Path) -> Iterator[RecordedBatch]:
@@ -179,10 +181,10 @@ def _load_records(file: Path) -> RecordedBatch:
     """Raises what `load_batch` takes for damage; pydantic's errors are ValueErrors."""
     lines = file.read_text(encoding="ascii").splitlines()
     head = json.loads(lines[0])
-    when = float(head["time"])
-    if not 0 <= when < LATEST:
+    batch_time = float(head["time"])
+    if not 0 <= batch_time < LATEST:
         raise ValueError("not a time")
-    batch = RecordedBatch(Path(head["workspace"]), file.parent.name, when, file=file)
+    batch = RecordedBatch(Path(head["workspace"]), file.parent.name, batch_time, file=file)
     batch.did = CUT_OFF
     for line in lines[1:]:
         if not line.endswith("}"):

@@ -72,5 +72,5 @@ class RecordedBatch:
     @property
     def size(self) -> int:
         """Bytes of old content that are held for it."""
-        written = [change.before for change in self.changes if isinstance(change, Written)]
-        return sum(len(before) for before in written if before)
+        old_contents = [change.before for change in self.changes if isinstance(change, Written)]
+        return sum(len(old_content) for old_content in old_contents if old_content)

@@ -27,21 +27,21 @@ class Stamp(NamedTuple):
 Stamps = tuple[Stamp, ...]
 
 
-def read_stamps(place: GrantedPath) -> Stamps:
+def read_stamps(granted: GrantedPath) -> Stamps:
     """Return one for what is there and one for each entry of a folder; none if nothing is seen."""
     try:
-        return _read_stamps(place)
+        return _read_stamps(granted)
     except ToolError:
         return ()
 
 
-def _read_stamps(place: GrantedPath) -> Stamps:
-    with folder_inside(place.path, place.root) as folder:
-        state = os.stat(place.path.name, dir_fd=folder, follow_symlinks=False)
+def _read_stamps(granted: GrantedPath) -> Stamps:
+    with folder_inside(granted.path, granted.root) as folder:
+        state = os.stat(granted.path.name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISDIR(state.st_mode):
         return (Stamp("", state.st_size, state.st_mtime),)
-    found = [Stamp("")]
-    for entry in Walk(place, Work(SECONDS)):
-        known = (0, 0.0) if entry.kind == "folder" else (entry.size, entry.modified)
-        found.append(Stamp(entry.name, *known))
-    return tuple(found)
+    stamps = [Stamp("")]
+    for entry in Walk(granted, Work(SECONDS)):
+        size_and_time = (0, 0.0) if entry.kind == "folder" else (entry.size, entry.modified)
+        stamps.append(Stamp(entry.name, *size_and_time))
+    return tuple(stamps)

@@ -39,8 +39,8 @@ class TrashFolder(NamedTuple):
     above: Path | None = None
     """Paths are noted as seen from here; None: whole."""
 
-    def place(self, part: str, name: str) -> GrantedPath:
-        return GrantedPath(self.folder / part / name, self.root)
+    def place(self, subfolder: str, name: str) -> GrantedPath:
+        return GrantedPath(self.folder / subfolder / name, self.root)
 
 
 def has_desktop() -> bool:
@@ -51,8 +51,8 @@ def has_desktop() -> bool:
 def find_trash(path: Path) -> TrashFolder:
     """The trash for something in this place; it is there then. Raises ToolError."""
     if has_desktop():
-        for find in (_home_trash, _disk_trash):
-            if trash := find(path):
+        for find_folder in (_home_trash, _disk_trash):
+            if trash := find_folder(path):
                 return trash
     workspace = here().workspace
     trash = TrashFolder(workspace / TRASH, workspace)
@@ -65,10 +65,10 @@ def find_trash(path: Path) -> TrashFolder:
 def _home_trash(path: Path) -> TrashFolder | None:
     """Open the trash of the home, for what is on the same disk."""
     data = os.environ.get("XDG_DATA_HOME", "")
-    home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
+    data_home = Path(data) if data.startswith("/") else Path.home() / ".local" / "share"
     try:
-        (home / "Trash").mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder = (home / "Trash").resolve()
+        (data_home / "Trash").mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = (data_home / "Trash").resolve()
         if folder.stat().st_dev != path.parent.stat().st_dev:
             return None
         trash = TrashFolder(folder, folder)
@@ -130,29 +130,29 @@ def _write_new(name: str, data: bytes, folder: int) -> bool:
     return True
 
 
-def put_into_trash(place: GrantedPath, go_on: GoOn = go_on_always) -> Trashed:
+def put_into_trash(source: GrantedPath, go_on: GoOn = go_on_always) -> Trashed:
     """Put a file, a folder or a link into the trash. Raises ToolError, with it where it was."""
-    trash = find_trash(place.path)
-    name = _take_name(place.path, trash)
-    kept, info = trash.place("files", name), trash.place("info", name + INFO)
+    trash = find_trash(source.path)
+    name = _take_name(source.path, trash)
+    trashed_file, info_file = trash.place("files", name), trash.place("info", name + INFO)
     try:
-        move_entry(place, kept, go_on)
+        move_entry(source, trashed_file, go_on)
     except BaseException:
-        _remove_info(info)
+        _remove_info(info_file)
         raise
-    return Trashed(place, kept, info)
+    return Trashed(source, trashed_file, info_file)
 
 
 def _take_name(path: Path, trash: TrashFolder) -> str:
     """A name that is free there: taken by its info file, as the specification demands."""
     noted = path.relative_to(trash.above) if trash.above else path
     deleted = time.strftime("%Y-%m-%dT%H:%M:%S")
-    info = f"[Trash Info]\nPath={quote(os.fsencode(noted))}\nDeletionDate={deleted}\n".encode()
+    info_text = f"[Trash Info]\nPath={quote(os.fsencode(noted))}\nDeletionDate={deleted}\n".encode()
     with folder_inside(trash.folder / "info" / "any", trash.root) as infos:
         for number in range(1, TRIES):
             name = _number_name(path.name, number)
             is_kept = os.path.lexists(trash.folder / "files" / name)
-            if not is_kept and _write_new(name + INFO, info, infos):
+            if not is_kept and _write_new(name + INFO, info_text, infos):
                 return name
     raise ToolError(f"There are too many files called {path.name!r} in the trash.")
 
@@ -162,8 +162,8 @@ def _number_name(name: str, number: int) -> str:
     suffix = PurePosixPath(name).suffix
     suffix = suffix if len(os.fsencode(suffix)) < 20 else ""
     end = os.fsencode(f".{number}{suffix}" if number > 1 else suffix)
-    stem = os.fsencode(name)[: len(os.fsencode(name)) - len(os.fsencode(suffix))]
-    return os.fsdecode(stem[: LONGEST_NAME - len(INFO) - len(end)] + end)
+    encoded_stem = os.fsencode(name)[: len(os.fsencode(name)) - len(os.fsencode(suffix))]
+    return os.fsdecode(encoded_stem[: LONGEST_NAME - len(INFO) - len(end)] + end)
 
 
 def restore_trashed(trashed: Trashed) -> None:
@@ -172,9 +172,9 @@ def restore_trashed(trashed: Trashed) -> None:
     _remove_info(trashed.info)
 
 
-def _remove_info(info: GrantedPath) -> None:
+def _remove_info(info_file: GrantedPath) -> None:
     try:
-        with folder_inside(info.path, info.root) as folder:
-            os.unlink(info.path.name, dir_fd=folder)
+        with folder_inside(info_file.path, info_file.root) as folder:
+            os.unlink(info_file.path.name, dir_fd=folder)
     except ToolError:
         return  # somebody emptied the trash

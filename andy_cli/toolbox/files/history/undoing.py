@@ -48,8 +48,8 @@ def take_back_earlier() -> str:
 def describe_earlier() -> str:
     """Say what `take_back_earlier` would take back, and when that was done; empty for nothing."""
     batch = kept_batches.load_earlier()
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(batch.time)) if batch else ""
-    return f"{batch.did} ({when})" if batch else ""
+    batch_time = time.strftime("%Y-%m-%d %H:%M", time.localtime(batch.time)) if batch else ""
+    return f"{batch.did} ({batch_time})" if batch else ""
 
 
 def _take_back_batch(batch: RecordedBatch | None) -> str:
@@ -65,16 +65,18 @@ def _take_back_batch(batch: RecordedBatch | None) -> str:
 
 
 def _take_back_all(batch: RecordedBatch) -> None:
-    number = len(batch.changes)
+    change_count = len(batch.changes)
     while batch.changes:
         try:
             take_back(batch.changes[-1])
         except ToolError as error:
             kept_batches.rewrite_batch(batch)
             cause = error.__cause__
-            why = f"{reason_of(cause)}." if isinstance(cause, OSError) else str(error)
-            part = f" {number - len(batch.changes)} of {number} steps were taken back."
-            raise ToolError(f"Not all taken back: {batch.did}. {why}{part}") from error
+            reason = f"{reason_of(cause)}." if isinstance(cause, OSError) else str(error)
+            progress_made = (
+                f" {change_count - len(batch.changes)} of {change_count} steps were taken back."
+            )
+            raise ToolError(f"Not all taken back: {batch.did}. {reason}{progress_made}") from error
         batch.changes.pop()
 
 
@@ -88,8 +90,12 @@ def find_fault(change: Change, freed: Collection[Path] = ()) -> str:
         case Copied():
             return _find_later_change(change.place, change.stamps)
         case Trashed():
-            gone = not read_stamps(change.kept)
-            fault = f"{show_path(change.source.path)} is not in the trash any more." if gone else ""
+            is_missing = not read_stamps(change.kept)
+            fault = (
+                f"{show_path(change.source.path)} is not in the trash any more."
+                if is_missing
+                else ""
+            )
             return fault or ("" if change.source.path in freed else _find_taken(change.source))
         case FoldersMade():
             return ""  # those that are empty are removed
@@ -124,15 +130,19 @@ def _find_writing_fault(change: Written) -> str:
     return ""
 
 
-def _find_later_change(place: GrantedPath, known: object) -> str:
-    now = read_stamps(place)
-    if not now:
-        return f"{show_path(place.path)} is not there any more."
-    return "" if now == known else f"{show_path(place.path)} was changed since by somebody else."
+def _find_later_change(granted: GrantedPath, known_stamps: object) -> str:
+    current_stamps = read_stamps(granted)
+    if not current_stamps:
+        return f"{show_path(granted.path)} is not there any more."
+    return (
+        ""
+        if current_stamps == known_stamps
+        else f"{show_path(granted.path)} was changed since by somebody else."
+    )
 
 
-def _find_taken(place: GrantedPath) -> str:
-    return f"Something else is at {show_path(place.path)} now." if read_stamps(place) else ""
+def _find_taken(granted: GrantedPath) -> str:
+    return f"Something else is at {show_path(granted.path)} now." if read_stamps(granted) else ""
 
 
 def take_back(change: Change) -> None:
@@ -153,21 +163,24 @@ def take_back(change: Change) -> None:
 
 
 def _take_back_writing(change: Written) -> None:
-    place = change.place
+    granted = change.place
     if change.before is not None:
-        replace_whole(place, [change.before], go_on_always)
-    with folder_inside(place.path, place.root) as folder:
+        replace_whole(granted, [change.before], go_on_always)
+    with folder_inside(granted.path, granted.root) as folder:
         if change.new:
-            os.unlink(place.path.name, dir_fd=folder)
+            os.unlink(granted.path.name, dir_fd=folder)
         else:
             # Its time too: by it an earlier change of the same file is known again.
             times = (change.modified, change.modified)
-            os.utime(place.path.name, ns=times, dir_fd=folder, follow_symlinks=False)
+            os.utime(granted.path.name, ns=times, dir_fd=folder, follow_symlinks=False)
     _remove_folders(change.folders)
 
 
 def _remove_folders(folders: tuple[GrantedPath, ...]) -> None:
     """Those that are empty: in the others somebody has put something."""
-    for place in reversed(folders):
-        with contextlib.suppress(ToolError), folder_inside(place.path, place.root) as above:
-            os.rmdir(place.path.name, dir_fd=above)
+    for folder in reversed(folders):
+        with (
+            contextlib.suppress(ToolError),
+            folder_inside(folder.path, folder.root) as parent_descriptor,
+        ):
+            os.rmdir(folder.path.name, dir_fd=parent_descriptor)

@@ -60,10 +60,10 @@ class PlannedItem(NamedTuple):
 
     @property
     def display_path(self) -> str:
-        goes = f" -> {spell_out(self.target)}" if self.target else ""
-        lost = f", in place of {self.replaced.amount_inside}" if self.replaced else ""
-        secrets = " (may hold secrets)" if self.may_hold_secrets else ""
-        return f"{spell_out(self.source)}{self._inside}{secrets}{goes}{lost}"
+        target_note = f" -> {spell_out(self.target)}" if self.target else ""
+        replaced_note = f", in place of {self.replaced.amount_inside}" if self.replaced else ""
+        secrets_note = " (may hold secrets)" if self.may_hold_secrets else ""
+        return f"{spell_out(self.source)}{self._inside}{secrets_note}{target_note}{replaced_note}"
 
     @property
     def may_hold_secrets(self) -> bool:
@@ -97,10 +97,10 @@ class PlannedBatch(NamedTuple):
     def claim(self) -> ResourceAccess:
         if sum(item.paths for item in self.items) > MOST_PATHS:
             raise _too_many()
-        uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
-        places = tuple(path for path, _ in uses)
-        operations = tuple(operation for _, operation in uses)
-        return ResourceAccess(places, operations=operations, shown=self.preview)
+        path_uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
+        used_paths = tuple(path for path, _ in path_uses)
+        operations = tuple(operation for _, operation in path_uses)
+        return ResourceAccess(used_paths, operations=operations, shown=self.preview)
 
     def _uses(self) -> Iterator[Use]:
         for item in self.items:
@@ -125,9 +125,9 @@ class PlannedBatch(NamedTuple):
 
     def check_judged(self) -> None:
         """Raises ToolError where it is not what was judged: something has come up meanwhile."""
-        if new := not_judged(self.claim.places):
+        if unjudged := not_judged(self.claim.places):
             raise ToolError(
-                f"{spell_out(new[0])} was not there when it was judged. Nothing was changed.",
+                f"{spell_out(unjudged[0])} was not there when it was judged. Nothing was changed.",
                 "Call it again.",
             )
 
@@ -139,11 +139,11 @@ def _item_uses(item: PlannedItem, verb: Verb) -> Iterator[Use]:
         yield from _item_uses(item.replaced, "trash")
     elif item.target:
         yield item.target, "write"
-    gone = {entry.path for entry in item.replaced.below} if item.replaced else set()
+    replaced_paths = {entry.path for entry in item.replaced.below} if item.replaced else set()
     for entry in item.below:
         name = "/".join(entry.path)
         yield f"{item.source}/{name}", _inner_operation(entry)
-        if item.target and entry.path not in gone:
+        if item.target and entry.path not in replaced_paths:
             yield f"{item.target}/{name}", "write"
 
 
@@ -177,9 +177,9 @@ def is_outside(written: str) -> bool:
     return not inside(resolve(written, here().workspace), [here().workspace])
 
 
-def _is_pattern_match(meant: MeantPath, folder: str) -> bool:
+def _is_pattern_match(meant_path: MeantPath, folder: str) -> bool:
     """Tell whether it is the target itself, which a pattern fits as well."""
-    return meant.by_pattern and is_same_entry(meant.written, folder)
+    return meant_path.by_pattern and is_same_entry(meant_path.written, folder)
 
 
 def plan_transfer(
@@ -190,60 +190,73 @@ def plan_transfer(
     Raises ToolError for what cannot be: something that is not there, a name that is taken unless
     it may be replaced, a folder into itself.
     """
-    found = _find_all(paths, work)
-    into = _is_folder_meant(paths, found, destination)
+    meant_paths = _find_all(paths, work)
+    into_folder = _is_folder_meant(paths, meant_paths, destination)
     folder = destination.rstrip("/") or destination[:1]
     items = []
-    for meant in found:
-        if into and _is_pattern_match(meant, folder):
+    for meant_path in meant_paths:
+        if into_folder and _is_pattern_match(meant_path, folder):
             continue
-        name = find_entry(meant.written).name
-        target = join_name(folder, name) if into else folder
-        items.append(_make_item(meant.written, target, work, verb))
-    ways = [find_transfer_path(item.source, item.target, verb == "move") for item in items]
-    obstacles = find_obstacles(ways, replace)
-    for at, item in enumerate(items):
+        name = find_entry(meant_path.written).name
+        target = join_name(folder, name) if into_folder else folder
+        items.append(_make_item(meant_path.written, target, work, verb))
+    transfer_paths = [
+        find_transfer_path(item.source, item.target, verb == "move") for item in items
+    ]
+    obstacles = find_obstacles(transfer_paths, replace)
+    for index, item in enumerate(items):
         if item.target in obstacles:
-            items[at] = item._replace(replaced=_make_item(item.target, "", work, "trash"))
-    parent = folder if into else str(Path(folder).parent)
+            items[index] = item._replace(replaced=_make_item(item.target, "", work, "trash"))
+    parent = folder if into_folder else str(Path(folder).parent)
     return PlannedBatch(verb, tuple(items), find_new_folders(parent))
 
 
 def plan_trash(paths: Sequence[str], work: Work) -> PlannedBatch:
     """Raises ToolError for what is not there or cannot be trashed."""
-    found = _find_all(paths, work)
-    for meant in found:
-        if TRASH in find_entry(meant.written).parts:
-            raise ToolError(f"{spell_out(meant.written)} is in the trash already.")
+    meant_paths = _find_all(paths, work)
+    for meant_path in meant_paths:
+        if TRASH in find_entry(meant_path.written).parts:
+            raise ToolError(f"{spell_out(meant_path.written)} is in the trash already.")
     return PlannedBatch(
-        "trash", tuple(_make_item(meant.written, "", work, "trash") for meant in found)
+        "trash",
+        tuple(_make_item(meant_path.written, "", work, "trash") for meant_path in meant_paths),
     )
 
 
 def _find_all(paths: Sequence[str], work: Work) -> list[MeantPath]:
     """Resolve paths and patterns, each once; what lies in another of them goes with it."""
-    found: dict[Path, MeantPath] = {}
+    meant_by_entry: dict[Path, MeantPath] = {}
     for written in paths:
-        for meant in expand_pattern(written, work):
-            found.setdefault(find_entry(meant.written), meant)
-    if not found:
+        for meant_path in expand_pattern(written, work):
+            meant_by_entry.setdefault(find_entry(meant_path.written), meant_path)
+    if not meant_by_entry:
         raise ToolError("Say which files: their paths, or a pattern such as *.jpg.")
-    if len(found) > MOST_ITEMS:
+    if len(meant_by_entry) > MOST_ITEMS:
         raise ToolError(
             f"That is more than {MOST_ITEMS:,} files for one call. Nothing was changed.",
             "Take a part of them at a time, or the folder they are in.",
         )
-    return [meant for path, meant in found.items() if found.keys().isdisjoint(path.parents)]
+    return [
+        meant_path
+        for path, meant_path in meant_by_entry.items()
+        if meant_by_entry.keys().isdisjoint(path.parents)
+    ]
 
 
-def _is_folder_meant(paths: Sequence[str], found: Sequence[MeantPath], destination: str) -> bool:
+def _is_folder_meant(
+    paths: Sequence[str], meant_paths: Sequence[MeantPath], destination: str
+) -> bool:
     """Tell whether it goes into the destination, and not to that name."""
-    several = len(paths) > 1 or len(found) > 1 or any(meant.by_pattern for meant in found)
+    several = (
+        len(paths) > 1
+        or len(meant_paths) > 1
+        or any(meant_path.by_pattern for meant_path in meant_paths)
+    )
     if several or destination.endswith("/") or destination in (".", "..", "~"):
         return True
     # A folder in another case is not entered by its own name: `Photos` becomes `photos`.
     is_folder = resolve(destination, here().workspace).is_dir()
-    return is_folder and not is_same_entry(found[0].written, destination)
+    return is_folder and not is_same_entry(meant_paths[0].written, destination)
 
 
 def _make_item(source: str, target: str, work: Work, verb: Verb) -> PlannedItem:
@@ -264,15 +277,15 @@ def _list_below(source: str, work: Work) -> tuple[FolderEntry, ...]:
             f"{spell_out(source)} is a folder outside the workspace, where nothing is looked up.",
             "List it first, then give the paths of the files.",
         )
-    walk = Walk(GrantedPath(folder, workspace), work)
-    found = []
-    for entry in walk:
-        found.append(entry)
-        if len(found) > MOST_PATHS:
+    folder_walk = Walk(GrantedPath(folder, workspace), work)
+    entries = []
+    for entry in folder_walk:
+        entries.append(entry)
+        if len(entries) > MOST_PATHS:
             raise _too_many()
-    if walk.closed:
+    if folder_walk.closed:
         raise ToolError(f"{spell_out(source)} holds folders that may not be read by this user.")
-    return tuple(found)
+    return tuple(entries)
 
 
 def plan_folder(written: str) -> tuple[str, ...]:

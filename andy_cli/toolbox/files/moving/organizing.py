@@ -92,21 +92,23 @@ CarryOut = Callable[[PlannedStep, Work], Path]
 def _carry_out(batch: PlannedBatch, carry_out: CarryOut, work: Work) -> Outcome:
     batch.check_judged()
     steps = [_make_step(item, batch.verb) for item in batch.items]
-    kept: list[Path] = []
+    resulting_paths: list[Path] = []
     fault = ""
     with record_call() as recorded:
-        for done, step in enumerate(steps):
-            progress(f"{done:,} of {len(steps):,}")
+        for position, step in enumerate(steps):
+            progress(f"{position:,} of {len(steps):,}")
             try:
                 work.go_on()
-                kept.append(_carry_out_step(step, carry_out, work))
+                resulting_paths.append(_carry_out_step(step, carry_out, work))
             except ToolError as error:
-                fault = _describe_fault(batch.items[done], error)
+                fault = _describe_fault(batch.items[position], error)
                 break
-        recorded.did = _describe_done(batch._replace(items=batch.items[: len(kept)]), steps, kept)
+        recorded.did = _describe_done(
+            batch._replace(items=batch.items[: len(resulting_paths)]), steps, resulting_paths
+        )
     if fault and not recorded.changes:
         raise ToolError(f"{fault} Nothing was changed.")
-    return _make_outcome(batch, recorded.did, len(kept), fault)
+    return _make_outcome(batch, recorded.did, len(resulting_paths), fault)
 
 
 def _describe_fault(item: PlannedItem, error: ToolError) -> str:
@@ -169,49 +171,53 @@ def _trash_step(step: PlannedStep, work: Work) -> Path:
     return trashed.kept.path
 
 
-def _describe_done(batch: PlannedBatch, steps: Sequence[PlannedStep], kept: Sequence[Path]) -> str:
+def _describe_done(
+    batch: PlannedBatch, steps: Sequence[PlannedStep], resulting_paths: Sequence[Path]
+) -> str:
     """`moved 3 files to photos`, `moved a.txt to b.txt`."""
-    if not kept:
+    if not resulting_paths:
         return f"began to {batch.verb} {show_path(steps[0].source.path)}"
-    one = len(kept) == 1
-    what = show_path(steps[0].source.path) if one else batch.amount
+    is_single = len(resulting_paths) == 1
+    moved_things = show_path(steps[0].source.path) if is_single else batch.amount
     if batch.verb == "trash":
-        return f"put {what} into the trash ({show_path(kept[0].parent)})"
-    where = {path.parent for path in kept}
-    goal = kept[0] if one else where.pop()
-    return f"{DONE[batch.verb]} {what} to {show_path(goal)}"
+        return f"put {moved_things} into the trash ({show_path(resulting_paths[0].parent)})"
+    target_folders = {path.parent for path in resulting_paths}
+    shown_target = resulting_paths[0] if is_single else target_folders.pop()
+    return f"{DONE[batch.verb]} {moved_things} to {show_path(shown_target)}"
 
 
-def _make_outcome(batch: PlannedBatch, did: str, done: int, fault: str) -> Outcome:
+def _make_outcome(batch: PlannedBatch, summary: str, done_count: int, fault: str) -> Outcome:
     """Describe what was done; where it ended half-way, what not and why."""
     names = [spell_out(item.source) for item in batch.items]
     if not fault:
         several = f": {list_values(names)}" if len(names) > 1 else ""
         way_back = " /undo or move brings it back." if batch.verb == "trash" else ""
-        return Outcome(f"{did}{several}.{way_back}", did)
-    left = names[done:]
-    told = {
-        "done": f"{did}: {list_values(names[:done])}" if done else "nothing whole",
-        "not_done": f"{count_noun(len(left), 'item')}: {list_values(left)}",
+        return Outcome(f"{summary}{several}.{way_back}", summary)
+    remaining = names[done_count:]
+    record = {
+        "done": f"{summary}: {list_values(names[:done_count])}" if done_count else "nothing whole",
+        "not_done": f"{count_noun(len(remaining), 'item')}: {list_values(remaining)}",
         "why": fault,
     }
-    return Outcome(told, did, f"{count_noun(len(left), 'item')} not {DONE[batch.verb]}: {fault}")
+    return Outcome(
+        record, summary, f"{count_noun(len(remaining), 'item')} not {DONE[batch.verb]}: {fault}"
+    )
 
 
 def claim_folder(written: str) -> ResourceAccess:
     try:
-        made = batches.plan_folder(written)
+        new_folders = batches.plan_folder(written)
     except ToolError:
         if not batches.is_outside(written):
             raise
-        made = ()
-    return ResourceAccess(made or (written,), "write" if made else "list")
+        new_folders = ()
+    return ResourceAccess(new_folders or (written,), "write" if new_folders else "list")
 
 
 def make_folder(written: str) -> Outcome:
     """Make a folder and those above it. Raises ToolError, with nothing changed."""
-    made = batches.plan_folder(written)
-    if not made:
+    new_folders = batches.plan_folder(written)
+    if not new_folders:
         name = show_path(granted_path(written, "list").path)
         return Outcome(f"The folder {name} is there already.", f"found the folder {name} there")
     folder = granted_path(written.rstrip("/") or written, "write")
@@ -219,6 +225,6 @@ def make_folder(written: str) -> Outcome:
     # It is the folder that would hold anything in it.
     with folder_inside(folder.path / "any", folder.root, make=True):
         pass
-    did = f"made the folder {show_path(folder.path)}"
-    record_change(FoldersMade(folders), did)
-    return Outcome(did, did)
+    summary = f"made the folder {show_path(folder.path)}"
+    record_change(FoldersMade(folders), summary)
+    return Outcome(summary, summary)

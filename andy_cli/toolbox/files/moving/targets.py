@@ -54,25 +54,36 @@ def kind_of(written: str) -> Kind | None:
 
 def is_same_entry(first: str, second: str) -> bool:
     """Tell whether both are one thing, whatever its name's case."""
-    one, other = find_entry(first), find_entry(second)
-    return one == other or (os.path.lexists(one) and _is_respelled(one, other))
+    first_entry, second_entry = find_entry(first), find_entry(second)
+    return first_entry == second_entry or (
+        os.path.lexists(first_entry) and _is_respelled(first_entry, second_entry)
+    )
 
 
-def _is_respelled(one: Path, other: Path) -> bool:
+def _is_respelled(first_entry: Path, second_entry: Path) -> bool:
     """Tell whether only the case differs, on a disk that folds case."""
-    if one.parent != other.parent or one.name.casefold() != other.name.casefold():
+    if (
+        first_entry.parent != second_entry.parent
+        or first_entry.name.casefold() != second_entry.name.casefold()
+    ):
         return False
     try:
-        state = one.lstat()
+        state = first_entry.lstat()
         # Two hard links of one file are two things.
-        return os.path.samestat(state, other.lstat()) and (one.is_dir() or state.st_nlink == 1)
+        return os.path.samestat(state, second_entry.lstat()) and (
+            first_entry.is_dir() or state.st_nlink == 1
+        )
     except OSError:
         return False
 
 
-def _check_names(ways: Sequence[TransferPath]) -> None:
-    counted = Counter(way.goal for way in ways)
-    if several := [way.target for way in ways if counted[way.goal] > 1]:
+def _check_names(transfer_paths: Sequence[TransferPath]) -> None:
+    goal_counts = Counter(transfer_path.goal for transfer_path in transfer_paths)
+    if several := [
+        transfer_path.target
+        for transfer_path in transfer_paths
+        if goal_counts[transfer_path.goal] > 1
+    ]:
         names = list_values([*map(spell_out, dict.fromkeys(several))])
         raise ToolError(
             f"Several files would get the same name: {names}. Nothing was changed.",
@@ -80,16 +91,18 @@ def _check_names(ways: Sequence[TransferPath]) -> None:
         )
 
 
-def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
+def find_obstacles(transfer_paths: Sequence[TransferPath], replace: bool) -> list[str]:
     """Return the targets where something is that `replace` lets go into the trash.
 
     Raises ToolError that names what is in the way, without `replace`; and for what cannot be at
     all: several things of one name, something into itself.
     """
-    for way in ways:
-        _check_transfer_path(way)
-    _check_names(ways)
-    obstacles = [way.target for way in ways if _is_taken(way)]
+    for transfer_path in transfer_paths:
+        _check_transfer_path(transfer_path)
+    _check_names(transfer_paths)
+    obstacles = [
+        transfer_path.target for transfer_path in transfer_paths if _is_taken(transfer_path)
+    ]
     if obstacles and not replace:
         names = list_values([*map(spell_out, obstacles)])
         raise ToolError(
@@ -98,31 +111,37 @@ def find_obstacles(ways: Sequence[TransferPath], replace: bool) -> list[str]:
             "what is there goes into the trash.",
         )
     if obstacles:
-        _check_replaced(ways)
+        _check_replaced(transfer_paths)
     return obstacles
 
 
-def _check_transfer_path(way: TransferPath) -> None:
-    if way.origin == way.goal:
-        raise ToolError(f"{spell_out(way.source)} is there already. Nothing was changed.")
-    if way.origin in way.goal.parents and not way.origin.is_symlink():
-        raise ToolError(f"{spell_out(way.source)} cannot go into itself. Nothing was changed.")
+def _check_transfer_path(transfer_path: TransferPath) -> None:
+    if transfer_path.origin == transfer_path.goal:
+        raise ToolError(f"{spell_out(transfer_path.source)} is there already. Nothing was changed.")
+    if transfer_path.origin in transfer_path.goal.parents and not transfer_path.origin.is_symlink():
+        raise ToolError(
+            f"{spell_out(transfer_path.source)} cannot go into itself. Nothing was changed."
+        )
 
 
-def _is_taken(way: TransferPath) -> bool:
-    if way.moves and is_same_entry(way.source, way.target):
+def _is_taken(transfer_path: TransferPath) -> bool:
+    if transfer_path.moves and is_same_entry(transfer_path.source, transfer_path.target):
         return False  # its name changes its case
-    return os.path.lexists(way.goal)
+    return os.path.lexists(transfer_path.goal)
 
 
-def _check_replaced(ways: Sequence[TransferPath]) -> None:
+def _check_replaced(transfer_paths: Sequence[TransferPath]) -> None:
     """Raises ToolError where something that goes somewhere would itself be replaced."""
-    sources = {folder for way in ways for folder in (way.origin, *way.origin.parents)}
-    for way in ways:
-        if way.goal in sources and _is_taken(way):
+    sources = {
+        folder
+        for transfer_path in transfer_paths
+        for folder in (transfer_path.origin, *transfer_path.origin.parents)
+    }
+    for transfer_path in transfer_paths:
+        if transfer_path.goal in sources and _is_taken(transfer_path):
             raise ToolError(
-                f"{spell_out(way.target)} cannot be replaced: what goes there, or more that was "
-                "named, lies in it. Nothing was changed.",
+                f"{spell_out(transfer_path.target)} cannot be replaced: what goes there, "
+                "or more that was named, lies in it. Nothing was changed.",
                 "Choose another name.",
             )
 
@@ -132,16 +151,16 @@ def find_new_folders(written: str) -> tuple[str, ...]:
 
     Raises ToolError where a file is.
     """
-    made: list[str] = []
+    new_folders: list[str] = []
     folder = written
     while (kind := kind_of(folder)) != "folder":
         if kind == "link" and resolve(folder, here().workspace).is_dir():
             break
         if kind is not None:
             raise ToolError(f"{spell_out(folder)} is no folder. Nothing was changed.")
-        made.append(folder)
+        new_folders.append(folder)
         above = str(Path(folder).parent)
         if above == folder:
             break
         folder = above
-    return tuple(reversed(made))
+    return tuple(reversed(new_folders))

@@ -49,15 +49,15 @@ def move_entry(source: GrantedPath, target: GrantedPath, go_on: GoOn = go_on_alw
 
     Raises ToolError, with everything as it was; LeftBehind where both are there now.
     """
-    with _open_both(source, target) as (origin, goal):
-        name, new = source.path.name, target.path.name
+    with _open_both(source, target) as (source_folder, target_folder):
+        name, new_name = source.path.name, target.path.name
         try:
-            rename_new(name, origin, new, goal)
+            rename_new(name, source_folder, new_name, target_folder)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            _copy_whole(name, origin, new, goal, go_on)
-            _remove_source(name, origin, source)
+            _copy_whole(name, source_folder, new_name, target_folder, go_on)
+            _remove_source(name, source_folder, source)
 
 
 def copy_entry(source: GrantedPath, target: GrantedPath, go_on: GoOn = go_on_always) -> None:
@@ -65,47 +65,59 @@ def copy_entry(source: GrantedPath, target: GrantedPath, go_on: GoOn = go_on_alw
 
     Raises ToolError, with nothing there that was not there before.
     """
-    with _open_both(source, target) as (origin, goal):
-        _copy_whole(source.path.name, origin, target.path.name, goal, go_on)
+    with _open_both(source, target) as (source_folder, target_folder):
+        _copy_whole(source.path.name, source_folder, target.path.name, target_folder, go_on)
 
 
 @contextmanager
 def _open_both(source: GrantedPath, target: GrantedPath) -> Iterator[tuple[int, int]]:
     """The open folders of both. The first is opened first: else folders were made for nothing."""
     with (
-        folder_inside(source.path, source.root) as origin,
-        folder_inside(target.path, target.root, make=True) as goal,
+        folder_inside(source.path, source.root) as source_folder,
+        folder_inside(target.path, target.root, make=True) as target_folder,
     ):
-        yield origin, goal
+        yield source_folder, target_folder
 
 
-def rename_new(name: str, origin: int, new: str, goal: int) -> None:
+def rename_new(name: str, source_folder: int, new_name: str, target_folder: int) -> None:
     """Rename, never replacing anything. Raises FileExistsError, or OSError as os.rename does.
 
     `a.txt` becomes `A.txt` also where both names mean the same file.
     """
     rename = _renameat2()
-    if rename and not _is_respelled(name, origin, new, goal):
-        if not rename(origin, os.fsencode(name), goal, os.fsencode(new), NO_REPLACE):
+    if rename and not _is_respelled(name, source_folder, new_name, target_folder):
+        if not rename(
+            source_folder, os.fsencode(name), target_folder, os.fsencode(new_name), NO_REPLACE
+        ):
             return
         number = ctypes.get_errno()
         if number not in UNKNOWN:
-            raise OSError(number, os.strerror(number), new)
-    if _read_state(new, goal) and not _is_respelled(name, origin, new, goal):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
-    os.rename(name, new, src_dir_fd=origin, dst_dir_fd=goal)
+            raise OSError(number, os.strerror(number), new_name)
+    if _read_state(new_name, target_folder) and not _is_respelled(
+        name, source_folder, new_name, target_folder
+    ):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
+    os.rename(name, new_name, src_dir_fd=source_folder, dst_dir_fd=target_folder)
 
 
-def _is_respelled(name: str, origin: int, new: str, goal: int) -> bool:
+def _is_respelled(name: str, source_folder: int, new_name: str, target_folder: int) -> bool:
     """Tell whether the new name is the same entry in another case, on a disk that folds case."""
-    if name == new or name.casefold() != new.casefold():
+    if name == new_name or name.casefold() != new_name.casefold():
         return False
-    before, there = _read_state(name, origin), _read_state(new, goal)
-    same_folder = os.path.samestat(os.fstat(origin), os.fstat(goal))
-    if not (before and there and same_folder and os.path.samestat(before, there)):
+    source_state, target_state = (
+        _read_state(name, source_folder),
+        _read_state(new_name, target_folder),
+    )
+    same_folder = os.path.samestat(os.fstat(source_folder), os.fstat(target_folder))
+    if not (
+        source_state
+        and target_state
+        and same_folder
+        and os.path.samestat(source_state, target_state)
+    ):
         return False
     # Two hard links of one file are two entries, and rename(2) would leave both.
-    return before.st_nlink == 1 or stat.S_ISDIR(before.st_mode)
+    return source_state.st_nlink == 1 or stat.S_ISDIR(source_state.st_mode)
 
 
 @cache
@@ -124,8 +136,10 @@ def _renameat2() -> Rename | None:
         ctypes.c_uint,
     ]
 
-    def rename(origin: int, name: bytes, goal: int, new: bytes, flags: int) -> int:
-        return int(function(origin, name, goal, new, flags))
+    def rename(
+        source_folder: int, name: bytes, target_folder: int, new_name: bytes, flags: int
+    ) -> int:
+        return int(function(source_folder, name, target_folder, new_name, flags))
 
     return rename
 
@@ -137,40 +151,49 @@ def _read_state(name: str, folder: int) -> os.stat_result | None:
         return None
 
 
-def _copy_whole(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
+def _copy_whole(
+    name: str, source_folder: int, new_name: str, target_folder: int, go_on: GoOn
+) -> None:
     """Copy under another name, then rename."""
-    if _read_state(new, goal):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new)
+    if _read_state(new_name, target_folder):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
     draft = f".{secrets.token_hex(8)}.new"
     try:
-        _copy_below(name, origin, draft, goal, go_on)
-        rename_new(draft, goal, new, goal)
+        _copy_below(name, source_folder, draft, target_folder, go_on)
+        rename_new(draft, target_folder, new_name, target_folder)
     except BaseException:
-        remove_entry(draft, goal)
+        remove_entry(draft, target_folder)
         raise
 
 
-def _copy_below(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
+def _copy_below(
+    name: str, source_folder: int, new_name: str, target_folder: int, go_on: GoOn
+) -> None:
     go_on()
-    state = os.stat(name, dir_fd=origin, follow_symlinks=False)
+    state = os.stat(name, dir_fd=source_folder, follow_symlinks=False)
     if stat.S_ISLNK(state.st_mode):
-        os.symlink(os.readlink(name, dir_fd=origin), new, dir_fd=goal)
+        os.symlink(os.readlink(name, dir_fd=source_folder), new_name, dir_fd=target_folder)
     elif stat.S_ISDIR(state.st_mode):
-        _copy_folder(name, origin, new, goal, go_on)
+        _copy_folder(name, source_folder, new_name, target_folder, go_on)
     elif stat.S_ISREG(state.st_mode):
-        _copy_file(name, origin, new, goal, go_on)
+        _copy_file(name, source_folder, new_name, target_folder, go_on)
     else:
         raise ToolError(f"{name!r} is neither a file nor a folder nor a link: it is not copied.")
 
 
-def _copy_folder(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
-    os.mkdir(new, 0o700, dir_fd=goal)
-    with _open_folder(name, origin) as inside, _open_folder(new, goal) as made:
-        with os.scandir(inside) as entries:
+def _copy_folder(
+    name: str, source_folder: int, new_name: str, target_folder: int, go_on: GoOn
+) -> None:
+    os.mkdir(new_name, 0o700, dir_fd=target_folder)
+    with (
+        _open_folder(name, source_folder) as open_folder,
+        _open_folder(new_name, target_folder) as new_folder,
+    ):
+        with os.scandir(open_folder) as entries:
             names = sorted(entry.name for entry in entries)
         for below in names:
-            _copy_below(below, inside, below, made, go_on)
-        _keep_attributes(os.fstat(inside), made)
+            _copy_below(below, open_folder, below, new_folder, go_on)
+        _keep_attributes(os.fstat(open_folder), new_folder)
 
 
 @contextmanager
@@ -182,35 +205,37 @@ def _open_folder(name: str, above: int) -> Iterator[int]:
         os.close(folder)
 
 
-def _copy_file(name: str, origin: int, new: str, goal: int, go_on: GoOn) -> None:
+def _copy_file(
+    name: str, source_folder: int, new_name: str, target_folder: int, go_on: GoOn
+) -> None:
     reading = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     writing = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with (
-        os.fdopen(os.open(name, reading, dir_fd=origin), "rb", buffering=0) as source,
-        os.fdopen(os.open(new, writing, 0o600, dir_fd=goal), "wb") as made,
+        os.fdopen(os.open(name, reading, dir_fd=source_folder), "rb", buffering=0) as source,
+        os.fdopen(os.open(new_name, writing, 0o600, dir_fd=target_folder), "wb") as new_file,
     ):
         state = os.fstat(source.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise ToolError(f"{name!r} is no plain file any more.")
-        while piece := source.read(PIECE):
+        while data := source.read(PIECE):
             go_on()
-            made.write(piece)
-        made.flush()
-        _keep_attributes(state, made.fileno())
+            new_file.write(data)
+        new_file.flush()
+        _keep_attributes(state, new_file.fileno())
         # What it was made of may be removed next.
-        os.fsync(made.fileno())
+        os.fsync(new_file.fileno())
 
 
-def _keep_attributes(state: os.stat_result, made: int) -> None:
+def _keep_attributes(state: os.stat_result, descriptor: int) -> None:
     """Give a copy the permissions and the times of what it was made of."""
-    os.fchmod(made, state.st_mode & PERMISSIONS)
+    os.fchmod(descriptor, state.st_mode & PERMISSIONS)
     with contextlib.suppress(OSError):  # not every file system has them
-        os.utime(made, ns=(state.st_atime_ns, state.st_mtime_ns))
+        os.utime(descriptor, ns=(state.st_atime_ns, state.st_mtime_ns))
 
 
-def _remove_source(name: str, origin: int, source: GrantedPath) -> None:
+def _remove_source(name: str, source_folder: int, source: GrantedPath) -> None:
     try:
-        remove_entry(name, origin, quietly=False)
+        remove_entry(name, source_folder, quietly=False)
     except OSError as error:
         raise LeftBehind(
             f"{source.path.name} was copied, but it could not be removed where it was: "

@@ -41,8 +41,8 @@ class Finder:
 
 
 def _explain_error(pattern: str, error: str) -> str:
-    *_, why = error.strip().rpartition("error: ")
-    return f"{spell_out(pattern)} is no regular expression: {why.splitlines()[-1].strip()}."
+    *_, reason = error.strip().rpartition("error: ")
+    return f"{spell_out(pattern)} is no regular expression: {reason.splitlines()[-1].strip()}."
 
 
 def common_literal(pattern: str) -> str:
@@ -54,6 +54,6 @@ def common_literal(pattern: str) -> str:
         return ""
     masked = re.sub(r"\\.", "\0", pattern)
     masked = re.sub(r".(?:\*|\?|\{[^}]*\})[?+]?", "\0", masked)
-    runs = re.split(r"[\0.^$+{}\n]", masked)
-    longest = max(runs, key=len)
+    literals = re.split(r"[\0.^$+{}\n]", masked)
+    longest = max(literals, key=len)
     return longest if len(longest) > 2 and longest.isascii() and longest.isprintable() else ""

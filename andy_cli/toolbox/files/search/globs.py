@@ -30,35 +30,39 @@ class Glob(NamedTuple):
             return _name_pattern(self.parts[1]).match(path[-1]) is not None
         reached = {0}
         for name in path:
-            reached = {after for at in self._skip_any(reached) for after in self._after(at, name)}
+            reached = {
+                next_position
+                for position in self._skip_any(reached)
+                for next_position in self._after(position, name)
+            }
         return len(self.parts) in self._skip_any(reached)
 
     def _skip_any(self, reached: set[int]) -> set[int]:
         """With the places behind every `**`, which may be nothing."""
-        found = set(reached)
-        for at in sorted(reached):
-            while at < len(self.parts) and self.parts[at] == ANY:
-                at += 1
-                found.add(at)
-        return found
+        positions = set(reached)
+        for position in sorted(reached):
+            while position < len(self.parts) and self.parts[position] == ANY:
+                position += 1
+                positions.add(position)
+        return positions
 
-    def _after(self, at: int, name: str) -> tuple[int, ...]:
-        if at == len(self.parts):
+    def _after(self, position: int, name: str) -> tuple[int, ...]:
+        if position == len(self.parts):
             return ()
-        if self.parts[at] == ANY:
-            return (at,)
-        return (at + 1,) if _name_pattern(self.parts[at]).match(name) else ()
+        if self.parts[position] == ANY:
+            return (position,)
+        return (position + 1,) if _name_pattern(self.parts[position]).match(name) else ()
 
 
 def parse_glob(pattern: str) -> Glob:
     """One pattern without braces."""
     if len(pattern) > LONGEST:
         return Glob(("",))
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    if parts[-1:] == [ANY]:
-        parts.append("*")  # what is in a folder, not the folder
+    path_parts = [path_part for path_part in pattern.split("/") if path_part not in ("", ".")]
+    if path_parts[-1:] == [ANY]:
+        path_parts.append("*")  # what is in a folder, not the folder
     anywhere = "/" not in pattern.strip("/") and not pattern.startswith("/")
-    return Glob((ANY, *parts) if anywhere else tuple(parts))
+    return Glob((ANY, *path_parts) if anywhere else tuple(path_parts))
 
 
 def may_be_glob(pattern: str) -> bool:
@@ -68,11 +72,12 @@ def may_be_glob(pattern: str) -> bool:
 
 def parse_globs(pattern: str) -> tuple[Glob, ...]:
     """A pattern with all readings of its braces."""
-    pieces = [
-        piece.split(",") if at % 2 else [piece] for at, piece in enumerate(BRACES.split(pattern))
+    alternatives = [
+        pattern_piece.split(",") if index % 2 else [pattern_piece]
+        for index, pattern_piece in enumerate(BRACES.split(pattern))
     ]
-    forms = islice(product(*pieces), MOST_FORMS)
-    return tuple(parse_glob("".join(form)) for form in forms)
+    combinations = islice(product(*alternatives), MOST_FORMS)
+    return tuple(parse_glob("".join(combination)) for combination in combinations)
 
 
 @lru_cache(maxsize=4096)

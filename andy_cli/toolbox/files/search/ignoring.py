@@ -31,11 +31,11 @@ class IgnoreRule(NamedTuple):
 class Ignored:
     """Asked of every entry of a walk, the folders before what is in them."""
 
-    def __init__(self, place: GrantedPath) -> None:
-        self._place = place
+    def __init__(self, granted: GrantedPath) -> None:
+        self._place = granted
         workspace = here().workspace
-        below = place.path.is_relative_to(workspace)
-        self._top = workspace if below else place.path
+        is_below = granted.path.is_relative_to(workspace)
+        self._top = workspace if is_below else granted.path
         self._rules: dict[Path, list[IgnoreRule]] = {}
         self.any = False
         """True once something was ignored because a file says so."""
@@ -45,15 +45,15 @@ class Ignored:
             return True
         path = self._place.path.joinpath(*entry.path)
         names = path.relative_to(self._top).parts
-        verdict = False
+        is_ignored = False
         for depth in range(len(names)):
-            for rule in self._of(self._top.joinpath(*names[:depth])):
-                if (entry.kind == "folder" or not rule.folders) and rule.glob.matches(
+            for ignore_rule in self._of(self._top.joinpath(*names[:depth])):
+                if (entry.kind == "folder" or not ignore_rule.folders) and ignore_rule.glob.matches(
                     names[depth:]
                 ):
-                    verdict = rule.ignored
-        self.any = self.any or verdict
-        return verdict
+                    is_ignored = ignore_rule.ignored
+        self.any = self.any or is_ignored
+        return is_ignored
 
     def _of(self, folder: Path) -> list[IgnoreRule]:
         """The rules that stand in a folder; each file is read once."""

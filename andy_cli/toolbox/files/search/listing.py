@@ -34,26 +34,35 @@ class FoundEntries(NamedTuple):
         return self.kinds.total()
 
 
-def list_folder(place: GrantedPath, depth: int, work: Work) -> Outcome:
+def list_folder(granted: GrantedPath, depth: int, work: Work) -> Outcome:
     """Everything down to `depth` levels, 1 being the folder itself."""
-    found = _find_entries(place, min(depth, DEEPEST), work)
-    where = show_path(place.path)
-    did = f"listed {count_kinds(found.kinds)} in {where}"
-    if not found.total:
-        did = f"looked into {where}: it is empty"
-    records = [_entry_record(entry) for entry in sorted(found.entries)]
-    left_out = found.total - len(records)
+    found_entries = _find_entries(granted, min(depth, DEEPEST), work)
+    shown_folder = show_path(granted.path)
+    summary = f"listed {count_kinds(found_entries.kinds)} in {shown_folder}"
+    if not found_entries.total:
+        summary = f"looked into {shown_folder}: it is empty"
+    records = [_entry_record(entry) for entry in sorted(found_entries.entries)]
+    left_out = found_entries.total - len(records)
     notes = []
     if left_out:
-        more = " at least" if found.total >= MOST else ""
-        notes.append(f"{left_out:,}{more} are left out. List a folder below to see the rest.")
-    if found.closed:
-        notes.append(f"{count_noun(found.closed, 'folder')} may not be read by this user.")
+        at_least = " at least" if found_entries.total >= MOST else ""
+        notes.append(f"{left_out:,}{at_least} are left out. List a folder below to see the rest.")
+    if found_entries.closed:
+        notes.append(f"{count_noun(found_entries.closed, 'folder')} may not be read by this user.")
     if not notes:
-        return Outcome(records, did)
-    told = {"truncated": True, "items": found.total, "left_out": left_out, "data": records}
-    partial = f"{count_noun(found.closed, 'folder')} could not be opened" if found.closed else ""
-    return Outcome({**told, "rest": " ".join(notes)}, did, partial)
+        return Outcome(records, summary)
+    record = {
+        "truncated": True,
+        "items": found_entries.total,
+        "left_out": left_out,
+        "data": records,
+    }
+    partial = (
+        f"{count_noun(found_entries.closed, 'folder')} could not be opened"
+        if found_entries.closed
+        else ""
+    )
+    return Outcome({**record, "rest": " ".join(notes)}, summary, partial)
 
 
 def _list_folders(entries: Sequence[FolderEntry]) -> list[tuple[str, ...]]:
@@ -62,26 +71,26 @@ def _list_folders(entries: Sequence[FolderEntry]) -> list[tuple[str, ...]]:
     return [path for path in folders if path[-1] not in PASSED_OVER]
 
 
-def _find_entries(place: GrantedPath, depth: int, work: Work) -> FoundEntries:
-    kept: list[FolderEntry] = []
+def _find_entries(granted: GrantedPath, depth: int, work: Work) -> FoundEntries:
+    shown_entries: list[FolderEntry] = []
     waiting: deque[tuple[str, ...]] = deque([()])
     kinds: Counter[str] = Counter()
-    closed = 0
+    closed_folders = 0
     while waiting and kinds.total() < MOST:
         work.go_on()
-        above = waiting.popleft()
+        parent_names = waiting.popleft()
         try:
-            there = list_entries(place, above)
+            entries = list_entries(granted, parent_names)
         except ToolError:
-            if not above:
+            if not parent_names:
                 raise
-            closed += 1
+            closed_folders += 1
             continue
-        kinds.update(entry.kind for entry in there)
-        kept += there[: SHOWN - len(kept)]
-        if len(above) + 1 < depth:
-            waiting += _list_folders(there)
-    return FoundEntries(kept, kinds, closed)
+        kinds.update(entry.kind for entry in entries)
+        shown_entries += entries[: SHOWN - len(shown_entries)]
+        if len(parent_names) + 1 < depth:
+            waiting += _list_folders(entries)
+    return FoundEntries(shown_entries, kinds, closed_folders)
 
 
 def _entry_record(entry: FolderEntry) -> dict[str, object]:

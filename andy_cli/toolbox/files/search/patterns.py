@@ -33,20 +33,20 @@ def expand_pattern(written: str, work: Work) -> list[MeantPath]:
     """
     if not WILD.search(written) or _is_there(written):
         return [MeantPath(written, False)]
-    base, pattern = _split_pattern(written)
+    base_folder, pattern = _split_pattern(written)
     workspace = here().workspace
-    folder = resolve(base or ".", workspace, "list")
+    folder = resolve(base_folder or ".", workspace, "list")
     if not inside(folder, [workspace]):
         raise ToolError(
             f"{spell_out(written)} is a pattern outside the workspace, where nothing is looked up.",
             "List that folder first, then give the names of the files.",
         )
-    found = list(_match_entries(GrantedPath(folder, workspace), pattern, work))
-    if not found:
+    entries = list(_match_entries(GrantedPath(folder, workspace), pattern, work))
+    if not entries:
         raise ToolError(
             f"Nothing fits {spell_out(written)}.", "list_directory shows what there is."
         )
-    return [MeantPath(join_name(base, "/".join(entry.path)), True) for entry in found]
+    return [MeantPath(join_name(base_folder, "/".join(entry.path)), True) for entry in entries]
 
 
 def _is_there(written: str) -> bool:
@@ -63,14 +63,14 @@ def _split_pattern(written: str) -> tuple[str, str]:
     """The folder that is written out, and the pattern of what is in it."""
     # A choice in braces may hold a slash.
     start = min(match.start() for match in (WILD.search(written), BRACES.search(written)) if match)
-    base, _, _ = written[:start].rpartition("/")
-    return base or "/" * written.startswith("/"), written[len(base) :].lstrip("/")
+    base_folder, _, _ = written[:start].rpartition("/")
+    return base_folder or "/" * written.startswith("/"), written[len(base_folder) :].lstrip("/")
 
 
-def _make_filter(forms: Sequence[Glob]) -> Callable[[FolderEntry], bool]:
+def _make_filter(globs: Sequence[Glob]) -> Callable[[FolderEntry], bool]:
     """Make what tells the entries that are looked at: nothing hidden that is not named."""
-    deepest = max(DEEPEST if ANY in form.parts else len(form.parts) for form in forms)
-    hidden = any(part.startswith(".") for form in forms for part in form.parts)
+    deepest = max(DEEPEST if ANY in glob.parts else len(glob.parts) for glob in globs)
+    hidden = any(glob_part.startswith(".") for glob in globs for glob_part in glob.parts)
 
     def is_wanted(entry: FolderEntry) -> bool:
         name = entry.path[-1]
@@ -80,18 +80,18 @@ def _make_filter(forms: Sequence[Glob]) -> Callable[[FolderEntry], bool]:
     return is_wanted
 
 
-def _match_entries(place: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
+def _match_entries(granted: GrantedPath, pattern: str, work: Work) -> Iterator[FolderEntry]:
     """Yield what fits, without what lies in a folder that fits."""
-    forms = parse_globs("/" + pattern)  # from this folder down
-    walk = Walk(place, work, _make_filter(forms))
-    taken: tuple[str, ...] = ()
-    for entry in walk:
-        if taken and entry.path[: len(taken)] == taken:
+    globs = parse_globs("/" + pattern)  # from this folder down
+    folder_walk = Walk(granted, work, _make_filter(globs))
+    taken_folder: tuple[str, ...] = ()
+    for entry in folder_walk:
+        if taken_folder and entry.path[: len(taken_folder)] == taken_folder:
             continue
-        if any(form.matches(entry.path) for form in forms):
-            taken = entry.path if entry.kind == "folder" else ()
+        if any(glob.matches(entry.path) for glob in globs):
+            taken_folder = entry.path if entry.kind == "folder" else ()
             yield entry
-    if walk.cut:
+    if folder_walk.cut:
         raise ToolError("There is too much to look through for a pattern.", "Give a subfolder.")
 
 

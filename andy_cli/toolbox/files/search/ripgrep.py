@@ -30,13 +30,13 @@ def files_holding(text: str, any_case: bool, folder: Path, names: Sequence[str])
     program = find_program("rg")
     if not program or not text:
         return None
-    found: set[str] = set()
+    holding_files: set[str] = set()
     for group in _group_names(names):
-        told = _run_ripgrep(program, text, any_case, folder, group)
-        if told is None:
+        group_files = _run_ripgrep(program, text, any_case, folder, group)
+        if group_files is None:
             return None
-        found |= told
-    return found
+        holding_files |= group_files
+    return holding_files
 
 
 def _group_names(names: Sequence[str]) -> list[list[str]]:
@@ -56,11 +56,11 @@ def _run_ripgrep(
     program: str, text: str, any_case: bool, folder: Path, names: Sequence[str]
 ) -> set[str] | None:
     options = ["--no-config", "--no-messages", "--files-with-matches", "--null", "--text"]
-    case = "--ignore-case" if any_case else "--case-sensitive"
+    case_option = "--ignore-case" if any_case else "--case-sensitive"
     escaped = SPECIAL.sub(r"\\\g<0>", text)
-    line = [program, *options, case, "--regexp", escaped, "--regexp", NO_TEXT, "--", *names]
+    line = [program, *options, case_option, "--regexp", escaped, "--regexp", NO_TEXT, "--", *names]
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             line,
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -71,6 +71,10 @@ def _run_ripgrep(
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    if done.returncode not in (0, 1):
+    if completed.returncode not in (0, 1):
         return None
-    return {part.decode("utf-8", "surrogateescape") for part in done.stdout.split(b"\0") if part}
+    return {
+        file_name.decode("utf-8", "surrogateescape")
+        for file_name in completed.stdout.split(b"\0")
+        if file_name
+    }

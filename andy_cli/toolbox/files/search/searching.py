@@ -51,23 +51,23 @@ class SearchRequest(NamedTuple):
     """A pattern of names that was given as a regular expression; the glob has to fit too."""
 
 
-def search_files(place: GrantedPath, asked: SearchRequest, work: Work) -> Outcome:
+def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work) -> Outcome:
     """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
     taken as a glob if it can be one.
 
     Raises ToolError for a pattern that is neither, and where nothing is to be looked for.
     """
-    as_glob = asked._replace(pattern="", taken_as_glob=asked.pattern)
+    as_glob = search_request._replace(pattern="", taken_as_glob=search_request.pattern)
     try:
-        found = Search(place, asked, work)
+        by_expression = Search(granted, search_request, work)
     except ToolError:
-        if not may_be_glob(asked.pattern):
+        if not may_be_glob(search_request.pattern):
             raise
-        return Search(place, as_glob, work).outcome()
-    outcome = found.outcome()
-    if found.number or not may_be_glob(asked.pattern) or work.over:
+        return Search(granted, as_glob, work).outcome()
+    outcome = by_expression.outcome()
+    if by_expression.number or not may_be_glob(search_request.pattern) or work.over:
         return outcome
-    by_name = Search(place, as_glob, work)
+    by_name = Search(granted, as_glob, work)
     outcome_by_name = by_name.outcome()
     return outcome_by_name if by_name.number else outcome
 
@@ -89,102 +89,104 @@ class Unopened(NamedTuple):
 class Search:
     """One search: first `results()`, then what is to be said about it."""
 
-    def __init__(self, place: GrantedPath, asked: SearchRequest, work: Work) -> None:
+    def __init__(self, granted: GrantedPath, search_request: SearchRequest, work: Work) -> None:
         """`asked.path` is how the place was written: the results are written so that they can be
         opened. Raises ToolError for a pattern that is none."""
-        if not (asked.pattern or asked.glob or asked.taken_as_glob):
+        if not (search_request.pattern or search_request.glob or search_request.taken_as_glob):
             raise ToolError("Say what to look for: a pattern, a glob of names, or both.")
-        self._asked, self._work, self._where = asked, work, show_path(place.path)
-        self._finder = Finder(asked.pattern) if asked.pattern else None
-        given = filter(None, (asked.glob, asked.taken_as_glob))
-        self._globs: Sequence[tuple[Glob, ...]] = [parse_globs(pattern) for pattern in given]
+        self._asked, self._work, self._where = search_request, work, show_path(granted.path)
+        self._finder = Finder(search_request.pattern) if search_request.pattern else None
+        given_globs = filter(None, (search_request.glob, search_request.taken_as_glob))
+        self._globs: Sequence[tuple[Glob, ...]] = [parse_globs(pattern) for pattern in given_globs]
         """Each with the readings of its braces: one reading of each has to fit."""
         self.number = 0
         """Results."""
-        alone = place.path.is_file()
-        self._place = place._replace(path=place.path.parent) if alone else place
-        self._prefix = _name_prefix(asked.path, alone)
+        is_file = granted.path.is_file()
+        self._place = granted._replace(path=granted.path.parent) if is_file else granted
+        self._prefix = _name_prefix(search_request.path, is_file)
         self._ignored = Ignored(self._place)
         self._walk = Walk(self._place, work, lambda entry: not self._ignored(entry))
         self._entries: Iterable[FolderEntry] = (
-            [FolderEntry((place.path.name,), "file")] if alone else self._walk
+            [FolderEntry((granted.path.name,), "file")] if is_file else self._walk
         )
-        self._alone = alone
+        self._alone = is_file
         self._unopened: list[Unopened] = []
         self._looked_at = 0
         self._over = False
 
     def outcome(self) -> Outcome:
-        found = self._find_results()
-        self.number = len(found)
-        cut = len(found) > MOST
-        number = f"more than {MOST} matches" if cut else count_noun(len(found), "match")
-        did = f"found {number if found else 'nothing'} in {self._where}"
-        notes = self._result_notes(cut, nothing=not found)
+        results = self._find_results()
+        self.number = len(results)
+        is_cut = len(results) > MOST
+        number = f"more than {MOST} matches" if is_cut else count_noun(len(results), "match")
+        summary = f"found {number if results else 'nothing'} in {self._where}"
+        notes = self._result_notes(is_cut, is_empty=not results)
         as_glob = self._asked.taken_as_glob
         if not notes and not self._unopened and not as_glob:
-            return Outcome(found, did)
-        told: dict[str, object] = {"data": found[:MOST]}
+            return Outcome(results, summary)
+        record: dict[str, object] = {"data": results[:MOST]}
         if as_glob:
-            taken = (
+            glob_note = (
                 f"{as_glob} was taken as a glob of names: as a regular expression it fits nothing."
             )
-            told = {"note": taken, **told}
-            did += f", by names like {spell_out(as_glob)}"
+            record = {"note": glob_note, **record}
+            summary += f", by names like {spell_out(as_glob)}"
         if notes:
-            told = {"truncated": True, **told, "rest": " ".join(notes)}
-        return Outcome(told | self._named_unopened(), did, self._describe_unopened())
+            record = {"truncated": True, **record, "rest": " ".join(notes)}
+        return Outcome(record | self._named_unopened(), summary, self._describe_unopened())
 
     def _named_unopened(self) -> dict[str, object]:
         """The files that could not be looked into, as far as they are named."""
         if not self._unopened:
             return {}
-        telling = sorted(self._unopened, key=lambda file: GROUPS.index(file.group))[:MOST_NAMED]
-        named = [{"file": file.name, "why": file.why} for file in telling]
-        more = len(self._unopened) - len(named)
+        telling_files = sorted(self._unopened, key=lambda file: GROUPS.index(file.group))[
+            :MOST_NAMED
+        ]
+        named_files = [{"file": file.name, "why": file.why} for file in telling_files]
+        more_files = len(self._unopened) - len(named_files)
         groups = Counter(file.group for file in self._unopened)
         counts = {group: groups[group] for group in GROUPS if groups[group]}
         return {
-            "unopened": named,
-            **({"more_unopened": more, "unopened_counts": counts} if more else {}),
+            "unopened": named_files,
+            **({"more_unopened": more_files, "unopened_counts": counts} if more_files else {}),
         }
 
     def _describe_unopened(self) -> str:
         """Say for the user what could not be looked at."""
         groups = Counter(file.group for file in self._unopened)
         unreadable, documents = groups["unreadable"], groups["documents"] + groups["too large"]
-        parts = []
+        reasons = []
         if unreadable:
-            parts.append(f"{count_noun(unreadable, 'file')} could not be opened")
+            reasons.append(f"{count_noun(unreadable, 'file')} could not be opened")
         if documents:
-            parts.append(f"{count_noun(documents, 'file')} could not be searched for text")
+            reasons.append(f"{count_noun(documents, 'file')} could not be searched for text")
         if self._walk.closed:
-            parts.append(f"{count_noun(self._walk.closed, 'folder')} could not be opened")
+            reasons.append(f"{count_noun(self._walk.closed, 'folder')} could not be opened")
         if self._over or self._walk.cut:
-            parts.append("there was too much to look through all of it")
-        return ", ".join(parts)
+            reasons.append("there was too much to look through all of it")
+        return ", ".join(reasons)
 
     def _find_results(self) -> list[dict[str, object]]:
         """The results; where the time is up, those there are by then."""
-        found: list[dict[str, object]] = []
+        results: list[dict[str, object]] = []
         try:
-            found.extend(islice(self._search_entries(), MOST + 1))
+            results.extend(islice(self._search_entries(), MOST + 1))
         except ToolError:
             if self._work.is_stopped or not self._work.over:
                 raise
             self._over = True
-        return found
+        return results
 
-    def _result_notes(self, cut: bool, nothing: bool) -> list[str]:
+    def _result_notes(self, is_cut: bool, is_empty: bool) -> list[str]:
         """Say for the model what is not there."""
         notes = []
-        if cut:
+        if is_cut:
             notes.append(f"There are more than {MOST}. Narrow the pattern, the glob or the path.")
         if self._over or self._walk.cut:
             notes.append("Not everything was looked through: there is too much. Give a subfolder.")
-        if nothing and self._ignored.any:
+        if is_empty and self._ignored.any:
             notes.append("What .gitignore names was left out; it is searched if its path is given.")
-        if nothing and any(file.group == "may hold keys" for file in self._unopened):
+        if is_empty and any(file.group == "may hold keys" for file in self._unopened):
             notes.append("Files that may hold keys were not looked into; give the path of one.")
         if self._walk.closed:
             notes.append(f"{count_noun(self._walk.closed, 'folder')} may not be read by this user.")
@@ -195,13 +197,13 @@ class Search:
         while portion := list(islice(entries, PORTION)):
             self._looked_at += len(portion)
             progress(f"{self._looked_at:,} files")
-            kept = [entry for entry in portion if self._matches_glob(entry)]
-            likely = self._likely_files(kept)
-            for entry in kept:
-                yield from self._search_entry(entry, likely)
+            matching_entries = [entry for entry in portion if self._matches_glob(entry)]
+            likely_files = self._likely_files(matching_entries)
+            for entry in matching_entries:
+                yield from self._search_entry(entry, likely_files)
 
     def _matches_glob(self, entry: FolderEntry) -> bool:
-        return all(any(form.matches(entry.path) for form in forms) for forms in self._globs)
+        return all(any(glob.matches(entry.path) for glob in globs) for globs in self._globs)
 
     def _likely_files(self, entries: Sequence[FolderEntry]) -> set[str] | None:
         """The paths of files worth opening; None: all."""
@@ -237,20 +239,20 @@ class Search:
             self._pass_over(entry, "unreadable", "may not be read")
             return
         with file:
-            what = kind_of_bytes(file.read(HEAD))
+            file_kind = kind_of_bytes(file.read(HEAD))
             file.seek(0)
-            if not what:
+            if not file_kind:
                 yield from self._text_lines(entry, file)
-            elif not is_document(what, entry.name):
-                group: Group = "documents" if holds_text(what) else "no text"
-                self._pass_over(entry, group, f"is {name_one(what)}")
+            elif not is_document(file_kind, entry.name):
+                group: Group = "documents" if holds_text(file_kind) else "no text"
+                self._pass_over(entry, group, f"is {name_one(file_kind)}")
             elif entry.size > LARGEST_DOCUMENT:
                 self._pass_over(entry, "too large", f"is larger than {show_size(LARGEST_DOCUMENT)}")
             else:
                 yield from self._document_lines(entry, file)
 
-    def _pass_over(self, entry: FolderEntry, group: Group, why: str) -> None:
-        self._unopened.append(Unopened(self._prefix + entry.name, group, why))
+    def _pass_over(self, entry: FolderEntry, group: Group, reason: str) -> None:
+        self._unopened.append(Unopened(self._prefix + entry.name, group, reason))
 
     def _text_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         encoding = encoding_of(file, self._work)
@@ -259,10 +261,10 @@ class Search:
 
     def _document_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
         try:
-            for place, text in read_document(file, entry.name, self._work):
+            for part_name, text in read_document(file, entry.name, self._work):
                 for _, line in self._match_lines([text]):
-                    found: dict[str, object] = {"file": self._prefix + entry.name}
-                    yield found | ({"place": place} if place else {}) | {"text": line}
+                    result: dict[str, object] = {"file": self._prefix + entry.name}
+                    yield result | ({"place": part_name} if part_name else {}) | {"text": line}
         except ToolError as error:
             if self._work.is_stopped or self._work.over:
                 raise
@@ -279,8 +281,8 @@ def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, 
     """The lines that match, with their numbers; however long a line is, memory is bounded."""
     number, pending = 0, ""
     for text in texts:
-        *whole, pending = (pending[:LONGEST_LINE] + text).replace("\r\n", "\n").split("\n")
-        for line in whole:
+        *whole_lines, pending = (pending[:LONGEST_LINE] + text).replace("\r\n", "\n").split("\n")
+        for line in whole_lines:
             number += 1
             if finder.matches(line):
                 yield number, line
@@ -301,6 +303,6 @@ def _line_excerpt(line: str, finder: Finder) -> str:
     if len(line) <= WIDEST:
         return line
     for start in range(0, len(line), WIDEST // 2):
-        if finder.matches(part := line[start : start + WIDEST]):
-            return "..." * (start > 0) + part + "..." * (start + WIDEST < len(line))
+        if finder.matches(excerpt := line[start : start + WIDEST]):
+            return "..." * (start > 0) + excerpt + "..." * (start + WIDEST < len(line))
     return line[:WIDEST] + "..."

@@ -46,22 +46,22 @@ class FolderEntry(NamedTuple):
         return os.fsencode("/".join(self.path)).decode("utf-8", "replace")
 
 
-def list_entries(place: GrantedPath, above: tuple[str, ...] = ()) -> list[FolderEntry]:
+def list_entries(granted: GrantedPath, parent_names: tuple[str, ...] = ()) -> list[FolderEntry]:
     """List one folder, in the order of the names. Raises ToolError if it cannot be read.
 
-    `above` are the names that lead from the place to the folder.
+    `parent_names` are the names that lead from the place to the folder.
     """
-    folder = place.path.joinpath(*above)
-    with _open_folder(folder, place.root) as readable, os.scandir(readable) as names:
-        return sorted(_make_entry(found, above) for found in names)
+    folder = granted.path.joinpath(*parent_names)
+    with _open_folder(folder, granted.root) as readable, os.scandir(readable) as names:
+        return sorted(_make_entry(directory_entry, parent_names) for directory_entry in names)
 
 
 @contextmanager
-def _open_folder(folder: Path, root: Path) -> Iterator[int]:
+def _open_folder(folder: Path, root_folder: Path) -> Iterator[int]:
     """The folder itself, open for reading."""
     try:
         # It is the folder that would hold anything in it.
-        with folder_inside(folder / "any", root) as passing:
+        with folder_inside(folder / "any", root_folder) as passing:
             readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=passing)
     except ToolError as error:
         raise _explain_unread(folder, error) from error
@@ -92,10 +92,10 @@ def _explain_unread(folder: Path, error: ToolError) -> ToolError:
     )
 
 
-def _make_entry(found: "os.DirEntry[str]", above: tuple[str, ...]) -> FolderEntry:
-    path = (*above, found.name)
+def _make_entry(directory_entry: "os.DirEntry[str]", parent_names: tuple[str, ...]) -> FolderEntry:
+    path = (*parent_names, directory_entry.name)
     try:
-        state = found.stat(follow_symlinks=False)
+        state = directory_entry.stat(follow_symlinks=False)
     except OSError:  # it went away
         return FolderEntry(path, "other")
     return FolderEntry(path, _kind_of_mode(state.st_mode), state.st_size, state.st_mtime)
@@ -114,12 +114,12 @@ class Walk:
 
     def __init__(
         self,
-        place: GrantedPath,
+        granted: GrantedPath,
         work: Work,
-        wanted: Callable[[FolderEntry], bool] = lambda entry: True,
+        is_wanted: Callable[[FolderEntry], bool] = lambda entry: True,
     ) -> None:
-        """Leave out what is not `wanted`, a folder with all that is in it."""
-        self._place, self._work, self._wanted = place, work, wanted
+        """Leave out what is not `is_wanted`, a folder with all that is in it."""
+        self._place, self._work, self._wanted = granted, work, is_wanted
         self.closed = 0
         """Folders that may not be read."""
         self.cut = False
@@ -127,14 +127,14 @@ class Walk:
 
     def __iter__(self) -> Iterator[FolderEntry]:
         waiting = list_entries(self._place)[::-1]
-        seen = 0
+        seen_entries = 0
         while waiting:
             self._work.go_on()
             entry = waiting.pop()
             if not self._wanted(entry):
                 continue
-            seen += 1
-            if seen > MOST:
+            seen_entries += 1
+            if seen_entries > MOST:
                 self.cut = True
                 return
             yield entry

@@ -25,7 +25,7 @@ def rows_of(written: object) -> Rows:
         raise ToolError(
             "The values are rows of cells.", 'Write them like [["Name", "Age"], ["Ada", 36]].'
         )
-    if not any(isinstance(piece, list | tuple) for piece in written):
+    if not any(isinstance(element, list | tuple) for element in written):
         written = [written]
     rows = [[_cell(cell) for cell in _row(row)] for row in written]
     if sum(map(len, rows)) > MANY:

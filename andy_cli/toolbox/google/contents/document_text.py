@@ -15,24 +15,24 @@ DEEPEST = 20
 
 def text_of(document: Record) -> str:
     """All tabs, one after the other; a document without tabs is its body."""
-    tabs = list(_read_tabs(as_records(document.get("tabs"))))
-    if not tabs:
+    document_tabs = list(_read_tabs(as_records(document.get("tabs"))))
+    if not document_tabs:
         return "".join(_read_content(as_record(document.get("body")), 0)).strip("\n")
-    parts = []
-    for tab in tabs:
-        title = as_text(as_record(tab.get("tabProperties")).get("title"))
+    tab_texts = []
+    for document_tab in document_tabs:
+        title = as_text(as_record(document_tab.get("tabProperties")).get("title"))
         body = "".join(
-            _read_content(as_record(as_record(tab.get("documentTab")).get("body")), 0)
+            _read_content(as_record(as_record(document_tab.get("documentTab")).get("body")), 0)
         ).strip("\n")
-        parts.append(f"== {title} ==\n\n{body}" if len(tabs) > 1 else body)
-    return "\n\n".join(parts)
+        tab_texts.append(f"== {title} ==\n\n{body}" if len(document_tabs) > 1 else body)
+    return "\n\n".join(tab_texts)
 
 
-def _read_tabs(tabs: list[Record], depth: int = 0) -> Iterator[Record]:
-    for tab in tabs:
-        yield tab
+def _read_tabs(document_tabs: list[Record], depth: int = 0) -> Iterator[Record]:
+    for document_tab in document_tabs:
+        yield document_tab
         if depth < DEEPEST:
-            yield from _read_tabs(as_records(tab.get("childTabs")), depth + 1)
+            yield from _read_tabs(as_records(document_tab.get("childTabs")), depth + 1)
 
 
 def _read_content(holder: Record, depth: int) -> Iterator[str]:
@@ -48,20 +48,20 @@ def _read_content(holder: Record, depth: int) -> Iterator[str]:
 
 
 def _read_paragraph(paragraph: Record) -> str:
-    said = "".join(map(_read_element, as_records(paragraph.get("elements"))))
-    if not said.strip():
-        return said
+    paragraph_text = "".join(map(_read_element, as_records(paragraph.get("elements"))))
+    if not paragraph_text.strip():
+        return paragraph_text
     style = as_text(as_record(paragraph.get("paragraphStyle")).get("namedStyleType"))
     level = style.removeprefix("HEADING_")
     if style == "TITLE":
-        return f"# {said}"
+        return f"# {paragraph_text}"
     if level.isdigit() and level != style:
-        return f"{'#' * min(6, int(level[:2]))} {said}"
+        return f"{'#' * min(6, int(level[:2]))} {paragraph_text}"
     if "bullet" in paragraph:
         nesting = as_record(paragraph["bullet"]).get("nestingLevel")
         indent = min(nesting, 9) if isinstance(nesting, int) and nesting > 0 else 0
-        return f"{'  ' * indent}- {said}"
-    return said
+        return f"{'  ' * indent}- {paragraph_text}"
+    return paragraph_text
 
 
 def _name_person(person: Record) -> str:
@@ -70,13 +70,13 @@ def _name_person(person: Record) -> str:
 
 
 def _read_element(element: Record) -> str:
-    if run := as_record(element.get("textRun")):
+    if text_run := as_record(element.get("textRun")):
         # A vertical tab is a line break within a paragraph.
-        return as_text(run.get("content")).replace("\v", "\n")
+        return as_text(text_run.get("content")).replace("\v", "\n")
     if person := as_record(as_record(element.get("person")).get("personProperties")):
         return _name_person(person)
-    if link := as_record(as_record(element.get("richLink")).get("richLinkProperties")):
-        title, address = as_text(link.get("title")), as_text(link.get("uri"))
+    if rich_link := as_record(as_record(element.get("richLink")).get("richLinkProperties")):
+        title, address = as_text(rich_link.get("title")), as_text(rich_link.get("uri"))
         return f"{title} ({address})" if title else address
     if "inlineObjectElement" in element:
         return "[image]"
@@ -100,6 +100,6 @@ def ends_empty(document: Record) -> bool:
     Needs of the document only where its elements begin and end.
     """
     content = as_records(as_record(document.get("body")).get("content"))
-    last = content[-1] if content else {}
-    start, end = last.get("startIndex") or 0, last.get("endIndex")
+    last_element = content[-1] if content else {}
+    start, end = last_element.get("startIndex") or 0, last_element.get("endIndex")
     return not content or (isinstance(end, int) and isinstance(start, int) and end - start <= 1)

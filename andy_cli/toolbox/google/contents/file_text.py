@@ -24,12 +24,12 @@ def is_text(kind: str) -> bool:
 class FilePage:
     """Takes a file in from its beginning; keeps the page at `offset`, which is in characters."""
 
-    def __init__(self, offset: int, sure: bool) -> None:
+    def __init__(self, offset: int, surely_text: bool) -> None:
         self.text = ""
         self.more = False
         self.binary = False
         self._skip = offset
-        self._sure = sure
+        self._sure = surely_text
         self._held = b""
         self._size = 0
         self._decoder: codecs.IncrementalDecoder | None = None
@@ -41,14 +41,14 @@ class FilePage:
             if len(self._held) < LOOKED_AT:
                 return True
             data = self._begin_page()
-        return not self.binary and self._take_data(data, last=False)
+        return not self.binary and self._take_data(data, is_last=False)
 
     def finish(self) -> None:
         """The file ended, or enough of it was there."""
         if self._decoder is None:
-            self._take_data(self._begin_page(), last=True)
+            self._take_data(self._begin_page(), is_last=True)
         elif not self.more:
-            self._take_data(b"", last=True)
+            self._take_data(b"", is_last=True)
 
     def _begin_page(self) -> bytes:
         data, self._held = self._held, b""
@@ -62,15 +62,17 @@ class FilePage:
         self._decoder = codecs.getincrementaldecoder(coding)("replace")
         return data
 
-    def _take_data(self, data: bytes, last: bool) -> bool:
+    def _take_data(self, data: bytes, is_last: bool) -> bool:
         """Read a part of the file; tell whether more of it is wanted."""
         if self._decoder is None or self.binary:
             return False
-        for at in range(0, len(data) or 1, PAGE):
-            piece = self._decoder.decode(data[at : at + PAGE], last and at + PAGE >= len(data))
-            skipped = min(self._skip, len(piece))
+        for position in range(0, len(data) or 1, PAGE):
+            decoded = self._decoder.decode(
+                data[position : position + PAGE], is_last and position + PAGE >= len(data)
+            )
+            skipped = min(self._skip, len(decoded))
             self._skip -= skipped
-            self.text += piece[skipped:]
+            self.text += decoded[skipped:]
             if len(self.text) > PAGE:
                 self.text, self.more = self.text[:PAGE], True
                 return False

@@ -28,9 +28,9 @@ class Receiver(NamedTuple):
 
     def show_receiver(self) -> str:
         """With both spellings of a domain: one letter may look like another."""
-        foreign = f" ({self.address})" if self.address != self.written else ""
-        shown = self.written + foreign
-        return f"{self.name} <{shown}>" if self.name else shown
+        other_spelling = f" ({self.address})" if self.address != self.written else ""
+        shown_address = self.written + other_spelling
+        return f"{self.name} <{shown_address}>" if self.name else shown_address
 
 
 class MailDraft(NamedTuple):
@@ -40,50 +40,52 @@ class MailDraft(NamedTuple):
 
     def show_mail(self) -> str:
         """The whole mail, for whoever has to agree to it."""
-        to = ", ".join(receiver.show_receiver() for receiver in self.to)
-        return f"To: {to}\nSubject: {self.subject}\n\n{self.body}"
+        shown_receivers = ", ".join(receiver.show_receiver() for receiver in self.to)
+        return f"To: {shown_receivers}\nSubject: {self.subject}\n\n{self.body}"
 
 
 def draft_mail(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
     """Raises ToolError for what cannot be sent."""
-    found = parse_receivers(to)
-    if not found:
+    receivers = parse_receivers(to)
+    if not receivers:
         raise ToolError("The mail has no receiver.", "Give an address like ada@example.org.")
-    if len(found) > MANY:
-        raise ToolError(f"A mail goes to {MANY} receivers at most, not {len(found)}.")
+    if len(receivers) > MANY:
+        raise ToolError(f"A mail goes to {MANY} receivers at most, not {len(receivers)}.")
     if len(body) > LARGEST:
         raise ToolError("The mail is too long.", "Put the text into a document and send its link.")
     try:
         (subject + body).encode()
     except UnicodeEncodeError as error:
         raise ToolError("The mail holds half a character.", "Write that character anew.") from error
-    return MailDraft(tuple(found), " ".join(subject.split()), body)
+    return MailDraft(tuple(receivers), " ".join(subject.split()), body)
 
 
 def parse_receivers(to: str | Sequence[str]) -> list[Receiver]:
     """Each once, in order. Raises ToolError for anything that is no address."""
     written = to if isinstance(to, str) else ", ".join(to)
-    found: dict[str, Receiver] = {}
+    receivers: dict[str, Receiver] = {}
     for address in _split_addresses(written):
         receiver = _parse_receiver(address)
-        found.setdefault(receiver.address.lower(), receiver)
-    return list(found.values())
+        receivers.setdefault(receiver.address.lower(), receiver)
+    return list(receivers.values())
 
 
 def _split_addresses(written: str) -> list[str]:
     """At commas, semicolons and line ends, but not within quotes."""
-    parts = re.findall(r'(?:"[^"\r\n]*"|[^",;\r\n]|")+', written)
-    return [part.strip() for part in parts if part.strip()]
+    addresses = re.findall(r'(?:"[^"\r\n]*"|[^",;\r\n]|")+', written)
+    return [address.strip() for address in addresses if address.strip()]
 
 
 def _parse_receiver(written: str) -> Receiver:
-    named = re.fullmatch(r"([^<>]*)<([^<>]*)>", written)
-    name, address = (named[1], named[2]) if named else ("", written)
+    name_and_address = re.fullmatch(r"([^<>]*)<([^<>]*)>", written)
+    name, address = (
+        (name_and_address[1], name_and_address[2]) if name_and_address else ("", written)
+    )
     address = address.strip().removeprefix("mailto:")
     local, _, domain = address.rpartition("@")
     labels = [*local.split("."), *domain.split(".")]
-    good = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
-    if not good or len(address) > 254 or not all(0 < len(label) < 65 for label in labels):
+    is_usable = ADDRESS.fullmatch(address) and local.isascii() and address.isprintable()
+    if not is_usable or len(address) > 254 or not all(0 < len(label) < 65 for label in labels):
         raise ToolError(f"{show_id(written)} is no usable mail address.", "Ask the user for it.")
     name = " ".join(name.replace('"', " ").split())
     if not name.isprintable():

@@ -35,12 +35,12 @@ class MailBody(NamedTuple):
 
 def message_headers(message: Record) -> dict[str, str]:
     """The headers of the outermost part, their names in lower case; the first of each."""
-    found: dict[str, str] = {}
+    headers: dict[str, str] = {}
     for header in as_records(as_record(message.get("payload")).get("headers")):
-        found.setdefault(
+        headers.setdefault(
             as_text(header.get("name")).lower(), _decode_header(as_text(header.get("value")))
         )
-    return found
+    return headers
 
 
 def _decode_header(value: str) -> str:
@@ -58,60 +58,60 @@ def _decode_header(value: str) -> str:
 
 def body_of(message: Record) -> MailBody | None:
     """The part to read: the first plain text, else the first HTML."""
-    html = None
-    for part in _list_parts(as_record(message.get("payload"))):
-        kind = as_text(part.get("mimeType")).lower()
-        if as_text(part.get("filename")) or kind not in ("text/plain", "text/html"):
+    html_body = None
+    for message_part in _list_parts(as_record(message.get("payload"))):
+        kind = as_text(message_part.get("mimeType")).lower()
+        if as_text(message_part.get("filename")) or kind not in ("text/plain", "text/html"):
             continue
-        body = as_record(part.get("body"))
-        of_part = message_headers({"payload": part}).get("content-type", "")
-        charset = CHARSET.search(of_part)
-        found = MailBody(
+        body = as_record(message_part.get("body"))
+        content_type = message_headers({"payload": message_part}).get("content-type", "")
+        charset = CHARSET.search(content_type)
+        found_body = MailBody(
             as_text(body.get("data")),
             as_text(body.get("attachmentId")),
             kind,
             charset[1] if charset else "utf-8",
         )
         if kind == "text/plain":
-            return found
-        html = html or found
-    return html
+            return found_body
+        html_body = html_body or found_body
+    return html_body
 
 
 def read_body(body: MailBody, data: str) -> str:
     """The text of a part whose data is here by now."""
     try:
-        raw = base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
+        decoded = base64.urlsafe_b64decode(data + "=" * (-len(data) % 4))
     except (binascii.Error, ValueError):
         return ""
-    written = _decode_body(raw, body.charset)
+    written = _decode_body(decoded, body.charset)
     if body.kind != "text/html":
         return written.replace("\r\n", "\n")
     return html_to_text(written[:LARGEST_HTML], MAIL_STYLE)[1]
 
 
-def _decode_body(raw: bytes, charset: str) -> str:
+def _decode_body(encoded: bytes, charset: str) -> str:
     """Gmail mostly has made UTF-8 of it, whatever the header says."""
     try:
-        return raw.decode("utf-8")
+        return encoded.decode("utf-8")
     except UnicodeDecodeError:
-        return decode_text(raw, charset)
+        return decode_text(encoded, charset)
 
 
 def list_attachments(message: Record) -> list[dict[str, object]]:
     return [
         {
-            "name": as_text(part.get("filename")),
-            "mimeType": as_text(part.get("mimeType")),
-            "bytes": as_record(part.get("body")).get("size"),
+            "name": as_text(message_part.get("filename")),
+            "mimeType": as_text(message_part.get("mimeType")),
+            "bytes": as_record(message_part.get("body")).get("size"),
         }
-        for part in _list_parts(as_record(message.get("payload")))
-        if as_text(part.get("filename"))
+        for message_part in _list_parts(as_record(message.get("payload")))
+        if as_text(message_part.get("filename"))
     ]
 
 
 def _list_parts(payload: Record, depth: int = 0) -> Iterator[Record]:
     yield payload
     if depth < DEEPEST:
-        for part in as_records(payload.get("parts"))[:PARTS]:
-            yield from _list_parts(part, depth + 1)
+        for message_part in as_records(payload.get("parts"))[:PARTS]:
+            yield from _list_parts(message_part, depth + 1)

@@ -24,44 +24,54 @@ Told = dict[str, object]
 
 def page_of_text(text: str, offset: int = 0) -> Told:
     """A piece of a text, and how to get the next one."""
-    piece = text[offset : offset + PAGE]
-    return {"text": piece, **describe_next(offset, piece, len(text) > offset + PAGE)}
+    page_text = text[offset : offset + PAGE]
+    return {"text": page_text, **describe_next(offset, page_text, len(text) > offset + PAGE)}
 
 
-def describe_next(offset: int, piece: str, more: bool) -> Told:
+def describe_next(offset: int, page_text: str, has_more: bool) -> Told:
     """Describe how to get what follows a piece; nothing where it was the last."""
-    if not more:
+    if not has_more:
         return {}
-    at = offset + len(piece)
-    return {"truncated": f"The text goes on: call again with offset {at}.", "nextOffset": at}
+    next_offset = offset + len(page_text)
+    return {
+        "truncated": f"The text goes on: call again with offset {next_offset}.",
+        "nextOffset": next_offset,
+    }
 
 
-def fitting_items(items: Sequence[object], most: int = LIST) -> list[object]:
+def fitting_items(items: Sequence[object], most_characters: int = LIST) -> list[object]:
     """The first items, as many as can be told at once, their texts cut to a bearable length."""
-    kept: list[object] = []
+    fitting: list[object] = []
     for item in items:
         short_item = clip_texts(item, TEXT)
-        most -= len(json.dumps(short_item, ensure_ascii=False, default=str)) + 2
+        most_characters -= len(json.dumps(short_item, ensure_ascii=False, default=str)) + 2
         # A first one that is long alone is better than nothing, but not whatever its length.
-        if most < 0 and (kept or most < -2 * LIST):
+        if most_characters < 0 and (fitting or most_characters < -2 * LIST):
             break
-        kept.append(short_item)
-    return kept
+        fitting.append(short_item)
+    return fitting
 
 
-def outcome(data: Mapping[str, object], did: str) -> Outcome:
+def outcome(data: Mapping[str, object], summary: str) -> Outcome:
     """Make the outcome of a tool, whatever length of text it was sent."""
-    return Outcome(clip_texts(data, PAGE), did)
+    return Outcome(clip_texts(data, PAGE), summary)
 
 
-def clip_texts(value: object, most: int) -> object:
+def clip_texts(value: object, most_characters: int) -> object:
     """The same with its texts cut, and long lists too."""
     if isinstance(value, str):
-        return value if len(value) <= most else f"{value[:most]}... ({len(value)} characters)"
+        return (
+            value
+            if len(value) <= most_characters
+            else f"{value[:most_characters]}... ({len(value)} characters)"
+        )
     if isinstance(value, Mapping):
-        return {clip_texts(key, TEXT): clip_texts(part, most) for key, part in value.items()}
+        return {
+            clip_texts(key, TEXT): clip_texts(inner_value, most_characters)
+            for key, inner_value in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [clip_texts(element, most) for element in value[:ENTRIES]]
+        return [clip_texts(element, most_characters) for element in value[:ENTRIES]]
     return value
 
 
@@ -75,18 +85,18 @@ class TextRest(NamedTuple):
 
 
 def describe_cut(
-    items: Sequence[object], kept: Sequence[object], more: bool, rest: TextRest
+    items: Sequence[object], fitting: Sequence[object], has_more: bool, cut_text: TextRest
 ) -> Told:
     """Describe where a list was cut; nothing of one that is."""
-    if len(kept) < len(items):
-        return {"truncated": f"{len(items) - len(kept)} more were found. {rest.of_long}"}
-    return {"truncated": f"There are more. {rest.of_more}"} if more else {}
+    if len(fitting) < len(items):
+        return {"truncated": f"{len(items) - len(fitting)} more were found. {cut_text.of_long}"}
+    return {"truncated": f"There are more. {cut_text.of_more}"} if has_more else {}
 
 
-def shorten_words(text: str, most: int = 60) -> str:
+def shorten_words(text: str, most_characters: int = 60) -> str:
     """Foreign words within a sentence of ours: one line, in quotes."""
-    line = " ".join(one_line(text[: 4 * most]).split())
-    return f"'{line if len(line) <= most else line[: most - 3] + '...'}'"
+    line = " ".join(one_line(text[: 4 * most_characters]).split())
+    return f"'{line if len(line) <= most_characters else line[: most_characters - 3] + '...'}'"
 
 
 def count_noun(number: int, noun: str) -> str:

@@ -26,26 +26,26 @@ TASKS = Api("Google Tasks", "google.tasks_url", "/tasks/v1")
 
 def base_address(api: Api) -> str:
     """The address that its operations stand below. Raises ToolError for one that is not safe."""
-    root = safe_address(here().settings, api.setting)
-    return root.removesuffix(api.path) + api.path
+    root_address = safe_address(here().settings, api.setting)
+    return root_address.removesuffix(api.path) + api.path
 
 
 def upload_address(api: Api) -> str:
     """Return the address that content is sent to: the same host, below `/upload`."""
-    root = safe_address(here().settings, api.setting)
-    return f"{root.removesuffix(api.path)}/upload{api.path}"
+    root_address = safe_address(here().settings, api.setting)
+    return f"{root_address.removesuffix(api.path)}/upload{api.path}"
 
 
 def safe_address(settings: Settings, key: str) -> str:
     """An address from the settings. Tokens go there: in the clear to this machine alone."""
     url = settings.text(key).strip().rstrip("/")
     try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        good = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url))
+        url_parts = urlsplit(url)
+        host = url_parts.hostname or ""
+        is_safe = url_parts.scheme == "https" or (url_parts.scheme == "http" and is_loopback(url))
     except ValueError:
-        host, good = "", False
-    if not host or not good or parts.query or parts.username:
+        host, is_safe = "", False
+    if not host or not is_safe or url_parts.query or url_parts.username:
         raise ToolError(f"The setting {key} is no https:// address. Correct it or take it out.")
     return url
 

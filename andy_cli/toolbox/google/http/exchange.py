@@ -37,14 +37,14 @@ class Broken(Exception):
     """There was no answer, or not all of it. The text is one sentence; `sent` tells whether any
     of the request had left by then, `late` that it took too long."""
 
-    def __init__(self, why: str, sent: bool, late: bool = False) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, sent: bool, late: bool = False) -> None:
+        super().__init__(reason)
         self.sent = sent
         self.late = late
 
-    def as_tool_error(self, more: str = "") -> ToolError:
+    def as_tool_error(self, further_text: str = "") -> ToolError:
         """The same for a tool, with one more sentence."""
-        return (ToolTimeout if self.late else ToolError)(f"{self} {more}".rstrip())
+        return (ToolTimeout if self.late else ToolError)(f"{self} {further_text}".rstrip())
 
 
 class BodyReader(Protocol):
@@ -62,8 +62,8 @@ class Wire(Protocol):
 class Whole:
     """Takes the whole of an answer. Of one that is too large nothing is left, and `over` is set."""
 
-    def __init__(self, most: int = LARGEST) -> None:
-        self._most = most
+    def __init__(self, most_bytes: int = LARGEST) -> None:
+        self._most = most_bytes
         self._pieces: list[bytes] = []
         self._size = 0
 

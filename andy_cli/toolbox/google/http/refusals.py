@@ -68,21 +68,21 @@ def read_refusal(
     from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
     try:
-        found = json.loads(body)
+        answer = json.loads(body)
     except (ValueError, RecursionError):
-        found = None
-    said, reasons = _read_error(found)
-    message = one_line(redact_text(said, secrets))[:LONGEST].strip()
+        answer = None
+    error_message, reasons = _read_error(answer)
+    message = one_line(redact_text(error_message, secrets))[:LONGEST].strip()
     return GoogleRefusal(
         status, reasons, message, parse_retry_after(headers.get("retry-after", ""))
     )
 
 
-def _read_error(found: object) -> tuple[str, frozenset[str]]:
+def _read_error(answer: object) -> tuple[str, frozenset[str]]:
     """The words and the reasons of an error object, whatever is missing in it."""
-    error = found.get("error") if isinstance(found, dict) else None
-    if isinstance(error, str) and isinstance(found, dict):
-        return str(found.get("error_description") or error), frozenset([error])
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if isinstance(error, str) and isinstance(answer, dict):
+        return str(answer.get("error_description") or error), frozenset([error])
     if not isinstance(error, dict):
         return "", frozenset()
     details = [*_list_details(error.get("errors")), *_list_details(error.get("details"))]
@@ -110,11 +110,11 @@ def parse_retry_after(text: str) -> float | None:
 def explain_refusal(refusal: GoogleRefusal, name: str, missing: str, change: bool) -> str:
     """Explain a refusal. `missing` is said where there is no such thing; `change` tells that the
     request would have changed something."""
-    said = _explain_reason(refusal, name, missing)
+    explanation = _explain_reason(refusal, name, missing)
     if not change:
-        return said
+        return explanation
     # A server that fails may have done it all the same; one that refuses has not.
-    return f"{said} {UNSURE if refusal.status in (408, *range(500, 600)) else NOT_DONE}"
+    return f"{explanation} {UNSURE if refusal.status in (408, *range(500, 600)) else NOT_DONE}"
 
 
 def _explain_reason(refusal: GoogleRefusal, name: str, missing: str) -> str:
@@ -161,5 +161,5 @@ def _quote_message(message: str) -> str:
     return f": {message.rstrip('.')}" if message else ""
 
 
-def _spell_seconds(wait: float | None) -> str:
-    return "a minute" if wait is None else f"{max(1, round(wait))} seconds"
+def _spell_seconds(seconds: float | None) -> str:
+    return "a minute" if seconds is None else f"{max(1, round(seconds))} seconds"

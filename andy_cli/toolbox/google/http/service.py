@@ -58,9 +58,9 @@ class ResultPage(NamedTuple):
 
 
 class Service:
-    def __init__(self, api: Api, wire: Wire, settings: Settings) -> None:
+    def __init__(self, api: Api, transport: Wire, settings: Settings) -> None:
         self.api = api
-        self._wire = wire
+        self._wire = transport
         self._settings = settings
         self._base = base_address(api)
         self._token = ""
@@ -73,44 +73,44 @@ class Service:
 
         Raises ToolError for all that is no such object.
         """
-        whole = await self.take(path, missing, Whole, query)
-        self._taken += len(whole.data)
-        if whole.over or self._taken > MOST:
+        answer = await self.take(path, missing, Whole, query)
+        self._taken += len(answer.data)
+        if answer.over or self._taken > MOST:
             raise ToolError(f"{self.api.name} answers more than andy takes in.", "Ask for less.")
-        return self._read_object(whole)
+        return self._read_object(answer)
 
     async def take(
         self, path: str, missing: Missing, reader: Callable[[], R], query: Query | None = None
     ) -> R:
         """Fetch what is at a path, taken in by a reader; each try has one of its own."""
         request = ApiCall("GET", self._base + path, query)
-        tried, renewed = 0, False
+        tries, renewed = 0, False
         while True:
-            tried += 1
-            taking = reader()
+            tries += 1
+            body_reader = reader()
             try:
-                reply = await self._wire.exchange(request, await self._fresh(), taking)
+                reply = await self._wire.exchange(request, await self._fresh(), body_reader)
             except Broken as broken:
-                if tried >= min(self._tries, UNREACHED):
+                if tries >= min(self._tries, UNREACHED):
                     raise broken.as_tool_error() from broken
-                await self._pause_before_retry(tried, None)
+                await self._pause_before_retry(tries, None)
                 continue
             if reply.ok:
-                return taking
+                return body_reader
             if reply.status == 401 and not renewed:
                 renewed = True
                 self._token = await access_token(self._settings, refused=self._token)
                 continue
             refusal = self._refusal(reply)
-            if tried >= self._tries or not refusal.can_be_repeated:
+            if tries >= self._tries or not refusal.can_be_repeated:
                 raise self._explain_refusal(refusal, missing, change=False)
-            await self._pause_before_retry(tried, refusal.wait)
+            await self._pause_before_retry(tries, refusal.wait)
 
     async def list_items(
         self,
         path: str,
         key: str,
-        most: int,
+        most_items: int,
         missing: Missing,
         query: Query | None = None,
         size: str = "maxResults",
@@ -123,14 +123,14 @@ class Service:
         items: list[Record] = []
         next_page = ""
         for _ in range(PAGES):
-            length = min(largest, most - len(items))
-            asked = {**(query or {}), size: length, "pageToken": next_page}
-            answer = await self.read(path, missing, asked)
+            length = min(largest, most_items - len(items))
+            page_query = {**(query or {}), size: length, "pageToken": next_page}
+            answer = await self.read(path, missing, page_query)
             items += as_records(answer.get(key))
             next_page = as_text(answer.get("nextPageToken"))
-            if not next_page or len(items) >= most:
+            if not next_page or len(items) >= most_items:
                 break
-        return ResultPage(items[:most], bool(next_page) or len(items) > most)
+        return ResultPage(items[:most_items], bool(next_page) or len(items) > most_items)
 
     async def change(
         self,
@@ -146,30 +146,30 @@ class Service:
         return await self.send(request, missing)
 
     async def send(self, request: ApiCall, missing: Missing) -> Record:
-        held, whole = await self._fresh(), Whole()
+        token, answer = await self._fresh(), Whole()
         self.unanswered = True
         try:
-            reply = await self._wire.exchange(request, held, whole)
+            reply = await self._wire.exchange(request, token, answer)
         except Broken as broken:
             raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE) from broken
         if reply.status == 401:
             # Not sent again: the next call finds a login that holds, or hears that there is none.
-            await access_token(self._settings, refused=held)
+            await access_token(self._settings, refused=token)
             raise ToolError(f"The Google login had to be renewed. {NOT_DONE} Try again.")
         if not reply.ok:
             raise self._explain_refusal(self._refusal(reply), missing, change=True)
         self.unanswered = False
-        if reply.status == 204 or (not whole.data and not whole.over):
+        if reply.status == 204 or (not answer.data and not answer.over):
             return {}
         try:
-            return self._read_object(whole)
+            return self._read_object(answer)
         except ToolError as error:
             raise ToolError(f"{error} {UNSURE}") from error
 
     def created_id(self, answer: Record, key: str = "id") -> str:
         """The id of what a change made. Raises ToolError if the answer has none."""
-        if found := as_text(answer.get(key)):
-            return found
+        if new_id := as_text(answer.get(key)):
+            return new_id
         raise ToolError(f"{self.api.name} does not say what it has done. {UNSURE}")
 
     @property
@@ -180,11 +180,11 @@ class Service:
         self._token = self._token or await access_token(self._settings)
         return self._token
 
-    async def _pause_before_retry(self, tried: int, wait: float | None) -> None:
-        most = min(
-            LONGEST_BACKOFF, self._settings.number("network.first_backoff") * 2 ** (tried - 1)
+    async def _pause_before_retry(self, tries: int, asked_wait: float | None) -> None:
+        longest_pause = min(
+            LONGEST_BACKOFF, self._settings.number("network.first_backoff") * 2 ** (tries - 1)
         )
-        await asyncio.sleep(max(random.uniform(0, most), wait or 0.0))
+        await asyncio.sleep(max(random.uniform(0, longest_pause), asked_wait or 0.0))
 
     def _refusal(self, reply: ApiReply) -> GoogleRefusal:
         return read_refusal(reply.status, reply.headers, reply.refused, (self._token,))
@@ -193,13 +193,13 @@ class Service:
         advice = missing.advice if refusal.status in GONE else ""
         return ToolError(explain_refusal(refusal, self.api.name, missing.message, change), advice)
 
-    def _read_object(self, whole: Whole) -> Record:
+    def _read_object(self, answer: Whole) -> Record:
         try:
-            found = json.loads(whole.data)
+            value = json.loads(answer.data)
         except (ValueError, RecursionError):
-            found = None
-        if isinstance(found, dict):
-            return found
+            value = None
+        if isinstance(value, dict):
+            return value
         raise ToolError(
             f"{self.api.name} answered something else than data. Perhaps a proxy or the login page "
             "of a network is on the way."
@@ -216,8 +216,8 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
     seconds = settings.number("google.timeout")
     service: Service | None = None
     try:
-        async with asyncio.timeout(seconds), open_http(base_address(api), settings) as wire:
-            service = Service(api, wire, settings)
+        async with asyncio.timeout(seconds), open_http(base_address(api), settings) as transport:
+            service = Service(api, transport, settings)
             yield service
     except TimeoutError as error:
         unsure = service is not None and service.unanswered

@@ -8,10 +8,10 @@ from andy_cli.toolbox.google.http.exchange import ApiCall, Query
 
 
 def multipart_call(
-    url: str, about: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
+    url: str, metadata: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
 ) -> ApiCall:
     """`media` is a media type and content; without, what is said about the file is all there is."""
-    described = json.dumps(about).encode()
+    described = json.dumps(metadata).encode()
     if media is None:
         plain = {name: value for name, value in query.items() if name != "uploadType"}
         return ApiCall("POST", url, plain, described)
@@ -19,7 +19,7 @@ def multipart_call(
     # Random, and twice as long as anything that could be met by chance in a text.
     boundary = secrets.token_hex(32)
     head = f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n"
-    then = f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n"
-    end = f"\r\n--{boundary}--\r\n"
-    body = head.encode() + described + then.encode() + content + end.encode()
+    media_head = f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n"
+    closing = f"\r\n--{boundary}--\r\n"
+    body = head.encode() + described + media_head.encode() + content + closing.encode()
     return ApiCall("POST", url, query, body, f"multipart/related; boundary={boundary}")

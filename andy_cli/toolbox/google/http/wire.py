@@ -22,11 +22,11 @@ class Http:
         self._client = client
 
     async def exchange(self, request: ApiCall, token: str, reader: BodyReader) -> ApiReply:
-        sent = False
+        was_sent = False
 
         async def watch(event: str, details: object) -> None:
-            nonlocal sent
-            sent = sent or event.endswith("send_request_headers.started")
+            nonlocal was_sent
+            was_sent = was_sent or event.endswith("send_request_headers.started")
 
         try:
             async with self._client.stream(
@@ -40,14 +40,14 @@ class Http:
                 extensions={"trace": watch},
             ) as response:
                 refused = Whole(REFUSAL)
-                taking = reader if response.is_success else refused
-                async for piece in response.aiter_bytes():
-                    if not taking.feed(piece):
+                body_reader = reader if response.is_success else refused
+                async for data in response.aiter_bytes():
+                    if not body_reader.feed(data):
                         break
                 return ApiReply(response.status_code, response.headers, refused.data)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            late = isinstance(error, httpx2.TimeoutException)
-            raise Broken(_explain_error(error, request.url), sent, late) from error
+            is_timeout = isinstance(error, httpx2.TimeoutException)
+            raise Broken(_explain_error(error, request.url), was_sent, is_timeout) from error
 
 
 @asynccontextmanager
@@ -92,14 +92,14 @@ def _explain_error(error: Exception, url: str) -> str:
 
 def _list_causes(error: BaseException) -> list[BaseException]:
     """The error, what it came from, and the members of groups on the way."""
-    found: list[BaseException] = []
+    causes: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
-        each = waiting.pop()
-        if each is None or each in found:
+        cause = waiting.pop()
+        if cause is None or cause in causes:
             continue
-        found.append(each)
-        waiting += [each.__cause__, each.__context__]
-        if isinstance(each, BaseExceptionGroup):
-            waiting += each.exceptions
-    return found
+        causes.append(cause)
+        waiting += [cause.__cause__, cause.__context__]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+    return causes

@@ -25,27 +25,27 @@ class GoogleAccount:
 def record() -> dict[str, Any]:
     """The file's content; empty where there is none. Raises ToolError for one that is damaged."""
     try:
-        found = json.loads(login_file().read_text(encoding="utf-8"))
+        content = json.loads(login_file().read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise ToolError(f"The Google login in {login_file()} cannot be read. {LOG_IN}") from error
-    if not isinstance(found, dict) or not isinstance(found.get("client_id"), str):
+    if not isinstance(content, dict) or not isinstance(content.get("client_id"), str):
         raise ToolError(f"The Google login in {login_file()} is damaged. {LOG_IN}")
-    return found
+    return content
 
 
 def connected_account() -> GoogleAccount | None:
     """Find who is connected, if anybody. Raises ToolError for a damaged file."""
-    found = record()
-    if not found:
+    login_record = record()
+    if not login_record:
         return None
-    scopes = found.get("scopes")
+    scopes = login_record.get("scopes")
     return GoogleAccount(
-        email=str(found.get("email") or ""),
-        client_id=found["client_id"],
+        email=str(login_record.get("email") or ""),
+        client_id=login_record["client_id"],
         scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
-        kept="keyring" if found.get("kept") == "keyring" else "file",
+        kept="keyring" if login_record.get("kept") == "keyring" else "file",
     )
 
 

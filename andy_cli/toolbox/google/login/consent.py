@@ -48,15 +48,15 @@ class ConsentQuestion:
 def client_in(path: Path) -> Client:
     """The client in the JSON file that Google's console gives. Raises UsageError."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", HOW) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no JSON file of a client.", HOW) from error
-    kinds = found if isinstance(found, dict) else {}
-    if "web" in kinds:
+    clients_by_kind = content if isinstance(content, dict) else {}
+    if "web" in clients_by_kind:
         raise UsageError(f"{path} is for a web site; andy needs one for a desktop app.", HOW)
-    installed = kinds.get("installed")
+    installed = clients_by_kind.get("installed")
     if isinstance(installed, dict):
         id, secret = installed.get("client_id"), installed.get("client_secret")
         if isinstance(id, str) and isinstance(secret, str) and id and secret:
@@ -70,7 +70,7 @@ def make_question(
     """Make the question for the user. Raises ToolError for an address that is not safe."""
     state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(64)
     digest = hashlib.sha256(verifier.encode()).digest()
-    asked = {
+    query = {
         "response_type": "code",
         "client_id": client.id,
         "redirect_uri": redirect,
@@ -82,7 +82,7 @@ def make_question(
         "access_type": "offline",
         "prompt": "consent",
     }
-    url = f"{safe_address(settings, 'google.auth_url')}?{urlencode(asked)}"
+    url = f"{safe_address(settings, 'google.auth_url')}?{urlencode(query)}"
     return ConsentQuestion(url, redirect, state, verifier)
 
 
@@ -90,10 +90,10 @@ def code_in(question: ConsentQuestion, address: str) -> str | None:
     """The code in an address that the browser was sent back to; None if it answers another
     question. Raises ToolError for a no."""
     try:
-        given = parse_qs(urlsplit(address.strip()).query)
+        query = parse_qs(urlsplit(address.strip()).query)
     except ValueError:
         return None
-    state, code, error = ((given.get(name) or [""])[0] for name in ("state", "code", "error"))
+    state, code, error = ((query.get(name) or [""])[0] for name in ("state", "code", "error"))
     if not secrets.compare_digest(state.encode(), question.state.encode()):
         return None
     if error == "access_denied":
@@ -104,44 +104,44 @@ def code_in(question: ConsentQuestion, address: str) -> str | None:
 
 
 async def connect_account(
-    settings: Settings, client: Client, asked: ConsentQuestion, code: str
+    settings: Settings, client: Client, question: ConsentQuestion, code: str
 ) -> GoogleAccount:
     """Exchange the code for tokens and keep them. Raises ToolError or UsageError."""
-    form = {
+    token_form = {
         "grant_type": "authorization_code",
         "code": code,
-        "redirect_uri": asked.redirect,
-        "code_verifier": asked.verifier,
+        "redirect_uri": question.redirect,
+        "code_verifier": question.verifier,
         "client_id": client.id,
         # In the form, not in a header: not every server reads both.
         "client_secret": client.secret,
     }
-    held = Secrets(client.secret, code)
-    answer = await request_tokens(settings, form, held)
+    secrets_sent = Secrets(client.secret, code)
+    answer = await request_tokens(settings, token_form, secrets_sent)
     renewable, scope = answer.get("refresh_token"), answer.get("scope")
     if not isinstance(renewable, str) or not renewable:
         raise ToolError(
             "Google gave a login that cannot be renewed. Run `andy google login` again."
         )
-    asked_for = parse_qs(urlsplit(asked.url).query)["scope"][0]
+    asked_for = parse_qs(urlsplit(question.url).query)["scope"][0]
     account = GoogleAccount(
         email=_email_in(answer.get("id_token")),
         client_id=client.id,
         scopes=tuple((scope if isinstance(scope, str) else asked_for).split()),
         kept="file",
     )
-    new = Secrets(
+    new_secrets = Secrets(
         client.secret, renewable, answer["access_token"], time.time() + token_lifetime(answer)
     )
-    return vault.keep_login(account, new)
+    return vault.keep_login(account, new_secrets)
 
 
 def _email_in(token: object) -> str:
     """Read whose account it is. Google itself sent it over TLS, so its signature says no more."""
     try:
         payload = str(token).split(".")[1]
-        found = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
-        email = found.get("email")
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        email = claims.get("email")
     except (IndexError, ValueError, AttributeError, RecursionError):
         return ""
     return email if isinstance(email, str) and email.isprintable() else ""

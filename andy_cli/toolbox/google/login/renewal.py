@@ -37,14 +37,14 @@ TRIES = 3
 async def access_token(settings: Settings, refused: str = "") -> str:
     """An access token that is not the `refused` one. Raises ToolError."""
     # A keyring may ask the user something; nothing else waits for it.
-    held = await asyncio.to_thread(vault.load_secrets)
-    if _still_holds(held, refused):
-        return held.access_token
+    known_secrets = await asyncio.to_thread(vault.load_secrets)
+    if _still_holds(known_secrets, refused):
+        return known_secrets.access_token
     async with _hold_lock():
-        held = await asyncio.to_thread(vault.load_secrets)
-        if _still_holds(held, refused):
-            return held.access_token
-        renewed = await _renew_token(settings, held)
+        known_secrets = await asyncio.to_thread(vault.load_secrets)
+        if _still_holds(known_secrets, refused):
+            return known_secrets.access_token
+        renewed = await _renew_token(settings, known_secrets)
         account = connected_account()
         if account is not None:
             # Not kept, it is good for this time all the same.
@@ -53,29 +53,31 @@ async def access_token(settings: Settings, refused: str = "") -> str:
         return renewed.access_token
 
 
-def _still_holds(held: Secrets, refused: str) -> bool:
-    fresh = held.expires > time.time() + EARLY
-    return bool(held.access_token) and held.access_token != refused and fresh
+def _still_holds(known_secrets: Secrets, refused: str) -> bool:
+    fresh = known_secrets.expires > time.time() + EARLY
+    return bool(known_secrets.access_token) and known_secrets.access_token != refused and fresh
 
 
-async def _renew_token(settings: Settings, held: Secrets) -> Secrets:
+async def _renew_token(settings: Settings, known_secrets: Secrets) -> Secrets:
     account = connected_account()
-    form = {
+    token_form = {
         "client_id": account.client_id if account else "",
-        "client_secret": held.client_secret,
-        "refresh_token": held.refresh_token,
+        "client_secret": known_secrets.client_secret,
+        "refresh_token": known_secrets.refresh_token,
         "grant_type": "refresh_token",
     }
-    answer = await request_tokens(settings, form, held)
+    answer = await request_tokens(settings, token_form, known_secrets)
     return replace(
-        held,
+        known_secrets,
         access_token=answer["access_token"],
-        refresh_token=str(answer.get("refresh_token") or held.refresh_token),
+        refresh_token=str(answer.get("refresh_token") or known_secrets.refresh_token),
         expires=time.time() + token_lifetime(answer),
     )
 
 
-async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets) -> dict[str, Any]:
+async def request_tokens(
+    settings: Settings, token_form: dict[str, str], known_secrets: Secrets
+) -> dict[str, Any]:
     """Request tokens for a form, an access token among them (RFC 6749, section 5).
 
     Raises ToolError with a sentence.
@@ -85,26 +87,26 @@ async def request_tokens(settings: Settings, form: dict[str, str], held: Secrets
 
     url = safe_address(settings, "google.token_url")
     kind = "application/x-www-form-urlencoded"
-    request = ApiCall("POST", url, content=urlencode(form).encode(), kind=kind)
-    async with open_http(url, settings) as wire:
-        for tried in range(1, TRIES + 1):
-            whole = Whole()
+    request = ApiCall("POST", url, content=urlencode(token_form).encode(), kind=kind)
+    async with open_http(url, settings) as transport:
+        for attempt in range(1, TRIES + 1):
+            body = Whole()
             try:
-                reply = await wire.exchange(request, "", whole)
+                reply = await transport.exchange(request, "", body)
             except Broken as broken:
-                if tried == TRIES:
-                    why = f"The login at Google did not come about. {broken}"
-                    raise (ToolTimeout if broken.late else ToolError)(why) from broken
+                if attempt == TRIES:
+                    message = f"The login at Google did not come about. {broken}"
+                    raise (ToolTimeout if broken.late else ToolError)(message) from broken
             else:
-                if reply.status < 500 or tried == TRIES:
-                    return _read_answer(reply, whole, held)
-            await asyncio.sleep(settings.number("network.first_backoff") * tried)
+                if reply.status < 500 or attempt == TRIES:
+                    return _read_answer(reply, body, known_secrets)
+            await asyncio.sleep(settings.number("network.first_backoff") * attempt)
     raise AssertionError("the last try returns or raises")
 
 
-def _read_answer(reply: ApiReply, whole: Whole, held: Secrets) -> dict[str, Any]:
+def _read_answer(reply: ApiReply, body: Whole, known_secrets: Secrets) -> dict[str, Any]:
     if not reply.ok:
-        refusal = read_refusal(reply.status, reply.headers, reply.refused, held.values())
+        refusal = read_refusal(reply.status, reply.headers, reply.refused, known_secrets.values())
         if "invalid_grant" in refusal.reasons:
             raise ToolError(f"The Google login has run out or was withdrawn. {LOG_IN}")
         if refusal.reasons & {"invalid_client", "unauthorized_client"}:
@@ -113,7 +115,7 @@ def _read_answer(reply: ApiReply, whole: Whole, held: Secrets) -> dict[str, Any]
             explain_refusal(refusal, "Google's login", "There is no login there", False)
         )
     try:
-        answer = json.loads(whole.data)
+        answer = json.loads(body.data)
     except (ValueError, RecursionError):
         answer = None
     if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):

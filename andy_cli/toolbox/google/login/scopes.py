@@ -53,13 +53,17 @@ def requested_scopes(written: str) -> list[str]:
 
 
 def _scopes_of(word: str) -> tuple[str, ...]:
-    name, colon, how = word.lower().partition(":")
-    if name not in PARTS or how not in ("", "read", "change") or (colon and not how):
+    name, colon, access_kind = word.lower().partition(":")
+    if (
+        name not in PARTS
+        or access_kind not in ("", "read", "change")
+        or (colon and not access_kind)
+    ):
         raise UsageError(
             f"There is no part {word!r} of Google to log in for.",
             f"Give some of {', '.join(PARTS)}, separated by commas; `mail:read` only reads.",
         )
-    return PARTS[name].read if how == "read" else PARTS[name].change
+    return PARTS[name].read if access_kind == "read" else PARTS[name].change
 
 
 def is_granted(granted: Collection[str], scope: str) -> bool:
@@ -69,10 +73,10 @@ def is_granted(granted: Collection[str], scope: str) -> bool:
 
 def in_words(granted: Sequence[str]) -> list[str]:
     """The parts that can be used: `mail`, or `mail:read` where nothing can be changed."""
-    found = []
-    for name, part in PARTS.items():
-        if all(is_granted(granted, scope) for scope in part.change):
-            found.append(name)
-        elif all(is_granted(granted, scope) for scope in part.read):
-            found.append(f"{name}:read")
-    return found
+    usable_parts = []
+    for name, google_part in PARTS.items():
+        if all(is_granted(granted, scope) for scope in google_part.change):
+            usable_parts.append(name)
+        elif all(is_granted(granted, scope) for scope in google_part.read):
+            usable_parts.append(f"{name}:read")
+    return usable_parts

@@ -54,9 +54,9 @@ def system_keyring() -> Keyring | None:
         import keyring as system  # 60 ms, and only who uses Google needs it
     except ImportError:
         return None
-    found = system.get_keyring()
+    keyring_backend = system.get_keyring()
     # Below 1 are those that keep nothing and those that keep it in plain sight.
-    return found if found.priority >= 1 else None
+    return keyring_backend if keyring_backend.priority >= 1 else None
 
 
 def _keyring_failures() -> tuple[type[Exception], ...]:
@@ -82,30 +82,30 @@ def load_secrets() -> Secrets:
         raise ToolError(f"The keyring does not give the Google login out. {LOG_IN}") from error
 
 
-def _read_secrets(found: object) -> Secrets:
-    if not isinstance(found, Mapping) or not found.get("refresh_token"):
+def _read_secrets(stored: object) -> Secrets:
+    if not isinstance(stored, Mapping) or not stored.get("refresh_token"):
         raise ToolError(f"The Google login is not complete. {LOG_IN}")
-    expires = found.get("expires")
+    expires = stored.get("expires")
     return Secrets(
-        client_secret=str(found.get("client_secret") or ""),
-        refresh_token=str(found["refresh_token"]),
-        access_token=str(found.get("access_token") or ""),
+        client_secret=str(stored.get("client_secret") or ""),
+        refresh_token=str(stored["refresh_token"]),
+        access_token=str(stored.get("access_token") or ""),
         expires=float(expires) if isinstance(expires, int | float) and expires < 1e12 else 0.0,
     )
 
 
-def keep_login(account: GoogleAccount, new: Secrets) -> GoogleAccount:
+def keep_login(account: GoogleAccount, new_secrets: Secrets) -> GoogleAccount:
     """Keep the login, in place of any before; returns it with where its secrets are.
 
     Raises UsageError if that cannot be done.
     """
-    kept = asdict(new)
-    if _in_keyring(json.dumps(kept)):
+    stored = asdict(new_secrets)
+    if _in_keyring(json.dumps(stored)):
         account = replace(account, kept="keyring")
         _write_file(as_record(account))
     else:
         account = replace(account, kept="file")
-        _write_file({**as_record(account), "secrets": kept})
+        _write_file({**as_record(account), "secrets": stored})
     return account
 
 
@@ -123,7 +123,7 @@ def _in_keyring(text: str) -> bool:
 
 def forget_login() -> bool:
     """Delete the login here; whether there was one. Raises UsageError if it stays."""
-    there = login_file().exists()
+    existed = login_file().exists()
     if (system := system_keyring()) is not None:
         with contextlib.suppress(*_keyring_failures()):
             system.delete_password(SERVICE, str(login_file()))
@@ -131,7 +131,7 @@ def forget_login() -> bool:
         login_file().unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"{login_file()} cannot be deleted: {error.strerror}.") from error
-    return there
+    return existed
 
 
 def _write_file(content: Mapping[str, Any]) -> None:
@@ -141,10 +141,10 @@ def _write_file(content: Mapping[str, Any]) -> None:
         _set_aside(path)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix="google.", suffix=".new")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as opened:
-                json.dump(content, opened, indent=2)
-                opened.flush()
-                os.fsync(opened.fileno())
+            with os.fdopen(handle, "w", encoding="utf-8") as draft_file:
+                json.dump(content, draft_file, indent=2)
+                draft_file.flush()
+                os.fsync(draft_file.fileno())
             Path(draft).replace(path)
         except BaseException:
             Path(draft).unlink(missing_ok=True)

@@ -16,12 +16,14 @@ async def withdraw_login(settings: Settings) -> str:
     from andy_cli.toolbox.google.http.wire import open_http
 
     try:
-        held = await asyncio.to_thread(vault.load_secrets)
+        known_secrets = await asyncio.to_thread(vault.load_secrets)
         url = safe_address(settings, "google.revoke_url")
-        form = urlencode({"token": held.refresh_token}).encode()
-        request = ApiCall("POST", url, content=form, kind="application/x-www-form-urlencoded")
-        async with open_http(url, settings) as wire:
-            reply = await wire.exchange(request, "", Whole())
+        revoke_form = urlencode({"token": known_secrets.refresh_token}).encode()
+        request = ApiCall(
+            "POST", url, content=revoke_form, kind="application/x-www-form-urlencoded"
+        )
+        async with open_http(url, settings) as transport:
+            reply = await transport.exchange(request, "", Whole())
     except (ToolError, Broken) as error:
         return str(error)
     # 400: it was not valid any more, which is as good.
