@@ -124,12 +124,12 @@ def test_a_missing_folder_is_said_in_words(tmp_path: Path) -> None:
 
 
 def test_folders_that_are_missing_are_made_where_that_is_wanted(tmp_path: Path) -> None:
-    with folder_inside(tmp_path / "a/b/c.txt", tmp_path, make=True) as folder:
+    with folder_inside(tmp_path / "a/b/c.txt", tmp_path, make_missing=True) as folder:
         os.close(os.open("c.txt", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
     assert (tmp_path / "a/b/c.txt").is_file()
     (tmp_path / "link").symlink_to("a")
     for path in ("link/x/y.txt", "a/b/c.txt/d.txt"):
-        with pytest.raises(ToolError), folder_inside(tmp_path / path, tmp_path, make=True):
+        with pytest.raises(ToolError), folder_inside(tmp_path / path, tmp_path, make_missing=True):
             pass
     assert not (tmp_path / "a" / "x").exists()
 

@@ -67,33 +67,33 @@ class AddressJudgement(NamedTuple):
 
 
 def judge(
-    url: str, method: str, resolver: Resolver, trusted: Collection[str] = (), hops: int = 0
+    url: str, method: str, resolver: Resolver, trusted: Collection[str] = (), redirects: int = 0
 ) -> AddressJudgement:
     """Judge one request; `trusted` are hosts, or `host:port`, of the user's own settings."""
     if not METHOD.fullmatch(method) or method in ("CONNECT", "TRACE", "TRACK"):
         return AddressJudgement("block", f"{method!r} is no method to fetch with")
-    parts = URL.fullmatch(url)
-    if parts is None or FORBIDDEN.search(url):
+    url_match = URL.fullmatch(url)
+    if url_match is None or FORBIDDEN.search(url):
         return AddressJudgement("block", "only plain http and https addresses are fetched", method)
-    if "@" in parts[2]:
+    if "@" in url_match[2]:
         return AddressJudgement(
             "block", "an address with a user name in it hides where it leads", method
         )
-    split = PORT.fullmatch(parts[2])
-    assert split is not None
-    port = int(split[2]) if split[2] else DEFAULT_PORTS[parts[1].lower()]
-    named = split[1].lower()
-    if {named, f"{named}:{port}"} & set(trusted):
-        addresses = tuple(_resolve_host(named, resolver))
+    host_and_port = PORT.fullmatch(url_match[2])
+    assert host_and_port is not None
+    port = int(host_and_port[2]) if host_and_port[2] else DEFAULT_PORTS[url_match[1].lower()]
+    named_host = host_and_port[1].lower()
+    if {named_host, f"{named_host}:{port}"} & set(trusted):
+        addresses = tuple(_resolve_host(named_host, resolver))
         return AddressJudgement(
-            "allow", "the settings name it", method, url, named, port, addresses, hops
+            "allow", "the settings name it", method, url, named_host, port, addresses, redirects
         )
     try:
-        host = plain_host(split[1])
+        host = plain_host(host_and_port[1])
     except HostError as error:
         return AddressJudgement("block", str(error), method)
-    judged = AddressJudgement("allow", "a public address", method, url, host, port, (), hops)
-    return _judge_resolved(judged, split[1], resolver)
+    judged = AddressJudgement("allow", "a public address", method, url, host, port, (), redirects)
+    return _judge_resolved(judged, host_and_port[1], resolver)
 
 
 def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) -> AddressJudgement:
@@ -101,12 +101,14 @@ def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) 
     if judged.port in OTHER_PROTOCOLS or judged.port > 65535:
         return _refuse_request(judged, f"port {judged.port} is not for the web")
     addresses = _resolve_host(judged.host, resolver)
-    inner = [address for address in addresses if not is_public(address)]
-    if inner:
-        named = (
-            judged.host if judged.host == inner[0] else f"{judged.host} leads to {inner[0]}, which"
+    private_addresses = [address for address in addresses if not is_public(address)]
+    if private_addresses:
+        subject = (
+            judged.host
+            if judged.host == private_addresses[0]
+            else f"{judged.host} leads to {private_addresses[0]}, which"
         )
-        return _refuse_request(judged, f"{named} is not on the public net")
+        return _refuse_request(judged, f"{subject} is not on the public net")
     if doubt := _find_doubt(judged, written):
         return judged._replace(verdict="ask", reason=doubt, pinned=tuple(addresses))
     if not addresses:
@@ -130,48 +132,52 @@ def _resolve_host(host: str, resolver: Resolver) -> list[str]:
 
 
 def judge_redirect(
-    before: AddressJudgement,
+    previous: AddressJudgement,
     status: int,
     location: str,
     resolver: Resolver,
     trusted: Collection[str] = (),
 ) -> AddressJudgement:
-    """Judge where an allowed request is sent on to; `before` says how often that happened."""
-    hops = before.hops + 1
-    if hops > HOPS:
-        return before._replace(verdict="error", reason="too many redirects", pinned=())
-    keeps = status in (307, 308) or before.method in ("GET", "HEAD")
+    """Judge where an allowed request is sent on to; `previous` says how often that happened."""
+    redirects = previous.hops + 1
+    if redirects > HOPS:
+        return previous._replace(verdict="error", reason="too many redirects", pinned=())
+    keeps_method = status in (307, 308) or previous.method in ("GET", "HEAD")
     try:
-        target = urljoin(before.url, location)
+        target = urljoin(previous.url, location)
     except ValueError:
         target = location
-    after = judge(target, before.method if keeps else "GET", resolver, trusted, hops)
-    if after.verdict != "allow" or after.origin == before.origin:
-        stripped = before.verdict == "allow_stripped" and after.verdict == "allow"
-        return after._replace(verdict="allow_stripped") if stripped else after
-    return _judge_other_origin(before, after)
+    redirected = judge(
+        target, previous.method if keeps_method else "GET", resolver, trusted, redirects
+    )
+    if redirected.verdict != "allow" or redirected.origin == previous.origin:
+        stripped = previous.verdict == "allow_stripped" and redirected.verdict == "allow"
+        return redirected._replace(verdict="allow_stripped") if stripped else redirected
+    return _judge_other_origin(previous, redirected)
 
 
-def _judge_other_origin(before: AddressJudgement, after: AddressJudgement) -> AddressJudgement:
+def _judge_other_origin(
+    previous: AddressJudgement, redirected: AddressJudgement
+) -> AddressJudgement:
     """Judge an allowed redirect by what would be given to another origin than it was meant for."""
-    if before.origin[0] == "https" and after.origin[0] == "http":
-        return _refuse_request(after, "the redirect gives up encryption")
-    if after.method not in ("GET", "HEAD"):
-        return _refuse_request(after, "what was sent is not sent again to another place")
-    if _is_https_upgrade(before, after):
-        return after._replace(verdict=before.verdict)
-    return after._replace(verdict="allow_stripped", reason="another place: no keys go along")
+    if previous.origin[0] == "https" and redirected.origin[0] == "http":
+        return _refuse_request(redirected, "the redirect gives up encryption")
+    if redirected.method not in ("GET", "HEAD"):
+        return _refuse_request(redirected, "what was sent is not sent again to another place")
+    if _is_https_upgrade(previous, redirected):
+        return redirected._replace(verdict=previous.verdict)
+    return redirected._replace(verdict="allow_stripped", reason="another place: no keys go along")
 
 
 def _refuse_request(judged: AddressJudgement, reason: str) -> AddressJudgement:
     return judged._replace(verdict="block", reason=reason, pinned=())
 
 
-def _is_https_upgrade(before: AddressJudgement, after: AddressJudgement) -> bool:
+def _is_https_upgrade(previous: AddressJudgement, redirected: AddressJudgement) -> bool:
     """The same host, now encrypted."""
-    return (before.origin, after.origin) == (
-        ("http", after.host, 80),
-        ("https", after.host, 443),
+    return (previous.origin, redirected.origin) == (
+        ("http", redirected.host, 80),
+        ("https", redirected.host, 443),
     )
 
 
@@ -183,10 +189,10 @@ def judge_redirects(
     for answer in answers:
         if judged.verdict not in ("allow", "allow_stripped"):
             break
-        status, _, rest = answer.partition(" ")
+        status, _, location = answer.partition(" ")
         if status in ("301", "302", "303", "307", "308"):
-            judged = judge_redirect(judged, int(status), rest, resolver)
-        elif REFRESH.search(rest):
+            judged = judge_redirect(judged, int(status), location, resolver)
+        elif REFRESH.search(location):
             return _refuse_request(judged, "a page does not send us on")
         else:
             break

@@ -41,18 +41,20 @@ class ApprovalStore:
         self._hosts: set[str] = set()
         self._same: set[tuple[str, ...]] = set()
 
-    def add(self, proposal: ApprovalSubject, places: Sequence[Path], session: bool) -> None:
-        """The user said yes; `places` are where the paths of the claim lead."""
+    def add(self, proposal: ApprovalSubject, resolved_paths: Sequence[Path], session: bool) -> None:
+        """The user said yes; `resolved_paths` are where the paths of the claim lead."""
         if proposal.effect in (Effect.READ, Effect.PLAY):
-            self._read += places
+            self._read += resolved_paths
         elif proposal.effect is Effect.NETWORK:
             self._hosts.add(claimed_host(proposal.claim))
         elif session and proposal.effect is not Effect.ACT:
             self._same.add(_approval_key(proposal))
 
-    def cover(self, proposal: ApprovalSubject, places: Sequence[Path]) -> bool:
+    def cover(self, proposal: ApprovalSubject, resolved_paths: Sequence[Path]) -> bool:
         if proposal.effect in (Effect.READ, Effect.PLAY):
-            return bool(places) and all(inside(place, self._read) for place in places)
+            return bool(resolved_paths) and all(
+                inside(resolved_path, self._read) for resolved_path in resolved_paths
+            )
         if proposal.effect is Effect.NETWORK:
             return bool(proposal.claim.address) and claimed_host(proposal.claim) in self._hosts
         return proposal.effect is not Effect.ACT and _approval_key(proposal) in self._same
@@ -97,14 +99,14 @@ def suggest_rules(proposal: ApprovalSubject, workspace: Path) -> tuple[str, ...]
 def _place_rules(tool: str, claim: ResourceAccess, workspace: Path) -> tuple[str, ...]:
     """One for each path, or for its like; for many, one for each of their folders, or for the one
     above them all."""
-    paths = dict.fromkeys(resolve(place, workspace) for place in claim.places)
+    paths = dict.fromkeys(resolve(written_path, workspace) for written_path in claim.places)
     if len(paths) > MOST_RULES:
-        specs = _list_folder_specs(paths, workspace)
+        path_specs = _list_folder_specs(paths, workspace)
     elif all(operation == "write" for _, operation in claim.uses):
-        specs = [_files_like(path, workspace) for path in paths]
+        path_specs = [_files_like(path, workspace) for path in paths]
     else:
-        specs = [_spell_path(path) for path in paths]
-    return tuple(f"{tool}({spec})" for spec in dict.fromkeys(specs))
+        path_specs = [_spell_path(path) for path in paths]
+    return tuple(f"{tool}({path_spec})" for path_spec in dict.fromkeys(path_specs))
 
 
 def _list_folder_specs(paths: Collection[Path], workspace: Path) -> list[str]:
@@ -127,8 +129,8 @@ def _list_folders(paths: Collection[Path]) -> list[Path]:
 def _files_like(path: Path, workspace: Path) -> str:
     """The folder of a file in the workspace; beside that, in the workspace itself, the files of its
     kind. The file alone where that would say more than was asked."""
-    known = path != workspace and path.is_relative_to(workspace)
-    if not known or too_wide(path.parent) or _is_special(path, workspace):
+    is_inside = path != workspace and path.is_relative_to(workspace)
+    if not is_inside or too_wide(path.parent) or _is_special(path, workspace):
         return _spell_path(path)
     if path.parent != workspace:
         return f"{_spell_path(path.parent)}/**"
@@ -148,31 +150,35 @@ def _command_prefixes(line: str) -> list[str]:
     # Imported with the parser of command lines, which most calls do not need.
     from andy_cli.guard.commands.tables import running_programs
 
-    found: list[str] = []
+    prefixes: list[str] = []
     for command in list_commands(line, hidden=False):
         if not command.plain or not command.texts:
             return []
-        name, *rest = command.texts
+        name, *arguments = command.texts
         if name in running_programs():
             prefix = " ".join(command.texts)
-        elif rest and rest[0].replace("-", "").isalpha() and not rest[0].startswith("-"):
-            prefix = f"{name} {rest[0]} *"
+        elif (
+            arguments
+            and arguments[0].replace("-", "").isalpha()
+            and not arguments[0].startswith("-")
+        ):
+            prefix = f"{name} {arguments[0]} *"
         else:
             prefix = f"{name} *"
-        found += [prefix] * (prefix not in found)
-    return found
+        prefixes += [prefix] * (prefix not in prefixes)
+    return prefixes
 
 
 def _claimed_site(claim: ResourceAccess) -> str:
-    there = urlsplit(claim.address)
-    return f"{there.scheme}://{there.netloc}"
+    url_parts = urlsplit(claim.address)
+    return f"{url_parts.scheme}://{url_parts.netloc}"
 
 
 def _spell_path(path: Path) -> str:
     """The whole path: the rule holds in every folder, and must not mean another file there."""
-    home = Path.home().resolve()
-    if path != home and path.is_relative_to(home):
-        return f"~/{glob_safe(path.relative_to(home))}"
+    home_folder = Path.home().resolve()
+    if path != home_folder and path.is_relative_to(home_folder):
+        return f"~/{glob_safe(path.relative_to(home_folder))}"
     return glob_safe(path)
 
 

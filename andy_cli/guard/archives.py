@@ -39,22 +39,24 @@ def parse_members(text: str) -> list[ArchiveMember]:
     """Members as text names them."""
     if " -> " not in text:
         return [ArchiveMember(text)]
-    parts = (part.partition(" -> ") for part in text.split("; "))
-    return [ArchiveMember(name, target if arrow else None) for name, arrow, target in parts]
+    member_parts = (member_text.partition(" -> ") for member_text in text.split("; "))
+    return [ArchiveMember(name, target if arrow else None) for name, arrow, target in member_parts]
 
 
 def has_escaping_member(members: Iterable[ArchiveMember]) -> bool:
     """Tell whether any member, unpacked in order, would land outside the folder."""
     links: dict[str, str] = {}
     for member in members:
-        place = _find_landing(member.name, links)
-        if place is None:
+        landing = _find_landing(member.name, links)
+        if landing is None:
             return True
         if member.target is not None:
-            end = _find_landing(posixpath.join(posixpath.dirname(place), member.target), links)
-            if end is None or _is_absolute(member.target):
+            link_target = _find_landing(
+                posixpath.join(posixpath.dirname(landing), member.target), links
+            )
+            if link_target is None or _is_absolute(member.target):
                 return True
-            links[place] = end
+            links[landing] = link_target
     return False
 
 
@@ -66,22 +68,26 @@ def _find_landing(name: str, links: dict[str, str]) -> str | None:
     slashed = name.replace("\\", "/")
     if _is_absolute(name) or posixpath.normpath(slashed).split("/")[0] == "..":
         return None
-    place: list[str] = []
-    for part in slashed.split("/"):
-        if part == "..":
-            if not place:
+    landing: list[str] = []
+    for component in slashed.split("/"):
+        if component == "..":
+            if not landing:
                 return None
-            place.pop()
-        elif part not in ("", "."):
-            place.append(part)
-            place = _follow_link(place, links)
-    return "/".join(place)
+            landing.pop()
+        elif component not in ("", "."):
+            landing.append(component)
+            landing = _follow_link(landing, links)
+    return "/".join(landing)
 
 
-def _follow_link(place: list[str], links: dict[str, str]) -> list[str]:
+def _follow_link(path_components: list[str], links: dict[str, str]) -> list[str]:
     """Give the place a link leads to, or the very place that is none."""
-    target = links.get("/".join(place))
-    return place if target is None else [part for part in target.split("/") if part]
+    target = links.get("/".join(path_components))
+    return (
+        path_components
+        if target is None
+        else [component for component in target.split("/") if component]
+    )
 
 
 def _is_absolute(name: str) -> bool:
@@ -154,8 +160,8 @@ def _in_tar(file: BinaryIO) -> Found:
                 yield ArchiveMember(member.name, member.linkname), 0, None
             elif member.islnk():
                 # A hard link counts from the top of the archive.
-                up = "../" * posixpath.normpath(member.name).count("/")
-                yield ArchiveMember(member.name, up + member.linkname), 0, None
+                way_to_top = "../" * posixpath.normpath(member.name).count("/")
+                yield ArchiveMember(member.name, way_to_top + member.linkname), 0, None
             elif member.isfile():
                 content = archive.extractfile(member) if NESTED.fullmatch(member.name) else None
                 inner = content.read(LARGEST_INNER) if content else None

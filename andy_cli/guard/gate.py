@@ -109,8 +109,8 @@ class Gate:
         """`folders` count as inside for reading and playing, `further` ones for changes too."""
         self._workspace = workspace.resolve()
         self._further = [folder.resolve() for folder in further]
-        known = [resolve(folder, workspace) for folder in folders]
-        self._roots = [self._workspace, *self._further, *known]
+        known_folders = [resolve(folder, workspace) for folder in folders]
+        self._roots = [self._workspace, *self._further, *known_folders]
         self._alone: list[Path] = []  # places that count, but not what is in them
         self._named: list[Path] = []
         self._addresses: set[str] = set()
@@ -126,10 +126,10 @@ class Gate:
     def note_user_paths(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on, and the
         addresses may be looked at."""
-        self._addresses |= {_plain_address(found) for found in ADDRESS.findall(text)}
-        for place in named_places(text, self._workspace):
-            self._named.append(place)
-            (self._alone if too_wide(place) else self._roots).append(place)
+        self._addresses |= {_plain_address(address) for address in ADDRESS.findall(text)}
+        for resolved_path in named_places(text, self._workspace):
+            self._named.append(resolved_path)
+            (self._alone if too_wide(resolved_path) else self._roots).append(resolved_path)
 
     def note_attachment(self, written: str) -> None:
         """The user attached this path to a request: it counts as inside from now on.
@@ -139,44 +139,48 @@ class Gate:
         """
         spelled = Path(os.path.normpath(self._workspace / expand_home(written)))
         if not inside(spelled, self._roots):
-            place = resolve(written, self._workspace)
-            (self._alone if too_wide(place) else self._roots).append(place)
+            resolved_path = resolve(written, self._workspace)
+            (self._alone if too_wide(resolved_path) else self._roots).append(resolved_path)
 
     async def decide(self, proposal: ApprovalRequest) -> Decision:
         try:
-            uses = proposal.claim.uses
-            places = tuple(resolve(path, self._workspace, op) for path, op in uses)
+            path_uses = proposal.claim.uses
+            resolved_paths = tuple(
+                resolve(path, self._workspace, operation) for path, operation in path_uses
+            )
         except ToolError as error:
             return Decision(False, str(error))
-        verdict = await self._decide_places(proposal, places)
+        verdict = await self._decide_places(proposal, resolved_paths)
         if not verdict.allowed:
             return verdict
-        return verdict._replace(granted=proposal.claim.grants(places))
+        return verdict._replace(granted=proposal.claim.grants(resolved_paths))
 
-    async def _decide_places(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> Decision:
-        asked = self._as_asked(proposal, places)
-        if why := self._find_refusal(proposal, asked):
-            return Decision(False, why)
-        doubt = self._find_doubt(proposal, places)
+    async def _decide_places(
+        self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]
+    ) -> Decision:
+        rule_subject = self._as_asked(proposal, resolved_paths)
+        if reason := self._find_refusal(proposal, rule_subject):
+            return Decision(False, reason)
+        doubt = self._find_doubt(proposal, resolved_paths)
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:
             return Decision(False, "in plan mode nothing is changed: say what you would do")
         if proposal.doubtful:
-            return await self._ask_user(proposal, places, proposal.doubtful, once=True)
-        if why := self._rule_asks(asked):
-            return await self._ask_user(proposal, places, why)
+            return await self._ask_user(proposal, resolved_paths, proposal.doubtful, only_once=True)
+        if reason := self._rule_asks(rule_subject):
+            return await self._ask_user(proposal, resolved_paths, reason)
         if not doubt:
             return Decision(True, "inside the workspace", harmless=True)
-        if why := self._find_consent(proposal, asked):
-            return Decision(True, why)
-        return await self._ask_user(proposal, places, doubt)
+        if reason := self._find_consent(proposal, rule_subject):
+            return Decision(True, reason)
+        return await self._ask_user(proposal, resolved_paths, doubt)
 
-    def _find_consent(self, proposal: ApprovalRequest, asked: RuleSubject) -> str:
+    def _find_consent(self, proposal: ApprovalRequest, rule_subject: RuleSubject) -> str:
         """Tell why what needs a yes has one already, or nothing."""
-        if rule := self.rules.find_permission(asked):
-            return f"the rule {rule.text} allows it"
+        if matching_rule := self.rules.find_permission(rule_subject):
+            return f"the rule {matching_rule.text} allows it"
         if self.mode == "auto":
             return "everything but destruction is allowed"
-        agreed = self._consents.cover(proposal, asked.places)
+        agreed = self._consents.cover(proposal, rule_subject.places)
         return "agreed to in this session" if agreed else ""
 
     def decide_typed(self, proposal: ApprovalRequest) -> Decision:
@@ -185,13 +189,13 @@ class Gate:
         Refused is what is never done, what a rule forbids, and in plan mode what may change
         something.
         """
-        if why := self._find_refusal(proposal, self._as_asked(proposal, ())):
-            return Decision(False, why)
+        if reason := self._find_refusal(proposal, self._as_asked(proposal, ())):
+            return Decision(False, reason)
         if self.mode == "plan" and self._find_doubt(proposal, ()):
             return Decision(False, "in plan mode nothing is changed; /mode ask lets it run")
         return Decision(True, "the user typed it")
 
-    def _as_asked(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> RuleSubject:
+    def _as_asked(self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> RuleSubject:
         """The call as rules see it."""
         return RuleSubject(
             proposal.tool,
@@ -199,48 +203,48 @@ class Gate:
             proposal.claim,
             proposal.arguments,
             self._workspace,
-            places,
+            resolved_paths,
             proposal.fingerprint,
         )
 
-    def _find_refusal(self, proposal: ApprovalRequest, asked: RuleSubject) -> str:
+    def _find_refusal(self, proposal: ApprovalRequest, rule_subject: RuleSubject) -> str:
         """Tell why a call is refused without asking, in every mode, or nothing."""
-        if never := self._find_prohibition(proposal, asked.places):
+        if never := self._find_prohibition(proposal, rule_subject.places):
             return never
-        rule = self.rules.find_denial(asked)
-        return f"the rule {rule.text} forbids it" if rule else ""
+        matching_rule = self.rules.find_denial(rule_subject)
+        return f"the rule {matching_rule.text} forbids it" if matching_rule else ""
 
-    def _rule_asks(self, asked: RuleSubject) -> str:
+    def _rule_asks(self, rule_subject: RuleSubject) -> str:
         """Tell why a rule wants a yes, or nothing."""
-        if rule := self.rules.find_question(asked):
-            return f"the rule {rule.text} asks for it"
-        if rule := self.rules.find_doubt(asked):
-            return f"the rule {rule.text} forbids what this may run"
+        if matching_rule := self.rules.find_question(rule_subject):
+            return f"the rule {matching_rule.text} asks for it"
+        if matching_rule := self.rules.find_doubt(rule_subject):
+            return f"the rule {matching_rule.text} forbids what this may run"
         return ""
 
-    def _find_prohibition(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> str:
+    def _find_prohibition(self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> str:
         """Tell why a call is refused whatever is allowed, or nothing."""
         claim = proposal.claim
         if proposal.effect is Effect.DESTROY:
             return "this is never done"
-        for place, (_, operation) in zip(places, claim.uses, strict=True):
-            if why := find_peril(place, operation, self._workspace):
-                return why
+        for resolved_path, (_, operation) in zip(resolved_paths, claim.uses, strict=True):
+            if reason := find_peril(resolved_path, operation, self._workspace):
+                return reason
         if claim.command:
             return _judge_command(claim, self._workspace, "deny")
         return _judge_address(claim, "block", "error")
 
-    def _find_doubt(self, proposal: ApprovalRequest, places: tuple[Path, ...]) -> str:
+    def _find_doubt(self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> str:
         """Tell why a call needs a yes, or nothing."""
         effect, claim = proposal.effect, proposal.claim
         if proposal.guessed:
             return "which tool was meant is a guess"
         if effect in (Effect.READ, Effect.PLAY):
-            return self._doubt_reading(claim.places, places)
+            return self._doubt_reading(claim.places, resolved_paths)
         if effect is Effect.RUN and claim.command:
             return self._doubt_command(claim)
-        if effect is Effect.WRITE and self.mode == "edits" and places and not claim.address:
-            return self._doubt_change(claim, places)
+        if effect is Effect.WRITE and self.mode == "edits" and resolved_paths and not claim.address:
+            return self._doubt_change(claim, resolved_paths)
         if effect is Effect.NETWORK:
             return self._doubt_address(claim)
         return ASKED.get(effect, "it needs a yes")
@@ -252,49 +256,53 @@ class Gate:
 
     def _doubt_address(self, claim: ResourceAccess) -> str:
         """Tell why an address needs consent, or nothing: the user may have named it."""
-        named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
-        return _judge_address(claim, "ask") or ("" if named else "it asks the network")
+        is_named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
+        return _judge_address(claim, "ask") or ("" if is_named else "it asks the network")
 
-    def _doubt_reading(self, paths: Sequence[str], places: Sequence[Path]) -> str:
+    def _doubt_reading(self, paths: Sequence[str], resolved_paths: Sequence[Path]) -> str:
         """Tell why reading there needs consent, or nothing."""
-        for written, place in zip(paths, places, strict=True):
-            if not inside(place, self._roots) and place not in self._alone:
+        for written, resolved_path in zip(paths, resolved_paths, strict=True):
+            if not inside(resolved_path, self._roots) and resolved_path not in self._alone:
                 return f"{written} is outside the workspace"
-            if is_secret_file(place, self._workspace) and place not in self._named:
+            if is_secret_file(resolved_path, self._workspace) and resolved_path not in self._named:
                 return f"{written} may hold secrets"
         return ""
 
-    def _doubt_change(self, claim: ResourceAccess, places: tuple[Path, ...]) -> str:
+    def _doubt_change(self, claim: ResourceAccess, resolved_paths: tuple[Path, ...]) -> str:
         """Tell why a change needs consent in mode `edits`, or nothing: what lies inside and is no
         setting of something may be changed."""
-        for (written, operation), place in zip(claim.uses, places, strict=True):
+        for (written, operation), resolved_path in zip(claim.uses, resolved_paths, strict=True):
             if operation in ("read", "list"):
-                if why := self._doubt_reading([written], [place]):
-                    return why
+                if reason := self._doubt_reading([written], [resolved_path]):
+                    return reason
                 continue
-            contained = self._contain_path(written, operation, place)
+            contained = self._contain_path(written, operation, resolved_path)
             if contained.verdict != "inside":
                 return contained.reason or f"{written} is outside the workspace"
         return ""
 
-    def _contain_path(self, written: str, operation: Operation, place: Path) -> Contained:
+    def _contain_path(self, written: str, operation: Operation, resolved_path: Path) -> Contained:
         """Judge a path by the workspace, and one outside it by the further folders."""
-        judged = contain(written, self._workspace, operation, place)
+        judged = contain(written, self._workspace, operation, resolved_path)
         for folder in self._further:
             if judged.verdict == "outside":
-                judged = contain(str(place), folder, operation, place)
+                judged = contain(str(resolved_path), folder, operation, resolved_path)
         return judged
 
     async def _ask_user(
-        self, proposal: ApprovalRequest, places: tuple[Path, ...], why: str, once: bool = False
+        self,
+        proposal: ApprovalRequest,
+        resolved_paths: tuple[Path, ...],
+        question: str,
+        only_once: bool = False,
     ) -> Decision:
         if self.ask is None:
-            rules = () if once else suggest_rules(proposal, self._workspace)
-            self.wanting += [rule for rule in rules if rule not in self.wanting]
-            return Decision(False, f"{why}, and {NOBODY}" if once else NOBODY, asked=True)
-        answer = await self.ask(proposal._replace(why=why))
-        if answer.yes and not once:
-            self._consents.add(proposal, places, session=answer.session)
+            rules = () if only_once else suggest_rules(proposal, self._workspace)
+            self.wanting += [suggested for suggested in rules if suggested not in self.wanting]
+            return Decision(False, f"{question}, and {NOBODY}" if only_once else NOBODY, asked=True)
+        answer = await self.ask(proposal._replace(why=question))
+        if answer.yes and not only_once:
+            self._consents.add(proposal, resolved_paths, session=answer.session)
             self._save_rules(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Decision(answer.yes, reason, asked=True)

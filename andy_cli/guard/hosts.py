@@ -76,7 +76,11 @@ def _version_6(written: str) -> str:
 
 def _version_4(host: str, disguised: bool) -> str:
     # Not read the way old libraries do: who writes 0x7f.1 has something to hide.
-    if disguised or not DOTTED.fullmatch(host) or any(int(part) > 255 for part in host.split(".")):
+    if (
+        disguised
+        or not DOTTED.fullmatch(host)
+        or any(int(number) > 255 for number in host.split("."))
+    ):
         raise HostError(f"{host[:80]} is an address in disguise")
     return host
 
@@ -102,7 +106,7 @@ def is_public(written: str) -> bool:
     carried = _embedded_ipv4(address) if isinstance(address, IPv6Address) else None
     if carried is not None:
         return is_public(str(carried))
-    if any(address in net for net in NOT_PUBLIC if net.version == address.version):
+    if any(address in network for network in NOT_PUBLIC if network.version == address.version):
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
@@ -111,12 +115,12 @@ def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     """The version 4 address inside one of version 6."""
     if address.scope_id:
         return IPv4Address(0)
-    bits = int(address)
-    for net, shift in CARRIERS:
-        if address in net:
-            return IPv4Address(bits >> shift & 0xFFFFFFFF)
+    address_bits = int(address)
+    for network, shift in CARRIERS:
+        if address in network:
+            return IPv4Address(address_bits >> shift & 0xFFFFFFFF)
     if ISATAP.fullmatch(address.exploded):
-        return IPv4Address(bits & 0xFFFFFFFF)
+        return IPv4Address(address_bits & 0xFFFFFFFF)
     return None
 
 
@@ -128,7 +132,7 @@ def find_spoofing(written: str, host: str) -> str:
     if not written.isascii() and DOTS.sub(".", written).isascii():
         return f"{host} is written with unusual dots"
     try:
-        name = ".".join(_decode_label(part) for part in host.split("."))
+        name = ".".join(_decode_label(label) for label in host.split("."))
     except UnicodeError:
         return f"{host} is no proper name"
     if not all(map(_is_plain_letter, name)):

@@ -22,18 +22,20 @@ def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
     deleting = operation.startswith("delete")
     if deleting and (path == workspace or path in workspace.parents):
         return "it destroys the workspace"
-    home = Path.home().resolve()
+    home_folder = Path.home().resolve()
     if not inside(path, (workspace,)):
-        place = _as_command_path(path, home)
+        command_path = _as_command_path(path, home_folder)
         return (
-            find_danger(["rm", "-r", place], (), "/") if deleting else find_danger([], [place], "/")
+            find_danger(["rm", "-r", command_path], (), "/")
+            if deleting
+            else find_danger([], [command_path], "/")
         )
-    return "" if deleting else _find_inner_peril(path, home)
+    return "" if deleting else _find_inner_peril(path, home_folder)
 
 
-def _find_inner_peril(path: Path, home: Path) -> str:
+def _find_inner_peril(path: Path, home_folder: Path) -> str:
     """Tell why a file in the workspace is never changed, or nothing."""
-    if inside(path, (home,)) and STARTUP.match(str(path.relative_to(home))):
+    if inside(path, (home_folder,)) and STARTUP.match(str(path.relative_to(home_folder))):
         return "it changes what your programs obey when they start"
     return "it changes the system" if is_system(str(path)) or is_disk(str(path)) else ""
 
@@ -44,8 +46,8 @@ def is_secret_file(path: Path, workspace: Path) -> bool:
     return is_secret(f"/{name}" if not name.is_absolute() else str(name))
 
 
-def _as_command_path(path: Path, home: Path) -> str:
+def _as_command_path(path: Path, home_folder: Path) -> str:
     """As command lines are judged: `/~` is the home."""
-    if inside(path, (home,)):
-        return f"/~/{path.relative_to(home)}".removesuffix("/.")
+    if inside(path, (home_folder,)):
+        return f"/~/{path.relative_to(home_folder)}".removesuffix("/.")
     return str(path)

@@ -54,55 +54,58 @@ def may_hold_secret(text: str, secrets: Sequence[str] = ()) -> bool:
     """Tell whether `redact_text` may find something: a first look, ten times as fast."""
     plain = text.lower()
     return (
-        any(sign in text for sign in SIGNS)
-        or any(sign in plain for sign in PLAIN_SIGNS)
+        any(indicator in text for indicator in SIGNS)
+        or any(indicator in plain for indicator in PLAIN_SIGNS)
         or ("://" in text and "@" in text)
         or re.search(SIGN_FORMS, text) is not None
-        or any(run in text for secret in secrets for run in _encoded_runs(secret))
+        or any(encoded_run in text for secret in secrets for encoded_run in _encoded_runs(secret))
     )
 
 
 def redact_text(text: str, secrets: Sequence[str] = ()) -> str:
     """The text with `[redacted]` for each secret; `secrets` are values known to be some."""
-    return "".join(MASK if secret else part for part, secret in _split_secrets(text, secrets))
+    return "".join(
+        MASK if is_secret else text_part for text_part, is_secret in _split_secrets(text, secrets)
+    )
 
 
 def mask_secrets(text: str, secrets: Sequence[str] = ()) -> str:
     """The text with a star for each character of a secret, so that nothing moves."""
     return "".join(
-        "*" * len(part) if secret else part for part, secret in _split_secrets(text, secrets)
+        "*" * len(text_part) if is_secret else text_part
+        for text_part, is_secret in _split_secrets(text, secrets)
     )
 
 
 def _split_secrets(text: str, secrets: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """The text in parts, each with whether it is a secret."""
-    at = 0
+    position = 0
     for start, end in _find_secrets(text, secrets):
-        yield text[at:start], False
+        yield text[position:start], False
         yield text[start:end], True
-        at = end
-    yield text[at:], False
+        position = end
+    yield text[position:], False
 
 
 def _find_secrets(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     """Find where the secrets stand, in order and without overlap."""
-    found = [*_find_forms(text), *_find_introduced(text), *_beside_names(text)]
-    found += _find_continued(text, sorted(end for _, end in found))
+    spans = [*_find_forms(text), *_find_introduced(text), *_beside_names(text)]
+    spans += _find_continued(text, sorted(end for _, end in spans))
     for secret in secrets:
-        found += _find_known(text, secret)
-    return _merge_spans(found)
+        spans += _find_known(text, secret)
+    return _merge_spans(spans)
 
 
 def _find_forms(text: str) -> Iterator[tuple[int, int]]:
     """The secrets whose form alone gives them away."""
-    for form, group in ((re.compile(FORMS), 0), (PASSWORD_IN_URL, 2), (COOKIE, 1)):
-        yield from (match.span(group) for match in form.finditer(text))
+    for secret_form, group in ((re.compile(FORMS), 0), (PASSWORD_IN_URL, 2), (COOKIE, 1)):
+        yield from (match.span(group) for match in secret_form.finditer(text))
 
 
 def _find_introduced(text: str) -> Iterator[tuple[int, int]]:
     """The secrets behind a scheme, an option or a sentence, if they look like some."""
-    for form in (SCHEME, AUTHORIZED, QUERY, re.compile(OPTION)):
-        for match in form.finditer(text):
+    for secret_form in (SCHEME, AUTHORIZED, QUERY, re.compile(OPTION)):
+        for match in secret_form.finditer(text):
             group = match.lastindex or 1
             if _is_value(match[group]):
                 yield match.span(group)
@@ -111,14 +114,14 @@ def _find_introduced(text: str) -> Iterator[tuple[int, int]]:
 
 def _beside_names(text: str) -> Iterator[tuple[int, int]]:
     """The secrets that telling names stand beside."""
-    reached = 0  # a name within a value is none, and a long value is not read again for each
+    read_until = 0  # a name within a value is none, and a long value is not read again for each
     for name in re.finditer(NAME, text):
         end = name.end()
-        if end < reached:
+        if end < read_until:
             continue
-        for form in NAMED:
-            if match := re.compile(form).match(text, end):
-                reached, group = match.end(), match.lastindex or 1
+        for value_form in NAMED:
+            if match := re.compile(value_form).match(text, end):
+                read_until, group = match.end(), match.lastindex or 1
                 if _is_value(match[group]):
                     yield match.span(group)
         yield from _find_listed(text, end)
@@ -140,7 +143,7 @@ def _is_value(value: str) -> bool:
         return False
     if value.startswith(("/", "~/", "./", "../")) and _is_path(value):
         return False
-    return len(value) >= LONG or any(c.isdigit() for c in value)
+    return len(value) >= LONG or any(character.isdigit() for character in value)
 
 
 def _is_random(value: str) -> bool:
@@ -158,7 +161,10 @@ def _is_drawn(line: str) -> bool:
 
 def _digit_changes(value: str) -> int:
     """Count how often figures begin or end within it."""
-    return sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
+    return sum(
+        character.isdigit() != next_character.isdigit()
+        for character, next_character in pairwise(value)
+    )
 
 
 def _is_path(value: str) -> bool:
@@ -170,10 +176,10 @@ def _is_wordy(value: str) -> bool:
     return all(map(WORDY.fullmatch, re.split(r"[/._~:-]", value)))
 
 
-def _find_continued(text: str, ends: Sequence[int]) -> list[tuple[int, int]]:
+def _find_continued(text: str, secret_ends: Sequence[int]) -> list[tuple[int, int]]:
     """The lines in which secrets go on that end there; each line is looked at once."""
     spans: list[tuple[int, int]] = []
-    for end in ends:
+    for end in secret_ends:
         if not spans or end > spans[-1][1]:
             spans += _find_continuations(text, end)
     return spans
@@ -190,13 +196,13 @@ def _find_continuations(text: str, end: int) -> Iterator[tuple[int, int]]:
 
 def _find_known(text: str, secret: str) -> list[tuple[int, int]]:
     """Find where runs of a known secret stand, however they are encoded."""
-    found = []
-    for run in _encoded_runs(secret):
-        at = text.find(run)
-        while at >= 0:
-            found.append((at, at + len(run)))
-            at = text.find(run, at + 1)
-    return found
+    spans = []
+    for encoded_run in _encoded_runs(secret):
+        position = text.find(encoded_run)
+        while position >= 0:
+            spans.append((position, position + len(encoded_run)))
+            position = text.find(encoded_run, position + 1)
+    return spans
 
 
 @lru_cache(maxsize=64)
@@ -208,10 +214,13 @@ def _encoded_runs(secret: str) -> frozenset[str]:
     data = secret.encode("utf-8", "replace")
     encoded = {secret, quote(secret, safe="")}
     if len(secret) >= LONG:
-        shifted = [base64.b64encode(data[at : len(data) - (len(data) - at) % 3]) for at in range(3)]
+        shifted = [
+            base64.b64encode(data[offset : len(data) - (len(data) - offset) % 3])
+            for offset in range(3)
+        ]
         encoded |= {encoded_bytes.decode() for encoded_bytes in shifted}
         encoded |= {encoded_bytes.decode().translate(URL_SAFE) for encoded_bytes in shifted}
-    return frozenset(run for form in encoded for run in _list_runs(form))
+    return frozenset(encoded_run for encoding in encoded for encoded_run in _list_runs(encoding))
 
 
 def _list_runs(secret: str) -> set[str]:
@@ -222,9 +231,9 @@ def _list_runs(secret: str) -> set[str]:
     return {secret[start : start + size] for start in range(len(secret) - size + 1)}
 
 
-def _merge_spans(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     merged: list[tuple[int, int]] = []
-    for start, end in sorted(found):
+    for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
@@ -253,8 +262,10 @@ def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> 
         if depth > DEEPEST:
             return TOO_DEEP
         return {
-            key: MASK if _is_secret_entry(key, part) else redact_value(part, secrets, depth + 1)
-            for key, part in value.items()
+            key: MASK
+            if _is_secret_entry(key, inner_value)
+            else redact_value(inner_value, secrets, depth + 1)
+            for key, inner_value in value.items()
         }
     if isinstance(value, list | tuple):
         if depth > DEEPEST:

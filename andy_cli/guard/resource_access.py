@@ -44,10 +44,10 @@ class ResourceAccess(NamedTuple):
         operations = self.operations or (self.operation,) * len(self.places)
         return tuple(zip(self.places, operations, strict=True))
 
-    def grants(self, places: Sequence[Path]) -> Grants:
+    def grants(self, resolved_paths: Sequence[Path]) -> Grants:
         """Find where each path leads, by how a tool is given it: `./a//b` as `a/b`."""
         written = (str(Path(path)) for path in self.places)
-        return dict(zip(written, places, strict=True))
+        return dict(zip(written, resolved_paths, strict=True))
 
 
 NOTHING = ResourceAccess()

@@ -71,13 +71,13 @@ class PermissionRule(NamedTuple):
 
 def parse_rule(text: str) -> PermissionRule:
     """Raises UsageError for what is no rule."""
-    found = RULE.fullmatch(text.strip())
-    if found is None or (found[2] is not None and not found[2].strip()):
+    match = RULE.fullmatch(text.strip())
+    if match is None or (match[2] is not None and not match[2].strip()):
         raise UsageError(
             f"{text!r} is no rule.", "A rule is a tool, or a tool and what for: Bash(git status *)."
         )
-    spec = (found[2] or "").strip()
-    return PermissionRule(found[1], "" if spec in ("*", "**") else spec, text.strip())
+    rule_spec = (match[2] or "").strip()
+    return PermissionRule(match[1], "" if rule_spec in ("*", "**") else rule_spec, text.strip())
 
 
 class RuleSubject(NamedTuple):
@@ -99,51 +99,73 @@ class Rules(NamedTuple):
     ask: tuple[PermissionRule, ...] = ()
     allow: tuple[PermissionRule, ...] = ()
 
-    def find_denial(self, asked: RuleSubject) -> PermissionRule | None:
-        return find_rule(self.deny, asked)
+    def find_denial(self, subject: RuleSubject) -> PermissionRule | None:
+        return find_rule(self.deny, subject)
 
-    def find_question(self, asked: RuleSubject) -> PermissionRule | None:
-        return find_rule(self.ask, asked)
+    def find_question(self, subject: RuleSubject) -> PermissionRule | None:
+        return find_rule(self.ask, subject)
 
-    def find_doubt(self, asked: RuleSubject) -> PermissionRule | None:
+    def find_doubt(self, subject: RuleSubject) -> PermissionRule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
-        about = [rule for rule in self.deny if rule.spec and rule.about(asked.tool, asked.effect)]
+        spoken_of = [
+            denial
+            for denial in self.deny
+            if denial.spec and denial.about(subject.tool, subject.effect)
+        ]
         return (
-            about[0]
-            if about and asked.claim.command and not is_clear(asked.claim.command)
+            spoken_of[0]
+            if spoken_of and subject.claim.command and not is_clear(subject.claim.command)
             else None
         )
 
-    def find_permission(self, asked: RuleSubject) -> PermissionRule | None:
+    def find_permission(self, subject: RuleSubject) -> PermissionRule | None:
         """The rule that allows the last part of the call, if every part has one."""
-        about = [rule for rule in self.allow if rule.about(asked.tool, asked.effect)]
-        found = None
-        for facet in list_facets(asked.claim, asked.places, hidden=False):
-            found = next((rule for rule in about if rule_fits(rule, facet, asked, True)), None)
-            if found is None:
+        spoken_of = [
+            permission
+            for permission in self.allow
+            if permission.about(subject.tool, subject.effect)
+        ]
+        permitting = None
+        for facet in list_facets(subject.claim, subject.places, hidden=False):
+            permitting = next(
+                (
+                    permission
+                    for permission in spoken_of
+                    if rule_fits(permission, facet, subject, True)
+                ),
+                None,
+            )
+            if permitting is None:
                 return None
-        return found
+        return permitting
 
 
-def find_rule(rules: Sequence[PermissionRule], asked: RuleSubject) -> PermissionRule | None:
+def find_rule(rules: Sequence[PermissionRule], subject: RuleSubject) -> PermissionRule | None:
     """The first rule that speaks of any part of the call."""
-    about = [rule for rule in rules if rule.about(asked.tool, asked.effect)]
-    if not about:
+    spoken_of = [candidate for candidate in rules if candidate.about(subject.tool, subject.effect)]
+    if not spoken_of:
         return None
-    parts = list_facets(asked.claim, asked.places, hidden=True)
+    facets = list_facets(subject.claim, subject.places, hidden=True)
     return next(
-        (rule for rule in about if any(rule_fits(rule, part, asked) for part in parts)), None
+        (
+            candidate
+            for candidate in spoken_of
+            if any(rule_fits(candidate, facet, subject) for facet in facets)
+        ),
+        None,
     )
 
 
-def rule_fits(rule: PermissionRule, facet: Facet, asked: RuleSubject, wholly: bool = False) -> bool:
+def rule_fits(
+    rule: PermissionRule, facet: Facet, subject: RuleSubject, wholly: bool = False
+) -> bool:
     """`wholly`: it must cover the part for certain, not only touch it."""
     if rule.spec.startswith("#"):
-        return len(rule.spec) > 8 and asked.fingerprint.startswith(rule.spec[1:])
+        return len(rule.spec) > 8 and subject.fingerprint.startswith(rule.spec[1:])
     if not rule.spec:
-        changes = asked.effect is Effect.WRITE or rule.text.endswith(")")
-        return not (wholly and changes) or _in_workspace(facet, asked.workspace)
-    return spec_fits(rule.spec, facet, asked.arguments, asked.workspace, wholly)
+        changes = subject.effect is Effect.WRITE or rule.text.endswith(")")
+        return not (wholly and changes) or _in_workspace(facet, subject.workspace)
+    return spec_fits(rule.spec, facet, subject.arguments, subject.workspace, wholly)
 
 
 def _in_workspace(facet: Facet, workspace: Path) -> bool:
@@ -164,41 +186,54 @@ def find_unreachable_rules(rules: Rules, tools: Iterable[str]) -> list[str]:
 
     Tools of MCP servers may come later: rules about `mcp__...` are not looked at.
     """
-    known = [*tools]
-    found = []
+    known_tools = [*tools]
+    sentences = []
     for kind, listed in rules._asdict().items():
-        reasons = [(entry.text, explain_unreachable(kind, entry, rules, known)) for entry in listed]
-        found += [
-            f"The rule {text!r} ({kind}) never matches: {why}." for text, why in reasons if why
+        reasons = [
+            (entry.text, explain_unreachable(kind, entry, rules, known_tools)) for entry in listed
         ]
-    return found
+        sentences += [
+            f"The rule {text!r} ({kind}) never matches: {reason}."
+            for text, reason in reasons
+            if reason
+        ]
+    return sentences
 
 
-def explain_unreachable(kind: str, rule: PermissionRule, rules: Rules, known: Sequence[str]) -> str:
-    if not _may_name_tool(rule, known):
-        return f"there is no tool {rule.tool!r}" + nearest_name(rule.tool, known)
+def explain_unreachable(
+    kind: str, rule: PermissionRule, rules: Rules, known_tools: Sequence[str]
+) -> str:
+    if not _may_name_tool(rule, known_tools):
+        return f"there is no tool {rule.tool!r}" + nearest_name(rule.tool, known_tools)
     if kind == "allow":
         if rule.tool == Effect.DESTROY:
             return "what destroys is never done"
         if rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
             return "it names a program that runs others, and not what it may run"
     stronger = {"allow": (*rules.deny, *rules.ask), "ask": rules.deny, "deny": ()}[kind]
-    over = next((above for above in stronger if above.tool == rule.tool and not above.spec), None)
-    return f"the rule {over.text!r} is stronger" if over else ""
+    overruling = next(
+        (
+            stronger_rule
+            for stronger_rule in stronger
+            if stronger_rule.tool == rule.tool and not stronger_rule.spec
+        ),
+        None,
+    )
+    return f"the rule {overruling.text!r} is stronger" if overruling else ""
 
 
-def _may_name_tool(rule: PermissionRule, known: Sequence[str]) -> bool:
+def _may_name_tool(rule: PermissionRule, known_tools: Sequence[str]) -> bool:
     """Tell whether a rule is about an effect, a known tool, or a server's, which may come later."""
     if rule.tool.startswith("mcp__") or rule.tool in EFFECTS:
         return True
-    return any(fnmatchcase(name, pattern) for name in known for pattern in rule.names)
+    return any(fnmatchcase(name, pattern) for name in known_tools for pattern in rule.names)
 
 
 WRAPPER_ALONE = r"(?:sudo|doas|env|xargs|nohup|timeout|nice|eval|exec|ssh|su|time|watch)(?: ?:?\*)"
 
 
-def nearest_name(name: str, known: Sequence[str]) -> str:
+def nearest_name(name: str, known_tools: Sequence[str]) -> str:
     import difflib  # only for a rule that names no tool
 
-    close = difflib.get_close_matches(name, [*known, *ALIASES], n=1)
-    return f", did you mean {close[0]}" if close else ""
+    nearest_names = difflib.get_close_matches(name, [*known_tools, *ALIASES], n=1)
+    return f", did you mean {nearest_names[0]}" if nearest_names else ""

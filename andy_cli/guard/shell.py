@@ -61,8 +61,8 @@ def judge(
         judged = strictest(_judge_commands(line, inside, WORKSPACE, DEEPEST))
     else:
         judged = windows.judge(line, shell)
-    odd = _find_odd_characters(line)
-    return ask(odd) if odd and judged.verdict == "allow" else judged
+    odd_characters = _find_odd_characters(line)
+    return ask(odd_characters) if odd_characters and judged.verdict == "allow" else judged
 
 
 def _find_odd_characters(line: str) -> str:
@@ -83,18 +83,18 @@ def _judge_commands(
     if CONNECTION.search(line):
         yield deny("it opens a door to somebody else")
     try:
-        parts = taken_apart(line)
+        shell_line = taken_apart(line)
     except (RecursionError, TooMuch):
         yield deny("it is too much to be judged")
         return
-    if parts.doubt:
-        yield ask(parts.doubt)
+    if shell_line.doubt:
+        yield ask(shell_line.doubt)
         yield from _in_pieces(line, inside, folder, deeper)
     if "\\\n" in line:
         yield ask("a line goes on in the next")
-    yield from _judge_together(parts, folder)
-    for command in parts.commands:
-        yield from _judge_alone(command, parts, inside, folder, deeper)
+    yield from _judge_together(shell_line, folder)
+    for command in shell_line.commands:
+        yield from _judge_alone(command, shell_line, inside, folder, deeper)
         folder = _folder_after(command, folder)
 
 
@@ -105,10 +105,10 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
     """Look for commands that never run between all that separates, in a line not understood."""
     if not deeper:
         return
-    pieces = {part.strip() for part in PIECES.split(line)}
-    pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
-    for piece in sorted(pieces - {"", line})[:MOST_PIECES]:
-        yield from _find_denials(piece, inside, folder, 0)
+    line_pieces = {line_piece.strip() for line_piece in PIECES.split(line)}
+    line_pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
+    for line_piece in sorted(line_pieces - {"", line})[:MOST_PIECES]:
+        yield from _find_denials(line_piece, inside, folder, 0)
 
 
 def _find_denials(
@@ -123,43 +123,43 @@ def _folder_after(command: ShellCommand, folder: str) -> str:
     """Follow `cd` to the folder in which the next command runs."""
     if command.texts[:1] not in (("cd",), ("pushd",)):
         return folder
-    given = [name for name in command.texts[1:] if not name.startswith("-")]
-    return resolve_place(given[0] if given else "~", folder)
+    folder_arguments = [name for name in command.texts[1:] if not name.startswith("-")]
+    return resolve_place(folder_arguments[0] if folder_arguments else "~", folder)
 
 
 def _judge_alone(
-    command: ShellCommand, parts: ShellLine, inside: Inside, folder: str, deeper: int
+    command: ShellCommand, shell_line: ShellLine, inside: Inside, folder: str, deeper: int
 ) -> Iterator[CommandJudgement]:
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
     harmless = _judge_reading(command, inside, folder)
-    for words in _command_readings(command, parts):
-        why = find_danger(words, writes, folder)
-        if why:
-            yield deny(why)
+    for words in _command_readings(command, shell_line):
+        reason = find_danger(words, writes, folder)
+        if reason:
+            yield deny(reason)
         elif harmless.verdict != "allow" and words and program_name(words[0]) in running_programs():
-            more = (
-                _input_words(command, parts)
+            input_words = (
+                _input_words(command, shell_line)
                 if program_name(words[0]) in ("xargs", "parallel")
                 else []
             )
-            yield from _judge_wrapped([*words, *more], inside, folder, deeper)
+            yield from _judge_wrapped([*words, *input_words], inside, folder, deeper)
     yield harmless
 
 
-def _input_words(command: ShellCommand, parts: ShellLine) -> list[str]:
+def _input_words(command: ShellCommand, shell_line: ShellLine) -> list[str]:
     """The words that a command may be given as its input."""
     texts = [value for item in command.given for value in item.values]
     for number in command.fed_by:
-        texts += parts.commands[number].texts[1:]
+        texts += shell_line.commands[number].texts[1:]
     return [word for text in texts for word in text.split()]
 
 
-def _command_readings(command: ShellCommand, parts: ShellLine) -> Iterator[list[str]]:
+def _command_readings(command: ShellCommand, shell_line: ShellLine) -> Iterator[list[str]]:
     """The words of a command, by every value of its variables and by what flows into them."""
     choices = [word.values for word in command.words]
     unknown = any(UNKNOWN in value for values in choices for value in values)
-    flowing = _input_words(command, parts) if unknown else []
+    flowing = _input_words(command, shell_line) if unknown else []
     for count in range(max(map(len, choices), default=1)):
         words = [values[count % len(values)] for values in choices]
         yield words
@@ -175,10 +175,10 @@ def _judge_wrapped(
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
     """
     yield ask(f"{program_name(words[0])} runs something else")
-    for at in range(1, min(len(words), 40)):
-        why = find_danger(words[at:], (), folder)
-        if why:
-            yield deny(why)
+    for index in range(1, min(len(words), 40)):
+        reason = find_danger(words[index:], (), folder)
+        if reason:
+            yield deny(reason)
     if not deeper:
         return
     for script in _list_scripts(words):
@@ -197,8 +197,10 @@ def _list_scripts(words: Sequence[str]) -> Iterator[str]:
 
 def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> CommandJudgement:
     """Allow what only reads inside; ask otherwise."""
-    why = _doubt_reading(command, inside, folder)
-    return ask(why) if why else CommandJudgement("allow", "it only reads inside the workspace")
+    reason = _doubt_reading(command, inside, folder)
+    return (
+        ask(reason) if reason else CommandJudgement("allow", "it only reads inside the workspace")
+    )
 
 
 def _doubt_reading(command: ShellCommand, inside: Inside, folder: str) -> str:
@@ -208,14 +210,14 @@ def _doubt_reading(command: ShellCommand, inside: Inside, folder: str) -> str:
             return f"it writes to {target.literal}"
     if not all(read.plain for read in command.reads):
         return "it is not clear what it reads"
-    if why := judge_paths([read.text for read in command.reads], folder, inside):
-        return why
+    if reason := judge_paths([read.text for read in command.reads], folder, inside):
+        return reason
     return doubt_about(command.words, folder, inside) if command.words else "it is no command"
 
 
-def _judge_together(parts: ShellLine, folder: str) -> Iterator[CommandJudgement]:
+def _judge_together(shell_line: ShellLine, folder: str) -> Iterator[CommandJudgement]:
     """Judge what the commands do together: run what was fetched, send what is secret."""
-    commands = parts.commands
+    commands = shell_line.commands
     fetching = {number for number, command in enumerate(commands) if _is_fetching(command)}
     fetched = {name for number in fetching for name in _list_fetched_files(commands, number)}
     for number, command in enumerate(commands):
@@ -236,10 +238,10 @@ def _runs_fetched(
     command: ShellCommand, number: int, fetching: set[int], fetched: set[str]
 ) -> bool:
     """Check whether a command runs what others of the line fetch, from its input or a file."""
-    runs = bool(_program_names(command) & interpreters())
-    if runs and fetching & set(command.fed_by):
+    is_interpreter = bool(_program_names(command) & interpreters())
+    if is_interpreter and fetching & set(command.fed_by):
         return True
-    return bool(fetching - {number}) and _uses_fetched(command, runs, fetched)
+    return bool(fetching - {number}) and _uses_fetched(command, is_interpreter, fetched)
 
 
 def _program_names(command: ShellCommand) -> set[str]:
@@ -247,8 +249,12 @@ def _program_names(command: ShellCommand) -> set[str]:
     words = [value for word in command.words for value in word.values]
     if not words:
         return set()
-    own = program_name(words[0])
-    return {own, *map(program_name, words[1:])} if own in program_set("wrappers") else {own}
+    own_program = program_name(words[0])
+    return (
+        {own_program, *map(program_name, words[1:])}
+        if own_program in program_set("wrappers")
+        else {own_program}
+    )
 
 
 def _is_fetching(command: ShellCommand) -> bool:
@@ -269,8 +275,8 @@ def _is_sending(command: ShellCommand) -> bool:
 def _list_fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterator[str]:
     """List the names of files a fetched text goes into."""
     yield from _list_outputs(commands[number].texts)
-    for at, command in enumerate(commands):
-        if at == number or number in command.fed_by:
+    for index, command in enumerate(commands):
+        if index == number or number in command.fed_by:
             targets = (*command.writes, *_list_tee_words(command))
             yield from (program_name(target.text) for target in targets)
 
@@ -278,8 +284,8 @@ def _list_fetched_files(commands: Sequence[ShellCommand], number: int) -> Iterat
 def _list_outputs(words: Sequence[str]) -> Iterator[str]:
     """List the names that a fetching command may give to what it fetches."""
     flags = output_options(program_name(words[0])) or ("-o", "-O")
-    for before, word in pairwise(words):
-        if before in flags or "/" in word:
+    for previous_word, word in pairwise(words):
+        if previous_word in flags or "/" in word:
             yield program_name(word.partition("?")[0])
         if glued := re.match(r"-[oO]|--out[^=]*=?", word):
             yield program_name(word[glued.end() :])
@@ -291,15 +297,17 @@ def _list_tee_words(command: ShellCommand) -> list[Word]:
     return words if "tee" in (word.text for word in words[:2]) else []
 
 
-def _uses_fetched(command: ShellCommand, runs: bool, fetched: set[str]) -> bool:
+def _uses_fetched(command: ShellCommand, is_interpreter: bool, fetched: set[str]) -> bool:
     """Check whether a command runs one of the files, or something by its path."""
     name, *words = command.texts
-    named = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
-    marks = program_name(name) in ("chmod", "install") and re.search(r"[x1357]", "".join(words[:1]))
-    if (runs or marks) and named & (fetched - {""}):
+    named_files = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
+    makes_executable = program_name(name) in ("chmod", "install") and re.search(
+        r"[x1357]", "".join(words[:1])
+    )
+    if (is_interpreter or makes_executable) and named_files & (fetched - {""}):
         return True
-    local = "/" in name and not re.match(r"/(?:usr|bin|sbin|opt)/", name)
-    return local or program_name(name) in fetched - program_set("fetchers")
+    is_local = "/" in name and not re.match(r"/(?:usr|bin|sbin|opt)/", name)
+    return is_local or program_name(name) in fetched - program_set("fetchers")
 
 
 def _touches_secret(command: ShellCommand, folder: str) -> bool:
@@ -319,11 +327,15 @@ def _prints_environment(command: ShellCommand) -> bool:
 def _names_secret(word: Word, folder: str) -> bool:
     if "$" in word.literal and SECRET_VARIABLE.search(word.literal):
         return True
-    return any(is_secret(part) for value in word.values for part in _named_places(value, folder))
+    return any(
+        is_secret(named_place)
+        for value in word.values
+        for named_place in _named_places(value, folder)
+    )
 
 
 def _named_places(value: str, folder: str) -> Iterator[str]:
     """The places a word may name: the whole, and what stands behind `@`, `=` or `:`."""
-    for part in {value, *re.split(r"[@=:;,<]", value)}:
-        if part and "://" not in part:
-            yield resolve_place(part, folder)
+    for value_part in {value, *re.split(r"[@=:;,<]", value)}:
+        if value_part and "://" not in value_part:
+            yield resolve_place(value_part, folder)

@@ -33,19 +33,19 @@ class Facet(NamedTuple):
     """A command that is its words and nothing more: no redirection, no assignment."""
 
 
-def list_facets(claim: ResourceAccess, places: Sequence[Path], hidden: bool) -> list[Facet]:
+def list_facets(claim: ResourceAccess, resolved_paths: Sequence[Path], hidden: bool) -> list[Facet]:
     """List the parts of a call; with `hidden` also the commands that stand behind wrappers.
 
-    `places` are where the paths of the claim lead.
+    `resolved_paths` are where the paths of the claim lead.
     """
-    found: list[Facet] = []
+    facets: list[Facet] = []
     if claim.command:
-        found += list_commands(claim.command, hidden)
-    for written, place in zip(claim.places, places, strict=True):
-        found.append(Facet("path", (str(place), written)))
+        facets += list_commands(claim.command, hidden)
+    for written, resolved_path in zip(claim.places, resolved_paths, strict=True):
+        facets.append(Facet("path", (str(resolved_path), written)))
     if claim.address:
-        found.append(Facet("address", (claim.method, claim.address)))
-    return found or [Facet("whole")]
+        facets.append(Facet("address", (claim.method, claim.address)))
+    return facets or [Facet("whole")]
 
 
 def list_commands(line: str, hidden: bool) -> list[Facet]:
@@ -56,18 +56,18 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
     if len(line) > LONGEST:
         return [Facet("command", (line,), plain=False)]
     try:
-        parts = taken_apart(line)
+        shell_line = taken_apart(line)
     except (RecursionError, TooMuch):
         return [Facet("command", (line,), plain=False)]
-    found = [
-        Facet("command", command.texts, command.is_plain and not parts.doubt)
-        for command in parts.commands
+    facets = [
+        Facet("command", command.texts, command.is_plain and not shell_line.doubt)
+        for command in shell_line.commands
     ]
     if hidden:
-        found += [Facet("command", words) for words in behind(found, DEEPEST)]
-    if parts.doubt or not found:
-        found.append(Facet("command", (line,), plain=False))
-    return found
+        facets += [Facet("command", words) for words in behind(facets, DEEPEST)]
+    if shell_line.doubt or not facets:
+        facets.append(Facet("command", (line,), plain=False))
+    return facets
 
 
 def is_clear(line: str) -> bool:
@@ -80,11 +80,11 @@ def is_clear(line: str) -> bool:
     if len(line) > LONGEST:
         return False
     try:
-        parts = taken_apart(line)
+        shell_line = taken_apart(line)
     except (RecursionError, TooMuch):
         return False
-    names = [command.words[0] for command in parts.commands if command.words]
-    return not parts.doubt and all(
+    names = [command.words[0] for command in shell_line.commands if command.words]
+    return not shell_line.doubt and all(
         name.plain
         and not name.wild
         and len(name.values) == 1
@@ -93,32 +93,34 @@ def is_clear(line: str) -> bool:
     )
 
 
-def behind(found: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
+def behind(facets: Sequence[Facet], deeper: int) -> Iterator[tuple[str, ...]]:
     """List what may be run by commands that run others: every end of their words, every script."""
-    for item in found:
-        for at in range(1, min(len(item.texts), 40)):
-            yield item.texts[at:]
-        scripts = [word for word in item.texts[1:] if re.search(r"[\s;|&]", word)]
+    for outer_facet in facets:
+        for index in range(1, min(len(outer_facet.texts), 40)):
+            yield outer_facet.texts[index:]
+        scripts = [word for word in outer_facet.texts[1:] if re.search(r"[\s;|&]", word)]
         for script in scripts[: 8 if deeper else 0]:
-            inner = list_commands(script, hidden=False)
-            yield from (one.texts for one in inner)
-            yield from behind(inner, deeper - 1)
+            inner_facets = list_commands(script, hidden=False)
+            yield from (facet.texts for facet in inner_facets)
+            yield from behind(inner_facets, deeper - 1)
 
 
-def spec_fits(spec: str, facet: Facet, arguments: Arguments, workspace: Path, wholly: bool) -> bool:
+def spec_fits(
+    rule_spec: str, facet: Facet, arguments: Arguments, workspace: Path, wholly: bool
+) -> bool:
     """Match a spec with a part of a call: `wholly` if it is covered for certain, else if the spec
     touches it."""
-    name, colon, pattern = spec.partition(":")
+    name, colon, pattern = rule_spec.partition(":")
     if colon and name in arguments:
         return _argument_fits(pattern, arguments[name], facet, wholly)
     if wholly and not facet.plain:
         return False
     if facet.kind == "command":
-        return command_fits(spec, facet.texts, wholly)
+        return command_fits(rule_spec, facet.texts, wholly)
     if facet.kind == "path":
-        return _place_fits(spec, facet.texts, workspace, wholly)
+        return _place_fits(rule_spec, facet.texts, workspace, wholly)
     if facet.kind == "address":
-        return address_fits(spec, *facet.texts)
+        return address_fits(rule_spec, *facet.texts)
     return False
 
 
@@ -128,11 +130,13 @@ def _argument_fits(pattern: str, value: object, facet: Facet, wholly: bool) -> b
     return value_fits(pattern, value, all if wholly else any)
 
 
-def _place_fits(spec: str, texts: Sequence[str], workspace: Path, wholly: bool) -> bool:
+def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: bool) -> bool:
     """Match a path as it really is; where it is enough to touch it, also as it was written."""
     if not wholly:
-        return any(path_fits(spec, text, workspace) for text in texts)
-    return path_fits(spec, texts[0], workspace) and not is_only_caught(spec, texts[0], workspace)
+        return any(path_fits(path_spec, text, workspace) for text in texts)
+    return path_fits(path_spec, texts[0], workspace) and not is_only_caught(
+        path_spec, texts[0], workspace
+    )
 
 
 def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
@@ -150,38 +154,47 @@ THROUGH = re.compile(
 """Wrappers that change nothing about what a command does."""
 
 
-def command_fits(spec: str, words: Sequence[str], wholly: bool) -> bool:
-    line, spec = " ".join(words), re.sub(r":\*$", " *", " ".join(spec.split()))
+def command_fits(command_spec: str, words: Sequence[str], wholly: bool) -> bool:
+    line, command_spec = " ".join(words), re.sub(r":\*$", " *", " ".join(command_spec.split()))
     lines = {line, THROUGH.sub("", line, count=1) if THROUGH.match(line) else line}
     if not wholly:
         lines.add(" ".join([Path(words[0]).name, *words[1:]]) if words else line)
-    if spec.endswith(" *"):
-        begins = spec[:-2]
-        return any(fnmatchcase(line, begins) or fnmatchcase(line, f"{begins} *") for line in lines)
-    return any(fnmatchcase(line, spec) for line in lines)
+    if command_spec.endswith(" *"):
+        beginning = command_spec[:-2]
+        return any(
+            fnmatchcase(line, beginning) or fnmatchcase(line, f"{beginning} *") for line in lines
+        )
+    return any(fnmatchcase(line, command_spec) for line in lines)
 
 
-def path_fits(spec: str, path: str, workspace: Path) -> bool:
+def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
     """Check whether a path, as it really is, is what the spec names or lies below it."""
-    if spec.startswith("~"):
-        spec = str(Path.home().resolve()) + spec[1:]
-    elif not spec.startswith("/"):
-        anywhere = "/" not in spec.rstrip("/")
-        spec = f"{glob_safe(workspace)}/{'**/' * anywhere}{spec.removeprefix('./')}"
-    return path_expression(re.sub("/+", "/", spec).rstrip("/")).fullmatch(path) is not None
+    if path_spec.startswith("~"):
+        path_spec = str(Path.home().resolve()) + path_spec[1:]
+    elif not path_spec.startswith("/"):
+        anywhere = "/" not in path_spec.rstrip("/")
+        path_spec = f"{glob_safe(workspace)}/{'**/' * anywhere}{path_spec.removeprefix('./')}"
+    return path_expression(re.sub("/+", "/", path_spec).rstrip("/")).fullmatch(path) is not None
 
 
-def is_only_caught(spec: str, path: str, workspace: Path) -> bool:
+def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:
     """Check whether a pattern fits a special file without naming it: `src/**` says nothing of
     `src/.env`, and `*.json` nothing of `mcp.json`."""
-    if not WILDCARD.search(spec):
+    if not WILDCARD.search(path_spec):
         return False
     # Where the workspace lies is nobody's pattern: it may be below `~/.local`.
     inner = Path(path).relative_to(workspace) if inside(Path(path), (workspace,)) else Path(path)
-    pieces = [piece for piece in spec.split("/") if piece[:1] not in ("*", "?", "")]
-    special = filter(is_special_name, inner.parts)
-    unnamed = any(not any(fnmatchcase(part, piece) for piece in pieces) for part in special)
-    return unnamed or (is_secret(f"/{inner}") and not is_secret(f"/{spec}"))
+    spelled_names = [
+        spelled_name
+        for spelled_name in path_spec.split("/")
+        if spelled_name[:1] not in ("*", "?", "")
+    ]
+    special_names = filter(is_special_name, inner.parts)
+    unnamed = any(
+        not any(fnmatchcase(special_name, spelled_name) for spelled_name in spelled_names)
+        for special_name in special_names
+    )
+    return unnamed or (is_secret(f"/{inner}") and not is_secret(f"/{path_spec}"))
 
 
 def is_special_name(name: str) -> bool:
@@ -195,24 +208,24 @@ def glob_safe(path: Path | str) -> str:
 
 
 @cache
-def path_expression(spec: str) -> re.Pattern[str]:
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/\\]+\])", spec)
-    made = "".join(SPELLED.get(part) or _letters(part) for part in parts)
-    return re.compile(f"{made}(?:/.*)?", re.DOTALL)
+def path_expression(path_spec: str) -> re.Pattern[str]:
+    glob_parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/\\]+\])", path_spec)
+    expression = "".join(SPELLED.get(glob_part) or _letters(glob_part) for glob_part in glob_parts)
+    return re.compile(f"{expression}(?:/.*)?", re.DOTALL)
 
 
 WILDCARD = re.compile(r"[*?\[]")
 SPELLED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def _letters(part: str) -> str:
+def _letters(glob_part: str) -> str:
     """A choice of letters such as `[ab]`; what is none stands for itself."""
-    if part[:1] == "[" and part[-1:] == "]":
-        choice = f"[{part[1:-1].replace('[', chr(92) + '[')}]"
+    if glob_part[:1] == "[" and glob_part[-1:] == "]":
+        choice = f"[{glob_part[1:-1].replace('[', chr(92) + '[')}]"
         with contextlib.suppress(re.error):
             re.compile(choice)
             return choice
-    return re.escape(part)
+    return re.escape(glob_part)
 
 
 PORTS = {"http": 80, "https": 443}
@@ -220,41 +233,43 @@ ADDRESS = re.compile(r"(?:([A-Z]+) )?(https?)://([^/?#\s]+)([^\s]*)")
 HOST_AND_PORT = re.compile(r"\[?([^\[\]]*?)\]?(?::(\d{0,5}))?")
 
 
-def address_fits(spec: str, method: str, url: str) -> bool:
+def address_fits(address_spec: str, method: str, url: str) -> bool:
     """Match an address, hosts as hosts: `https://a.example*` says nothing of `a.example.evil`."""
     from urllib.parse import urlsplit
 
     try:
-        there = urlsplit(url)
-        host, port = (there.hostname or "").rstrip("."), there.port
+        url_parts = urlsplit(url)
+        host, port = (url_parts.hostname or "").rstrip("."), url_parts.port
     except ValueError:
         return False
-    if spec.startswith("domain:"):
-        return host_fits(spec[7:].strip(), host)
-    wanted = ADDRESS.fullmatch(spec)
-    if wanted is None:
-        return host_fits(spec, host)
+    if address_spec.startswith("domain:"):
+        return host_fits(address_spec[7:].strip(), host)
+    wanted_address = ADDRESS.fullmatch(address_spec)
+    if wanted_address is None:
+        return host_fits(address_spec, host)
     return (
-        (wanted[1] or method) == method
-        and wanted[2] == there.scheme
-        and _authority_fits(wanted[3], there.scheme, host, port)
-        and _address_path_fits(wanted[4], there.path, there.query)
+        (wanted_address[1] or method) == method
+        and wanted_address[2] == url_parts.scheme
+        and _authority_fits(wanted_address[3], url_parts.scheme, host, port)
+        and _address_path_fits(wanted_address[4], url_parts.path, url_parts.query)
     )
 
 
 def _authority_fits(authority: str, scheme: str, host: str, port: int | None) -> bool:
     """Match a host and its port: the usual one of the scheme, where none is named."""
-    named = HOST_AND_PORT.fullmatch(authority)
-    if named is None:
+    host_and_port = HOST_AND_PORT.fullmatch(authority)
+    if host_and_port is None:
         return False
-    usual = PORTS.get(scheme)
-    same_port = (int(named[2] or 0) or usual) == (port or usual)
-    return same_port and host_fits(named[1], host, exactly=True)
+    usual_port = PORTS.get(scheme)
+    same_port = (int(host_and_port[2] or 0) or usual_port) == (port or usual_port)
+    return same_port and host_fits(host_and_port[1], host, exactly=True)
 
 
 def _address_path_fits(pattern: str, path: str, query: str) -> bool:
-    rest = path + (f"?{query}" if query else "")
-    return ".." not in path and fnmatchcase(rest or "/", (pattern or "/*").replace("**", "*"))
+    path_and_query = path + (f"?{query}" if query else "")
+    return ".." not in path and fnmatchcase(
+        path_and_query or "/", (pattern or "/*").replace("**", "*")
+    )
 
 
 def host_fits(pattern: str, host: str, exactly: bool = False) -> bool:

@@ -74,29 +74,31 @@ class Neutralizer:
         self._joiners = ""
         self._shown = ""
 
-    def feed(self, piece: str) -> str:
+    def feed(self, text_piece: str) -> str:
         """Return the text that may be shown now; what depends on what follows waits."""
-        text = self._unfinished + piece
+        text = self._unfinished + text_piece
         openers = [match.start() for match in OPENER.finditer(text)]
-        unfinished = (at for at in openers[-2:] if re.compile(UNFINISHED).match(text, at))
-        cut = next(unfinished, len(text))
-        self._unfinished = text[cut:]
-        clean = self._joiners + _strip_sequences(text[:cut])
+        unfinished = (
+            position for position in openers[-2:] if re.compile(UNFINISHED).match(text, position)
+        )
+        cut_position = next(unfinished, len(text))
+        self._unfinished = text[cut_position:]
+        clean = self._joiners + _strip_sequences(text[:cut_position])
         decided = clean.rstrip(JOINERS)
         self._joiners = JOINING.sub(_one_of_a_kind, clean[len(decided) :])
         return self._tidy_after_shown(decided)
 
     def finish(self) -> str:
         """Return the text that had waited."""
-        rest = self._joiners + _strip_sequences(self._unfinished)
+        waiting_text = self._joiners + _strip_sequences(self._unfinished)
         self._unfinished = self._joiners = ""
-        return self._tidy_after_shown(rest)
+        return self._tidy_after_shown(waiting_text)
 
     def _tidy_after_shown(self, clean: str) -> str:
         """Tidied as what follows the text shown so far."""
-        new = _tidy_joiners(self._shown + clean)[len(self._shown) :]
-        self._shown = (self._shown + new)[-CONTEXT:]
-        return new
+        new_text = _tidy_joiners(self._shown + clean)[len(self._shown) :]
+        self._shown = (self._shown + new_text)[-CONTEXT:]
+        return new_text
 
 
 def one_line(text: str) -> str:
@@ -108,13 +110,13 @@ def spell_out(text: str) -> str:
     r"""Every character can be seen: what is invisible or acts is written as `\n` or `\u200b`."""
     if text.isascii() and text.isprintable():
         return text
-    marks, shown = 0, []
+    mark_count, spelled = 0, []
     for character in text:
-        marks = marks + 1 if _is_mark(character) else 0
-        seen = character.isprintable() and not re.match(INVISIBLE, character)
-        unseen = not seen or character in UNSEEN or marks > MARKS
-        shown.append(ascii(character)[1:-1] if unseen else character)
-    return "".join(shown)
+        mark_count = mark_count + 1 if _is_mark(character) else 0
+        is_visible = character.isprintable() and not re.match(INVISIBLE, character)
+        is_unseen = not is_visible or character in UNSEEN or mark_count > MARKS
+        spelled.append(ascii(character)[1:-1] if is_unseen else character)
+    return "".join(spelled)
 
 
 def _strip_sequences(text: str) -> str:
@@ -135,28 +137,33 @@ def _tidy_joiners(text: str) -> str:
 def _keep_joiners(match: re.Match[str]) -> str:
     """Of a run of joiners what joins or forms its neighbours; the ends of the text may join."""
     text = match.string
-    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-    run = _one_of_a_kind(match)
-    if before.isascii() and before:
-        return run[:1] if run[0] in FORMS and before in KEYS else ""
-    return run.rstrip("\u200c\u200d") if after.isascii() and after else run
+    character_before, character_after = (
+        text[match.start() - 1 : match.start()],
+        text[match.end() : match.end() + 1],
+    )
+    joiners = _one_of_a_kind(match)
+    if character_before.isascii() and character_before:
+        return joiners[:1] if joiners[0] in FORMS and character_before in KEYS else ""
+    return (
+        joiners.rstrip("\u200c\u200d") if character_after.isascii() and character_after else joiners
+    )
 
 
 def _one_of_a_kind(match: re.Match[str]) -> str:
     """A run of joiners, shortened: the form that stands first, and the first true joiner."""
-    run = match[0]
-    form = run[0] if run[0] in FORMS else ""
-    return form + run.lstrip(FORMS)[:1]
+    joiners = match[0]
+    form_character = joiners[0] if joiners[0] in FORMS else ""
+    return form_character + joiners.lstrip(FORMS)[:1]
 
 
 def _with_few_marks(match: re.Match[str]) -> str:
     """A run of letters that are not plain ones, without the accents nobody could read."""
-    marks, kept = 0, []
+    mark_count, kept_characters = 0, []
     for character in match[0]:
-        marks = marks + 1 if _is_mark(character) else 0
-        if marks <= MARKS:
-            kept.append(character)
-    return "".join(kept)
+        mark_count = mark_count + 1 if _is_mark(character) else 0
+        if mark_count <= MARKS:
+            kept_characters.append(character)
+    return "".join(kept_characters)
 
 
 def _is_mark(character: str) -> bool:

@@ -61,7 +61,7 @@ class Contained(NamedTuple):
 
 
 def contain(
-    written: object, workspace: Path, op: Operation, resolved: Path | None = None
+    written: object, workspace: Path, operation: Operation, resolved: Path | None = None
 ) -> Contained:
     """Judge what a model wrote as a path; nothing is touched, and nothing raised.
 
@@ -71,22 +71,24 @@ def contain(
     is no path.
     """
     if isinstance(written, list | tuple):
-        verdicts = {contain(piece, workspace, op).verdict for piece in written[:1000]}
+        verdicts = {contain(member, workspace, operation).verdict for member in written[:1000]}
         return Contained(
             "outside" if "outside" in verdicts else "invalid", None, "one path, please"
         )
     if not isinstance(written, str) or not written.strip():
         return Contained("invalid", None, "a path is missing")
     try:
-        root = workspace.resolve()
-        if op == "extract":
-            return _contain_archive(written, root)
-        return _contain_real_path(written, resolved or resolve(written, root, op), root, op)
+        root_folder = workspace.resolve()
+        if operation == "extract":
+            return _contain_archive(written, root_folder)
+        return _contain_real_path(
+            written, resolved or resolve(written, root_folder, operation), root_folder, operation
+        )
     except (ToolError, OSError, ValueError) as error:
         return Contained("invalid", None, str(error))
 
 
-def resolve(written: str, workspace: Path, op: Operation = "read") -> Path:
+def resolve(written: str, workspace: Path, operation: Operation = "read") -> Path:
     """The real path, links followed; relative ones start in the workspace.
 
     A link is deleted itself, not what it leads to: then only the folders above it are followed.
@@ -96,7 +98,7 @@ def resolve(written: str, workspace: Path, op: Operation = "read") -> Path:
         raise ToolError("A path cannot hold a NUL character.")
     try:
         entry = workspace / expand_home(written)
-        if op in DELETING and entry.name not in ("", ".."):
+        if operation in DELETING and entry.name not in ("", ".."):
             return entry.parent.resolve() / entry.name
         return entry.resolve()
     except (OSError, RuntimeError, ValueError) as error:
@@ -114,54 +116,65 @@ def expand_home(written: str) -> Path:
 
 def inside(path: Path, roots: Iterable[Path]) -> bool:
     """Tell whether a resolved path is one of the resolved roots or below it."""
-    return any(path.is_relative_to(root) or _below(path, root) for root in roots)
+    return any(
+        path.is_relative_to(root_folder) or _below(path, root_folder) for root_folder in roots
+    )
 
 
-def _below(path: Path, root: Path) -> bool:
+def _below(path: Path, root_folder: Path) -> bool:
     """The same by what the folders are, not by how they are spelled: disks may fold case."""
-    deeper = len(path.parts) - len(root.parts)
-    if deeper < 0 or not str(path).casefold().startswith(str(root).casefold()):
+    deeper = len(path.parts) - len(root_folder.parts)
+    if deeper < 0 or not str(path).casefold().startswith(str(root_folder).casefold()):
         return False
     above = [path, *path.parents][deeper]
     try:
-        return above.samefile(root)
+        return above.samefile(root_folder)
     except OSError:
         return False
 
 
-def _contain_real_path(written: str, path: Path, root: Path, op: Operation) -> Contained:
+def _contain_real_path(
+    written: str, path: Path, root_folder: Path, operation: Operation
+) -> Contained:
     """Judge one text that leads to `path`. Raises ToolError or OSError for what cannot be used."""
     # A link that is deleted is asked for like what it leads to.
-    if _leaves(written, resolve(str(path), root) if op in DELETING else path, root, op):
+    if _leaves(
+        written,
+        resolve(str(path), root_folder) if operation in DELETING else path,
+        root_folder,
+        operation,
+    ):
         return Contained("outside", None, "it lies outside the workspace")
     if SCHEME.match(written):
         raise ToolError(f"{written!r} is an address, no path.")
-    if op in DELETING and path == root:
+    if operation in DELETING and path == root_folder:
         raise ToolError("The workspace itself is not deleted.")
-    names = _list_names(path, root)
+    names = _list_names(path, root_folder)
     state = _state(path)
-    if fault := _find_fault(written, names, state, op):
+    if fault := _find_fault(written, names, state, operation):
         return Contained("invalid", path, fault)
-    doubt = _find_doubt(names, state, op)
+    doubt = _find_doubt(names, state, operation)
     return Contained("ask", path, doubt) if doubt else Contained("inside", path)
 
 
-def _list_names(path: Path, root: Path) -> tuple[str, ...]:
+def _list_names(path: Path, root_folder: Path) -> tuple[str, ...]:
     """List the names of a path below the root. Raises ToolError for one that is too long."""
-    names = path.relative_to(root).parts if path.is_relative_to(root) else path.parts
+    names = path.relative_to(root_folder).parts if path.is_relative_to(root_folder) else path.parts
     if any(len(os.fsencode(name)) > LONGEST_NAME for name in names):
         raise ToolError("The name is too long.")
     return names
 
 
-def _leaves(written: str, path: Path, root: Path, op: Operation) -> bool:
+def _leaves(written: str, path: Path, root_folder: Path, operation: Operation) -> bool:
     """Tell whether it leads outside by any reading: ours, that of Windows, that of a pattern."""
-    if not inside(path, [root]) or DRIVE.match(written) or written.startswith("\\"):
+    if not inside(path, [root_folder]) or DRIVE.match(written) or written.startswith("\\"):
         return True
-    if "\\" in written and not inside(resolve(written.replace("\\", "/"), root), [root]):
+    if "\\" in written and not inside(
+        resolve(written.replace("\\", "/"), root_folder), [root_folder]
+    ):
         return True
-    wild = WILD.search(written) if op == "list" else None
-    return wild is not None and ".." in re.split(r"[/\\{},]", written[wild.start() :])
+    wildcard = WILD.search(written) if operation == "list" else None
+    return wildcard is not None and ".." in re.split(r"[/\\{},]", written[wildcard.start() :])
 
 
 def _state(path: Path) -> os.stat_result | None:
@@ -175,28 +188,28 @@ def _state(path: Path) -> os.stat_result | None:
 
 
 def _find_fault(
-    written: str, names: Iterable[str], state: os.stat_result | None, op: Operation
+    written: str, names: Iterable[str], state: os.stat_result | None, operation: Operation
 ) -> str:
     """Tell why an operation cannot be done with what is there, or nothing."""
-    file = op in ("read", "write")
+    file = operation in ("read", "write")
     if file and written.endswith(("/", "/.")):
         return "it is a folder, not a file"
-    if op == "write" and state is None and any(map(_unportable, names)):
+    if operation == "write" and state is None and any(map(_unportable, names)):
         return "no file is made under such a name"
-    if state is None or not (file or op == "list"):
+    if state is None or not (file or operation == "list"):
         return ""
-    return _find_unusable(state, op)
+    return _find_unusable(state, operation)
 
 
-def _find_unusable(state: os.stat_result, op: Operation) -> str:
+def _find_unusable(state: os.stat_result, operation: Operation) -> str:
     """Tell why what is there cannot be read, written or listed, or nothing."""
     if stat.S_ISDIR(state.st_mode):
-        return "" if op == "list" else "it is a folder, not a file"
+        return "" if operation == "list" else "it is a folder, not a file"
     if not stat.S_ISREG(state.st_mode):
         return "it is neither a file nor a folder"
     # Root may read everything, and yet the owner said no.
-    wanted = 0o222 if op == "write" else 0o444
-    return "" if state.st_mode & wanted else "there is no permission"
+    wanted_bits = 0o222 if operation == "write" else 0o444
+    return "" if state.st_mode & wanted_bits else "there is no permission"
 
 
 def _unportable(name: str) -> bool:
@@ -205,11 +218,11 @@ def _unportable(name: str) -> bool:
     return controls or RESERVED.fullmatch(name) is not None
 
 
-def _find_doubt(names: Iterable[str], state: os.stat_result | None, op: Operation) -> str:
+def _find_doubt(names: Iterable[str], state: os.stat_result | None, operation: Operation) -> str:
     """Tell why a change inside is asked, or nothing."""
-    if op not in CHANGING:
+    if operation not in CHANGING:
         return ""
-    if op == "write" and state is not None and state.st_nlink > 1:
+    if operation == "write" and state is not None and state.st_nlink > 1:
         return "the file has other names, perhaps outside"
     if any(_plain(name) in PROTECTED for name in names):
         return "something may run by itself from there"
@@ -224,33 +237,39 @@ def _plain(name: str) -> str:
     return "".join(character for character in folded if unicodedata.category(character) != "Cf")
 
 
-def _contain_archive(written: str, root: Path) -> Contained:
+def _contain_archive(written: str, root_folder: Path) -> Contained:
     """Judge an archive by all its members, or `archive.zip!member` by that one."""
-    named = MEMBER.fullmatch(written)
-    name = named["archive"] if named else written
-    archive = _contain_real_path(name, resolve(name, root), root, "read")
+    member_match = MEMBER.fullmatch(written)
+    name = member_match["archive"] if member_match else written
+    archive = _contain_real_path(name, resolve(name, root_folder), root_folder, "read")
     if archive.path is None or archive.verdict != "inside":
         return archive
-    found = listed(named["member"]) if named else list_members(archive.path)
-    if has_escaping_member(found):
+    members = listed(member_match["member"]) if member_match else list_members(archive.path)
+    if has_escaping_member(members):
         return Contained("outside", None, "it would unpack outside the workspace")
     folder = Contained("inside", archive.path.parent)
-    landed = _contain_members(found, archive.path.parent, root)
-    worst = min(landed, key=lambda landing: WORST_FIRST.index(landing.verdict), default=folder)
-    return worst if named or worst.verdict != "inside" else folder
+    landings = _contain_members(members, archive.path.parent, root_folder)
+    worst_landing = min(
+        landings, key=lambda landing: WORST_FIRST.index(landing.verdict), default=folder
+    )
+    return worst_landing if member_match or worst_landing.verdict != "inside" else folder
 
 
 WORST_FIRST: tuple[Verdict, ...] = ("outside", "invalid", "ask", "inside")
 
 
-def _contain_members(members: Iterable[ArchiveMember], folder: Path, root: Path) -> list[Contained]:
+def _contain_members(
+    members: Iterable[ArchiveMember], folder: Path, root_folder: Path
+) -> list[Contained]:
     """Judge every file of an archive by where it lands; folders and links make none."""
     files = [
         str(folder / member.name)
         for member in members
         if member.target is None and not member.name.endswith("/") and member.name
     ]
-    return [_contain_real_path(file, resolve(file, root), root, "write") for file in files]
+    return [
+        _contain_real_path(file, resolve(file, root_folder), root_folder, "write") for file in files
+    ]
 
 
 PASSING = getattr(os, "O_PATH", os.O_RDONLY)
@@ -258,20 +277,20 @@ PASSING = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 @contextlib.contextmanager
-def folder_inside(path: Path, root: Path, make: bool = False) -> Iterator[int]:
+def folder_inside(path: Path, root_folder: Path, make_missing: bool = False) -> Iterator[int]:
     """The open folder that holds a judged path, for `dir_fd` alone: no link is followed on the way.
 
-    With `make` folders that are missing are made. Raises ToolError where a link or nothing stands
-    where a folder was.
+    With `make_missing` folders that are missing are made. Raises ToolError where a link or
+    nothing stands where a folder was.
     """
     try:
-        folder = os.open(root, PASSING | os.O_DIRECTORY)
+        folder = os.open(root_folder, PASSING | os.O_DIRECTORY)
     except OSError as error:
-        raise ToolError(f"{root} cannot be used: {error.strerror}.") from error
+        raise ToolError(f"{root_folder} cannot be used: {error.strerror}.") from error
     try:
-        for name in path.relative_to(root).parts[:-1]:
+        for name in path.relative_to(root_folder).parts[:-1]:
             above = folder
-            if make:
+            if make_missing:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(name, dir_fd=above)
             folder = os.open(name, PASSING | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
@@ -292,12 +311,12 @@ MODES = {
 """Emptied only once it is known to be a plain file."""
 
 
-def open_inside(path: Path, root: Path, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
+def open_inside(path: Path, root_folder: Path, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
     """Open the file of a verdict, in bytes. Folders must exist; no link is followed any more.
 
     Raises ToolError for a link, a folder, a pipe, or whatever has changed since it was judged.
     """
-    with folder_inside(path, root) as folder:
+    with folder_inside(path, root_folder) as folder:
         # Without waiting: a pipe may stand here that nobody writes to.
         flags = MODES[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.open(path.name, flags, 0o666, dir_fd=folder)
@@ -317,15 +336,15 @@ WORD = re.compile(r"\"([^\"]+)\"|'([^']+)'|`([^`]+)`|(\S+)")
 
 def named_places(text: str, workspace: Path) -> list[Path]:
     """The files and folders a text names, as in `look in ~/mp3, please`; they need not exist."""
-    places = []
+    named_paths = []
     for match in WORD.finditer(text):
         word = next(group for group in match.groups() if group)
         for written in {word, word.rstrip(".,;:!?)")}:
             if not ("/" in written or "~" in written or "\\" in written):
                 continue
             with contextlib.suppress(ToolError):
-                places.append(resolve(written, workspace))
-    return places
+                named_paths.append(resolve(written, workspace))
+    return named_paths
 
 
 def too_wide(path: Path) -> bool:

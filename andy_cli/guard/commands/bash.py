@@ -94,12 +94,12 @@ def taken_apart(line: str) -> ShellLine:
     """Take all commands of a line apart, in the order in which they are written."""
     if line.partition("<<")[0].count("|") > MOST_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
-    root = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
+    root_node = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
     reader = _ShellReader()
-    reader.read(root, ())
-    doubt = reader.doubt or ("it cannot be read" if root.has_error else "")
+    reader.read(root_node, ())
+    doubt = reader.doubt or ("it cannot be read" if root_node.has_error else "")
     if not doubt and _words_of(line) != [
-        leaf for leaf in reader.leaves(root) if not _is_sign(leaf)
+        leaf_text for leaf_text in reader.leaves(root_node) if not _is_sign(leaf_text)
     ]:
         doubt = "it can be read in two ways"
     return ShellLine(tuple(reader.commands), doubt)
@@ -158,7 +158,7 @@ class _ShellReader:
             return [self._read_word(node).literal]
         if not node.children:
             return [] if node.type == "comment" else [_node_text(node)]
-        return [leaf for child in node.children for leaf in self.leaves(child)]
+        return [leaf_text for child in node.children for leaf_text in self.leaves(child)]
 
     def read(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """Read a node; returns the numbers of the commands in it."""
@@ -178,23 +178,25 @@ class _ShellReader:
                 self._read_test(node)
             case "&" | "((":
                 self._add_doubt("it goes on in the background, or counts")
-        found: list[int] = []
+        command_numbers: list[int] = []
         for child in node.children:
-            found += self.read(child, (*fed_by, *(found if node.type == "pipeline" else ())))
-        return found
+            command_numbers += self.read(
+                child, (*fed_by, *(command_numbers if node.type == "pipeline" else ()))
+            )
+        return command_numbers
 
-    def _add_doubt(self, why: str) -> None:
-        self.doubt = self.doubt or why
+    def _add_doubt(self, reason: str) -> None:
+        self.doubt = self.doubt or reason
 
     def _add_command(
-        self, words: Sequence[Word], fed_by: tuple[int, ...], given: Sequence[Word] = ()
+        self, words: Sequence[Word], fed_by: tuple[int, ...], input_words: Sequence[Word] = ()
     ) -> int:
-        self.commands.append(ShellCommand(tuple(words), given=tuple(given), fed_by=fed_by))
+        self.commands.append(ShellCommand(tuple(words), given=tuple(input_words), fed_by=fed_by))
         return len(self.commands) - 1
 
     def _read_test(self, node: Node) -> None:
         """A test; numbers and names in one may run commands of their own."""
-        words = [leaf for leaf in self.leaves(node) if leaf not in SIGNS]
+        words = [leaf_text for leaf_text in self.leaves(node) if leaf_text not in SIGNS]
         if _node_text(node)[:2] == "[[" or not all(map(SAFE_IN_TEST.fullmatch, words)):
             self._add_doubt("a test may do more than look")
         self._add_command([_read_bare("test")], ())
@@ -204,59 +206,59 @@ class _ShellReader:
         nothing, which empties a file."""
         children = [node] if node.type == "file_redirect" else node.children
         redirects = [*filter(_is_redirect, children)]
-        parts, pipelines = _split_redirects(redirects)
+        redirect_parts, pipelines = _split_redirects(redirects)
         inner: list[int] = []
-        for part in parts:
-            inner += self._read_nested(part, fed_by)
+        for redirect_part in redirect_parts:
+            inner += self._read_nested(redirect_part, fed_by)
         sources = (*fed_by, *inner)
-        found = [] if _is_redirect(children[0]) else self.read(children[0], sources)
-        found = found or [self._add_command((), sources)]
+        command_numbers = [] if _is_redirect(children[0]) else self.read(children[0], sources)
+        command_numbers = command_numbers or [self._add_command((), sources)]
         for redirect in redirects:
-            self._add_redirect(redirect, found)
+            self._add_redirect(redirect, command_numbers)
         for pipeline in pipelines:
-            found += self.read(pipeline, (*sources, *found))
-        return [*inner, *found]
+            command_numbers += self.read(pipeline, (*sources, *command_numbers))
+        return [*inner, *command_numbers]
 
-    def _add_redirect(self, node: Node, found: Sequence[int]) -> None:
+    def _add_redirect(self, node: Node, command_numbers: Sequence[int]) -> None:
         """Note the files of a redirection for each of the commands; other nodes have none."""
         if node.type != "file_redirect":
             return
-        sign = next((child.type for child in node.children if not child.is_named), "")
-        for word in self._read_files(node, sign):
-            for number in found:
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        for word in self._read_files(node, operator):
+            for number in command_numbers:
                 command = self.commands[number]
-                if sign == "<":
+                if operator == "<":
                     self.commands[number] = command._replace(reads=(*command.reads, word))
                 else:
                     self.commands[number] = command._replace(writes=(*command.writes, word))
 
-    def _read_files(self, node: Node, sign: str) -> list[Word]:
+    def _read_files(self, node: Node, operator: str) -> list[Word]:
         """Read the files of a redirection, without what closes or copies an open one."""
-        named = [child for child in node.named_children if child.type != "file_descriptor"]
-        words = [*map(self._read_word, named)]
-        if sign not in (">&", "<&"):
+        named_nodes = [child for child in node.named_children if child.type != "file_descriptor"]
+        words = [*map(self._read_word, named_nodes)]
+        if operator not in (">&", "<&"):
             return words
         return [word for word in words if not re.fullmatch(r"[0-9]+|-", word.text)]
 
     def _read_command(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         inner: list[int] = []
         words: list[Word] = []
-        given: list[Word] = []
-        beside: Sequence[str] = BESIDE
+        input_words: list[Word] = []
+        beside_types: Sequence[str] = BESIDE
         if node.type == "declaration_command":
             keyword = _node_text(node.children[0])
-            words, beside = [Word((keyword,), False, literal=keyword)], ()
+            words, beside_types = [Word((keyword,), False, literal=keyword)], ()
         for child in node.children:
             inner += self._read_nested(child, fed_by)
             if child.type == "herestring_redirect":
-                given += map(self._read_word, child.named_children)
-            elif child.is_named and child.type not in beside:
-                named = child.children[0] if child.type == "command_name" else child
-                words.append(self._read_word(named))
-                inner += self._sources_of(named)
+                input_words += map(self._read_word, child.named_children)
+            elif child.is_named and child.type not in beside_types:
+                word_node = child.children[0] if child.type == "command_name" else child
+                words.append(self._read_word(word_node))
+                inner += self._sources_of(word_node)
         if words and words[0].text in RESERVED:
             self._add_doubt(f"{words[0].text} stands where a program is due")
-        number = self._add_command(words, (*fed_by, *inner), given)
+        number = self._add_command(words, (*fed_by, *inner), input_words)
         for child in node.children:
             self._add_redirect(child, [number])
         return [*inner, number]
@@ -270,20 +272,20 @@ class _ShellReader:
         """The commands that stand inside a word; their output flows into it."""
         if node.type in ("command_substitution", "process_substitution", "variable_assignment"):
             return self.read(node, fed_by)
-        found: list[int] = []
+        command_numbers: list[int] = []
         for child in node.children:
-            found += self._read_nested(child, fed_by)
+            command_numbers += self._read_nested(child, fed_by)
         self._note_variables(node)
-        return found
+        return command_numbers
 
     def _note_variables(self, node: Node) -> None:
         if node.is_named and node.type not in PLAIN_NODES:
             self._add_doubt(f"{node.type.replace('_', ' ')} is not looked through")
 
     def _read_loop(self, node: Node) -> None:
-        named = node.named_children
-        values = [value for node in named[1:-1] for value in self._read_word(node).values]
-        self._variables[_node_text(named[0])] = _limit_values(values) or (UNKNOWN,)
+        named_nodes = node.named_children
+        values = [value for node in named_nodes[1:-1] for value in self._read_word(node).values]
+        self._variables[_node_text(named_nodes[0])] = _limit_values(values) or (UNKNOWN,)
 
     def _read_assignment(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         self._add_doubt("a variable is set")
@@ -304,8 +306,8 @@ class _ShellReader:
                 return Word((_decode_escapes(text[2:-1]),), False, literal=text)
             case "string":
                 expanded = EXPANDED & {child.type for child in node.children}
-                parts = node.named_children
-                return self._join_parts(parts, text) if expanded else _read_quoted(text[1:-1])
+                part_nodes = node.named_children
+                return self._join_parts(part_nodes, text) if expanded else _read_quoted(text[1:-1])
             case "concatenation":
                 return self._join_parts(node.children, text)
             case "simple_expansion" | "expansion":
@@ -321,13 +323,18 @@ class _ShellReader:
 
     def _join_parts(self, nodes: Sequence[Node], text: str) -> Word:
         """Join several parts to one word, in every way in which they may be read."""
-        parts = [self._read_word(node) for node in nodes]
-        values = _combine_values(parts)
+        word_parts = [self._read_word(node) for node in nodes]
+        values = _combine_values(word_parts)
         if "{" in text and any(_node_text(node) == "{" for node in nodes):
             braces = [brace for value in values for brace in _expand_braces(value)]
             return Word(_limit_values(braces), False, literal=text)
-        plain, wild = all(part.plain for part in parts), any(part.wild for part in parts)
-        return Word(values, plain, wild, "".join(part.literal for part in parts))
+        is_plain, has_wildcard = (
+            all(word_part.plain for word_part in word_parts),
+            any(word_part.wild for word_part in word_parts),
+        )
+        return Word(
+            values, is_plain, has_wildcard, "".join(word_part.literal for word_part in word_parts)
+        )
 
 
 EXPANDED = frozenset(
@@ -341,9 +348,9 @@ def _is_redirect(node: Node) -> bool:
 
 def _split_redirects(redirects: Sequence[Node]) -> tuple[list[Node], list[Node]]:
     """Separate the parts of redirections from pipelines behind the sign of a here-document."""
-    parts = [part for redirect in redirects for part in redirect.children]
-    pipelines = [part for part in parts if part.type == "pipeline"]
-    return [part for part in parts if part.type != "pipeline"], pipelines
+    part_nodes = [part_node for redirect in redirects for part_node in redirect.children]
+    pipelines = [part_node for part_node in part_nodes if part_node.type == "pipeline"]
+    return [part_node for part_node in part_nodes if part_node.type != "pipeline"], pipelines
 
 
 def _list_nodes(node: Node) -> list[Node]:
@@ -358,9 +365,9 @@ def _read_bare(text: str) -> Word:
     """A word without quotes: a backslash keeps the next character, a wildcard is one."""
     value = re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
     braces = re.search(r"(?<!\\)[{}]", text)
-    wild = re.search(r"(?<!\\)[*?\[]", text) is not None
+    has_wildcard = re.search(r"(?<!\\)[*?\[]", text) is not None
     values = tuple(_expand_braces(value)) if braces else (value,)
-    return Word(values, braces is None, wild, value, bare=value == text)
+    return Word(values, braces is None, has_wildcard, value, bare=value == text)
 
 
 def _read_quoted(text: str) -> Word:
@@ -374,20 +381,24 @@ def _expand_braces(text: str) -> list[str]:
     match = BRACE.search(text)
     if not match:
         return [text]
-    before, after = text[: match.start()], text[match.end() :]
+    prefix, suffix = text[: match.start()], text[match.end() :]
     return [
         *_limit_values(
-            [one for part in match[1].split(",") for one in _expand_braces(before + part + after)]
+            [
+                expansion
+                for alternative in match[1].split(",")
+                for expansion in _expand_braces(prefix + alternative + suffix)
+            ]
         )
     ]
 
 
-def _combine_values(parts: Sequence[Word]) -> tuple[str, ...]:
+def _combine_values(word_parts: Sequence[Word]) -> tuple[str, ...]:
     """Join the values of parts in every way."""
     values: tuple[str, ...] = ("",)
-    for part in parts:
-        ends = _limit_values(part.values)
-        values = _limit_values([begin + end for begin in values for end in ends])
+    for word_part in word_parts:
+        endings = _limit_values(word_part.values)
+        values = _limit_values([beginning + ending for beginning in values for ending in endings])
     return values
 
 

@@ -45,19 +45,22 @@ RUNS_IN_CODE = re.compile(r"\b(?:exec|eval|system|popen|subprocess|compile|spawn
 
 def find_danger(words: Words, writes: Words, folder: str) -> str:
     """Give the reason why a command never runs, or nothing; `words` are its name and arguments."""
-    why = _first_write_danger(writes, folder)
-    if why or not words:
-        return why
+    reason = _first_write_danger(writes, folder)
+    if reason or not words:
+        return reason
     name, arguments = program_name(words[0]), words[1:]
     if name in program_set("never") or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
         return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
-    return next((why for rule in RULES if (why := rule(name, arguments, folder))), "")
+    return next(
+        (reason for judge_command in RULES if (reason := judge_command(name, arguments, folder))),
+        "",
+    )
 
 
 def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
     """Judge programs of which some subcommands destroy or open a door."""
-    given = {argument.partition("=")[0] for argument in arguments}
-    if given.isdisjoint(load_table("programs")["subcommands"].get(name, "").split()):
+    given_words = {argument.partition("=")[0] for argument in arguments}
+    if given_words.isdisjoint(load_table("programs")["subcommands"].get(name, "").split()):
         return ""
     return GONE if name in program_set("erasers") else DOOR
 
@@ -65,7 +68,10 @@ def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
 def _judge_door(name: str, arguments: Words, folder: str) -> str:
     """Judge programs that give rights away by their arguments."""
     line = "".join(" " + re.sub(r"\s", "_", argument) for argument in arguments) + " "
-    opens = any(name in names and form.search(line) for names, form in _door_patterns())
+    opens = any(
+        name in names and argument_pattern.search(line)
+        for names, argument_pattern in _door_patterns()
+    )
     return DOOR if opens else ""
 
 
@@ -73,8 +79,8 @@ def _judge_door(name: str, arguments: Words, folder: str) -> str:
 def _door_patterns() -> list[tuple[frozenset[str], re.Pattern[str]]]:
     """List programs, and the form of arguments that give rights away."""
     return [
-        (frozenset(door["programs"].split()), re.compile(door["arguments"]))
-        for door in load_table("programs")["doors"]
+        (frozenset(door_entry["programs"].split()), re.compile(door_entry["arguments"]))
+        for door_entry in load_table("programs")["doors"]
     ]
 
 
@@ -92,19 +98,23 @@ def program_name(word: str) -> str:
 
 def find_write_danger(target: str, folder: str) -> str:
     """Give the reason why a place is never written to, or nothing."""
-    where = resolve_place(target, folder)
-    if is_disk(where):
+    resolved_place = resolve_place(target, folder)
+    if is_disk(resolved_place):
         return GONE
-    if where.startswith(("/dev/tcp/", "/dev/udp/")) or is_startup(where) or is_system(where):
+    if (
+        resolved_place.startswith(("/dev/tcp/", "/dev/udp/"))
+        or is_startup(resolved_place)
+        or is_system(resolved_place)
+    ):
         return DOOR
-    if is_secret(where) and not where.endswith((".env", ".asc", ".pem", ".key")):
+    if is_secret(resolved_place) and not resolved_place.endswith((".env", ".asc", ".pem", ".key")):
         return "it overwrites keys"
     return ""
 
 
 def _first_write_danger(targets: Iterable[str], folder: str) -> str:
     """Give the reason why one of the places is never written to, or nothing."""
-    return next((why for target in targets if (why := find_write_danger(target, folder))), "")
+    return next((reason for target in targets if (reason := find_write_danger(target, folder))), "")
 
 
 def _has_option(arguments: Words, letters: str, *words: str) -> bool:
@@ -130,28 +140,35 @@ def _judge_removal(name: str, arguments: Words, folder: str) -> str:
     if name not in program_set("removers", "changers"):
         return ""
     removes = name in program_set("removers")
-    deep = name == "rimraf" or _has_option(arguments, "rR" if removes else "R", "--recursive")
-    for where in _named_paths(arguments, folder):
-        if _loses_everything(where, removes, deep):
+    is_recursive = name == "rimraf" or _has_option(
+        arguments, "rR" if removes else "R", "--recursive"
+    )
+    for resolved_place in _named_paths(arguments, folder):
+        if _loses_everything(resolved_place, removes, is_recursive):
             return GONE
-        if "/\ufdd0" in where or name == "xattr":
+        if "/\ufdd0" in resolved_place or name == "xattr":
             continue
-        if why := _judge_single_place(where, removes):
-            return why
+        if reason := _judge_single_place(resolved_place, removes):
+            return reason
     return GONE if "--no-preserve-root" in arguments else ""
 
 
-def _judge_single_place(where: str, removes: bool) -> str:
+def _judge_single_place(resolved_place: str, removes: bool) -> str:
     """Judge one file: secrets are not removed, and what starts by itself is not changed."""
     if removes:
-        return GONE if is_secret(where) else ""
-    return DOOR if is_startup(where) else ""
+        return GONE if is_secret(resolved_place) else ""
+    return DOOR if is_startup(resolved_place) else ""
 
 
-def _loses_everything(where: str, removes: bool, deep: bool) -> bool:
+def _loses_everything(resolved_place: str, removes: bool, is_recursive: bool) -> bool:
     """Check whether removing or changing a place takes a system, a disk or a home with it."""
-    whole = where in HOMES if removes else where == "/"
-    return whole or is_system(where) or is_disk(where) or (deep and is_vital(where))
+    is_whole = resolved_place in HOMES if removes else resolved_place == "/"
+    return (
+        is_whole
+        or is_system(resolved_place)
+        or is_disk(resolved_place)
+        or (is_recursive and is_vital(resolved_place))
+    )
 
 
 HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])
@@ -191,9 +208,9 @@ def _list_gone(name: str, plain: list[str], arguments: Words) -> list[str]:
 
 def _list_target_folders(arguments: Words) -> list[str]:
     """List the folders that options of a move name."""
-    long = [argument for argument in arguments if argument.startswith("--target-dir")]
-    short = [after for before, after in pairwise(arguments) if before == "-t"]
-    return [argument.partition("=")[2] for argument in long] + short
+    long_options = [argument for argument in arguments if argument.startswith("--target-dir")]
+    short_values = [option_value for option, option_value in pairwise(arguments) if option == "-t"]
+    return [argument.partition("=")[2] for argument in long_options] + short_values
 
 
 def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
@@ -202,13 +219,15 @@ def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
         if name in program_set("editors")
         else []
     )
-    for flag in output_options(name):
-        targets += [after for before, after in pairwise(arguments) if before == flag]
-        glued = flag + "=" if flag[:2] == "--" else flag
+    for output_flag in output_options(name):
         targets += [
-            argument[len(glued) :].lstrip("=")
+            option_value for option, option_value in pairwise(arguments) if option == output_flag
+        ]
+        glued_flag = output_flag + "=" if output_flag[:2] == "--" else output_flag
+        targets += [
+            argument[len(glued_flag) :].lstrip("=")
             for argument in arguments
-            if argument.startswith(glued)
+            if argument.startswith(glued_flag)
         ]
     return _first_write_danger(filter(None, targets), folder)
 
@@ -216,24 +235,32 @@ def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
 def _judge_find(name: str, arguments: Words, folder: str) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
-    first = next(
-        (at for at, argument in enumerate(arguments) if argument[:1] in "-!("), len(arguments)
+    first_expression = next(
+        (index for index, argument in enumerate(arguments) if argument[:1] in "-!("), len(arguments)
     )
     removes = {"-delete", "rm", "shred", "unlink", "chmod", "chown", "mv", "sh", "bash"}
-    acts = removes & {program_name(argument) for argument in arguments[first:]}
-    vital = any(map(is_vital, _named_paths(arguments[:first] or ["."], folder)))
-    return GONE if acts and vital else ""
+    destructive_words = removes & {
+        program_name(argument) for argument in arguments[first_expression:]
+    }
+    names_vital_place = any(
+        map(is_vital, _named_paths(arguments[:first_expression] or ["."], folder))
+    )
+    return GONE if destructive_words and names_vital_place else ""
 
 
 def _judge_rights(name: str, arguments: Words, folder: str) -> str:
     """A shell of another user's rights."""
     if name not in ("sudo", "doas", "pkexec", "run0", "gosu"):
         return ""
-    named = {after for before, after in pairwise(arguments) if re.fullmatch(r"-[ughpCT]", before)}
+    option_values = {
+        option_value
+        for option, option_value in pairwise(arguments)
+        if re.fullmatch(r"-[ughpCT]", option)
+    }
     commands = [
         argument
         for argument in _plain_arguments(arguments)
-        if "=" not in argument and argument not in named
+        if "=" not in argument and argument not in option_values
     ]
     if not commands:
         return DOOR if _has_option(arguments, "si") else ""

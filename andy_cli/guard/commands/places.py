@@ -79,48 +79,52 @@ def resolve_place(text: str, folder: str) -> str:
     return re.sub("^//+", "/", posixpath.normpath(posixpath.join(folder, text)))
 
 
-def is_inside(where: str) -> bool:
+def is_inside(resolved_place: str) -> bool:
     """In the workspace for certain."""
-    return UNKNOWN not in where and f"{where}/".startswith(WORKSPACE + "/")
+    return UNKNOWN not in resolved_place and f"{resolved_place}/".startswith(WORKSPACE + "/")
 
 
-def is_disk(where: str) -> bool:
-    return DISKS.match(where) is not None
+def is_disk(resolved_place: str) -> bool:
+    return DISKS.match(resolved_place) is not None
 
 
-def is_system(where: str) -> bool:
-    return SYSTEM.match(where) is not None and where not in HARMLESS_DEVICES
+def is_system(resolved_place: str) -> bool:
+    return SYSTEM.match(resolved_place) is not None and resolved_place not in HARMLESS_DEVICES
 
 
-def is_secret(where: str) -> bool:
-    return SECRET.search(where) is not None
+def is_secret(resolved_place: str) -> bool:
+    return SECRET.search(resolved_place) is not None
 
 
-def is_startup(where: str) -> bool:
+def is_startup(resolved_place: str) -> bool:
     """Check whether something runs or obeys it by itself, for the user or in the workspace."""
-    home = ANY_HOME.match(where)
-    if home and STARTUP.match(where[home.end() + 1 :]):
+    home_match = ANY_HOME.match(resolved_place)
+    if home_match and STARTUP.match(resolved_place[home_match.end() + 1 :]):
         return True
-    return RUNS_BY_ITSELF.search(where.removeprefix(WORKSPACE)) is not None
+    return RUNS_BY_ITSELF.search(resolved_place.removeprefix(WORKSPACE)) is not None
 
 
-def is_vital(where: str) -> bool:
+def is_vital(resolved_place: str) -> bool:
     """Check whether losing all that is in it means losing a system, a home, a disk or the keys."""
-    where = _drop_pattern(where)
-    home = ANY_HOME.match(where)
-    if home:
-        rest = where[home.end() + 1 :]
-        return "/" not in rest or is_secret(where)
-    if is_system(where) or is_disk(where) or WORKSPACE.startswith(where.rstrip("/") + "/"):
+    resolved_place = _drop_pattern(resolved_place)
+    home_match = ANY_HOME.match(resolved_place)
+    if home_match:
+        below_home = resolved_place[home_match.end() + 1 :]
+        return "/" not in below_home or is_secret(resolved_place)
+    if (
+        is_system(resolved_place)
+        or is_disk(resolved_place)
+        or WORKSPACE.startswith(resolved_place.rstrip("/") + "/")
+    ):
         return True
-    parts = where.split("/")[1:]
-    if parts[0] in ("mnt", "media", "Volumes", "run"):
-        return len(parts) <= 2
-    return len(parts) == 1 and parts[0] != "tmp"
+    path_parts = resolved_place.split("/")[1:]
+    if path_parts[0] in ("mnt", "media", "Volumes", "run"):
+        return len(path_parts) <= 2
+    return len(path_parts) == 1 and path_parts[0] != "tmp"
 
 
-def _drop_pattern(where: str) -> str:
+def _drop_pattern(resolved_place: str) -> str:
     """Return the folder of which a pattern takes everything, else the place itself."""
-    base, name = posixpath.split(where)
-    whole = name in WHOLE_FOLDER or (base == "/" and WILD.search(name))
-    return base if whole else where
+    base_folder, name = posixpath.split(resolved_place)
+    takes_whole = name in WHOLE_FOLDER or (base_folder == "/" and WILD.search(name))
+    return base_folder if takes_whole else resolved_place

@@ -33,12 +33,12 @@ class ReadOnlyProgram(NamedTuple):
 @cache
 def read_only_programs() -> dict[str, ReadOnlyProgram]:
     """The programs of `read_only_programs.toml`, by name."""
-    found = {}
+    programs = {}
     for row in load_table("read_only_programs")["program"]:
         names = row["names"].split()
-        known = ReadOnlyProgram(row.get("letters", ""), row.get("long", "").split(), row["takes"])
-        found.update(dict.fromkeys([row["names"]] if names[0] in MANY else names, known))
-    return found
+        program = ReadOnlyProgram(row.get("letters", ""), row.get("long", "").split(), row["takes"])
+        programs.update(dict.fromkeys([row["names"]] if names[0] in MANY else names, program))
+    return programs
 
 
 Inside = Callable[[str], bool]
@@ -79,14 +79,16 @@ def _judge_reader(
     """Say why a program of the table is asked, or nothing."""
     if reader.kind == "any":
         return ""
-    given = [argument for argument in arguments if not re.fullmatch(r"--colou?r(=\w+)?", argument)]
-    if unknown := _find_unknown_options(given, reader):
+    given_arguments = [
+        argument for argument in arguments if not re.fullmatch(r"--colou?r(=\w+)?", argument)
+    ]
+    if unknown := _find_unknown_options(given_arguments, reader):
         return f"{name} --{min(unknown)} is not known to read only"
     try:
-        options, rest = gnu_getopt(given, reader.letters, reader.long)
+        options, operands = gnu_getopt(given_arguments, reader.letters, reader.long)
     except GetoptError as error:
         return f"{name} is not known to read only: {error}"
-    scripts, paths = _split_scripts(name, reader, options, rest)
+    scripts, paths = _split_scripts(name, reader, options, operands)
     if name in SCRIPTS and not all(map(SCRIPTS[name], scripts)):
         return f"the script of {name} may do more than read"
     if reader.kind == "text":
@@ -100,7 +102,7 @@ def _split_revisions(name: str, paths: list[str]) -> list[str]:
     """Split what git is given at colons: `HEAD:.env` names a file of an older day."""
     if not name.startswith("git "):
         return paths
-    return [part for path in paths for part in path.split(":")]
+    return [revision_part for path in paths for revision_part in path.split(":")]
 
 
 def _find_unknown_options(arguments: Sequence[str], reader: ReadOnlyProgram) -> set[str]:
@@ -111,14 +113,14 @@ def _find_unknown_options(arguments: Sequence[str], reader: ReadOnlyProgram) -> 
 
 
 def _split_scripts(
-    name: str, reader: ReadOnlyProgram, options: Sequence[tuple[str, str]], rest: list[str]
+    name: str, reader: ReadOnlyProgram, options: Sequence[tuple[str, str]], operands: list[str]
 ) -> tuple[list[str], list[str]]:
     """Split what a program is given into the scripts that it runs and the paths that it reads."""
     scripts = [value for option, value in options if option in ("-e", "--regexp", "--expression")]
     scripted = bool(scripts) and name != "jq"
     if reader.kind == "first" and not scripted and ("--files", "") not in options:
-        return rest[:1], rest[1:]
-    return scripts, rest
+        return operands[:1], operands[1:]
+    return scripts, operands
 
 
 def _only_prints(script: str) -> bool:
@@ -135,34 +137,40 @@ SCRIPTS: dict[str, Callable[[str], bool]] = {
 def judge_paths(paths: Sequence[str], folder: str, inside: Inside) -> str:
     """Say why paths may not be read without a yes, or nothing."""
     for path in paths:
-        where = resolve_place(path, folder)
+        resolved_place = resolve_place(path, folder)
         if path in ("-", "/dev/null"):
             continue
-        if is_secret(where):
+        if is_secret(resolved_place):
             return "it reads what may be a secret"
         if UNKNOWN in path or path.startswith("~"):
             return OUTSIDE
-        if not (is_inside(where) or path.startswith("/")) or not inside(_from_workspace(where)):
+        if not (is_inside(resolved_place) or path.startswith("/")) or not inside(
+            _from_workspace(resolved_place)
+        ):
             return OUTSIDE
     return ""
 
 
-def _from_workspace(where: str) -> str:
-    return where.removeprefix(WORKSPACE).removeprefix("/") or "." if is_inside(where) else where
+def _from_workspace(resolved_place: str) -> str:
+    return (
+        resolved_place.removeprefix(WORKSPACE).removeprefix("/") or "."
+        if is_inside(resolved_place)
+        else resolved_place
+    )
 
 
 def _judge_find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
-    first = next(
-        (at for at, argument in enumerate(arguments) if argument[:1] in ("-", "!", "(")), None
+    first_expression = next(
+        (index for index, argument in enumerate(arguments) if argument[:1] in ("-", "!", "(")), None
     )
-    for argument in arguments[first:] if first is not None else []:
+    for argument in arguments[first_expression:] if first_expression is not None else []:
         if (
             argument[:1] == "-"
             and argument not in program_set("find")
             and not re.fullmatch(r"-\d+\w?", argument)
         ):
             return f"find {argument} is not known to read only"
-    return judge_paths(arguments[:first], folder, inside)
+    return judge_paths(arguments[:first_expression], folder, inside)
 
 
 def _judge_cd(arguments: Sequence[str], folder: str, inside: Inside) -> str:

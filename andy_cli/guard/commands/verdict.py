@@ -20,6 +20,10 @@ def deny(reason: str) -> CommandJudgement:
     return CommandJudgement("deny", reason)
 
 
-def strictest(judged: Iterable[CommandJudgement]) -> CommandJudgement:
+def strictest(judgements: Iterable[CommandJudgement]) -> CommandJudgement:
     """The strictest verdict, the first of its kind; nothing at all is asked."""
-    return max(judged, key=lambda each: ORDER.index(each.verdict), default=ask("it says nothing"))
+    return max(
+        judgements,
+        key=lambda judgement: ORDER.index(judgement.verdict),
+        default=ask("it says nothing"),
+    )

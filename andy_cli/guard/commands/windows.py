@@ -65,14 +65,17 @@ def _denied_patterns() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
     return tuple(
         (
             row["reason"],
-            tuple(re.compile(_fill_pattern(form), re.IGNORECASE) for form in row["patterns"]),
+            tuple(
+                re.compile(_fill_pattern(pattern_form), re.IGNORECASE)
+                for pattern_form in row["patterns"]
+            ),
         )
         for row in load_table("windows")["denied"]
     )
 
 
-def _fill_pattern(form: str) -> str:
-    return form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", STARTUP)
+def _fill_pattern(pattern_form: str) -> str:
+    return pattern_form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", STARTUP)
 
 
 def judge(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
@@ -85,16 +88,16 @@ def judge(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
 def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:
     escape = "^" if shell == "cmd" else "`"
     line = re.sub(r"[ \t]+", " ", line)
-    bare = line.replace(escape, "")
+    unescaped = line.replace(escape, "")
     for text in {
         line,
-        bare,
-        bare.replace('"', "").replace("'", ""),
-        re.sub(r"['\"]\s*\+\s*['\"]", "", bare),
+        unescaped,
+        unescaped.replace('"', "").replace("'", ""),
+        re.sub(r"['\"]\s*\+\s*['\"]", "", unescaped),
     }:
-        for why, forms in _denied_patterns():
-            if any(form.search(text) for form in forms):
-                yield deny(why)
+        for reason, denied_patterns in _denied_patterns():
+            if any(denied_pattern.search(text) for denied_pattern in denied_patterns):
+                yield deny(reason)
         if SENDS.search(text) and _reads_secret(text):
             yield deny("it sends secrets out")
 
@@ -103,15 +106,18 @@ def _reads_secret(text: str) -> bool:
     """Check whether a line names secrets or prints the environment."""
     if DUMPS.search(text):
         return True
-    if any(SECRET_VARIABLE.search(one or other) for one, other in VARIABLE.findall(text)):
+    if any(
+        SECRET_VARIABLE.search(first_name or second_name)
+        for first_name, second_name in VARIABLE.findall(text)
+    ):
         return True
     words = re.split(r"[\s\"'=@,;|&<>()]+", text.replace("\\", "/"))
     return any(is_secret(word) for word in words)
 
 
-def _split_words(part: str) -> list[str]:
+def _split_words(command: str) -> list[str]:
     """Split a command into its name, which may be empty, and what it is given."""
-    pairs = re.findall(r'"([^"]*)"|([^\s"]+)', part)
+    pairs = re.findall(r'"([^"]*)"|([^\s"]+)', command)
     return [quoted or word for quoted, word in pairs] or [""]
 
 
@@ -123,15 +129,15 @@ def _is_harmless(word: str) -> bool:
 
 
 def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
-    for part in line.split("|"):
-        if not re.fullmatch(r"(?:[^\"'\s]|\"[^\"]*\"|\s)+", part):
+    for command in line.split("|"):
+        if not re.fullmatch(r"(?:[^\"'\s]|\"[^\"]*\"|\s)+", command):
             return ask("it is not clear what it is given")
-        name, *rest = _split_words(part)
+        name, *arguments = _split_words(command)
         if name.lower() not in READS[shell].split():
             return ask(f"{name or 'nothing'} may do anything")
-        for word in rest:
+        for word in arguments:
             if not _is_harmless(word):
                 return ask(f"{word} is not known to be harmless")
-        if name.lower() == "date" and rest != ["/t"]:
+        if name.lower() == "date" and arguments != ["/t"]:
             return ask("date sets the clock")
     return CommandJudgement("allow", "it only reads inside the workspace")

@@ -83,7 +83,10 @@ class Hashed:
 
 def replace_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
     """As `write_whole`, but nothing is noted."""
-    with _explain_failure(granted), folder_inside(granted.path, granted.root, make=True) as folder:
+    with (
+        _explain_failure(granted),
+        folder_inside(granted.path, granted.root, make_missing=True) as folder,
+    ):
         name = granted.path.name
         old_state = _entry_state(name, folder)
         if old_state and not stat.S_ISREG(old_state.st_mode):

@@ -223,7 +223,7 @@ def make_folder(written: str) -> Outcome:
     folder = granted_path(written.rstrip("/") or written, "write")
     folders = (*find_missing_folders(folder.path, folder.root), folder)
     # It is the folder that would hold anything in it.
-    with folder_inside(folder.path / "any", folder.root, make=True):
+    with folder_inside(folder.path / "any", folder.root, make_missing=True):
         pass
     summary = f"made the folder {show_path(folder.path)}"
     record_change(FoldersMade(folders), summary)

@@ -74,7 +74,7 @@ def _open_both(source: GrantedPath, target: GrantedPath) -> Iterator[tuple[int, 
     """The open folders of both. The first is opened first: else folders were made for nothing."""
     with (
         folder_inside(source.path, source.root) as source_folder,
-        folder_inside(target.path, target.root, make=True) as target_folder,
+        folder_inside(target.path, target.root, make_missing=True) as target_folder,
     ):
         yield source_folder, target_folder
 
