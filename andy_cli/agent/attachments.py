@@ -58,33 +58,35 @@ class Attachments(NamedTuple):
     """Sentences for the user, one an attachment."""
 
 
-async def attach_mentions(chat: Conversation, words: str) -> Attachments:
+async def attach_mentions(conversation: Conversation, words: str) -> Attachments:
     """Read what the user's words name with `@`. Raises ConsentError for what may not be read."""
     if "@" not in words:
         return Attachments()
-    mentions, notices = find_mentions(words, chat.folder)
+    mentions, notices = find_mentions(words, conversation.folder)
     blocks: list[str] = []
     available = 0
     for mention in mentions[:MOST]:
         with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
-            chat.gate.note_attachment(mention.path)
-        if chat.client.guided:
+            conversation.gate.note_attachment(mention.path)
+        if conversation.client.guided:
             # It takes each word of a message for what is wanted; its tools find the path.
             notices.append(
                 f"{spell_out(mention.path)} is not attached: this model is too small for it."
             )
             continue
-        result = await read_mention(chat, mention)
-        content, cut = result.content, ""
+        result = await read_mention(conversation, mention)
+        content, cut_note = result.content, ""
         if len(content) + sum(map(len, blocks)) > LONG:
-            available = available or await chat.budget.find_window() // SHARE
-            content, cut = shorten_attachment(result, available - sum(map(tokens, blocks)), mention)
-        notices.append(summarize_attachment(mention, result, cut))
+            available = available or await conversation.budget.find_window() // SHARE
+            content, cut_note = shorten_attachment(
+                result, available - sum(map(tokens, blocks)), mention
+            )
+        notices.append(summarize_attachment(mention, result, cut_note))
         blocks.append(render_attachment(mention, result, content))
     if len(mentions) > MOST:
-        rest = f"Only the first {MOST} of {len(mentions)} are attached."
-        notices.append(rest)
-        blocks.append(rest)
+        limit_note = f"Only the first {MOST} of {len(mentions)} are attached."
+        notices.append(limit_note)
+        blocks.append(limit_note)
     return Attachments(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(notices))
 
 
@@ -101,20 +103,22 @@ def find_mentions(words: str, folder: Path) -> tuple[list[PathMention], list[str
         mention = next(filter(None, candidates), None)
         if mention is not None:
             mentions[mention] = None
-        elif len(matches) <= MEANT and (near := find_nearest_path(written.rstrip(BEHIND), folder)):
+        elif len(matches) <= MEANT and (
+            nearest_path := find_nearest_path(written.rstrip(BEHIND), folder)
+        ):
             hints.append(
-                f"There is no file {spell_out(written)}; the nearest is {spell_out(near)}."
+                f"There is no file {spell_out(written)}; the nearest is {spell_out(nearest_path)}."
             )
     return list(mentions), hints
 
 
 def find_mentioned_path(written: str, folder: Path) -> PathMention | None:
     """Find what a word behind `@` names; None where nothing is there."""
-    if (place := find_existing_path(written, folder)) is not None:
-        return PathMention(written, place.is_dir())
+    if (existing_path := find_existing_path(written, folder)) is not None:
+        return PathMention(written, existing_path.is_dir())
     lines = LINES.fullmatch(written)
-    place = find_existing_path(lines["path"], folder) if lines else None
-    if lines is None or place is None or place.is_dir():
+    existing_path = find_existing_path(lines["path"], folder) if lines else None
+    if lines is None or existing_path is None or existing_path.is_dir():
         return None
     first = int(lines["first"])
     return PathMention(lines["path"], False, first, int(lines["last"] or first))
@@ -124,8 +128,8 @@ def find_existing_path(written: str, folder: Path) -> Path | None:
     if not written:
         return None
     try:
-        place = resolve(written, folder)
-        return place if place.exists() else None
+        existing_path = resolve(written, folder)
+        return existing_path if existing_path.exists() else None
     except (ToolError, OSError):
         return None
 
@@ -142,33 +146,37 @@ def find_nearest_path(written: str, folder: Path) -> str:
     return str(Path(written).with_name(close[0])) if close else ""
 
 
-async def read_mention(chat: Conversation, mention: PathMention) -> ToolResult:
+async def read_mention(conversation: Conversation, mention: PathMention) -> ToolResult:
     """Read it as a model's own calls would. Raises ConsentError where the gate does not let it."""
     lines = {"start_line": mention.first, "end_line": mention.last, "line_numbers": True}
-    part = lines if mention.first is not None else {}
+    line_range = lines if mention.first is not None else {}
     if mention.is_folder:
-        ways: list[tuple[str, Arguments]] = [("list_directory", {})]
+        reading_calls: list[tuple[str, Arguments]] = [("list_directory", {})]
     else:
-        ways = [("read_file", part)]
-        if not part:  # what is no text may be a document
-            ways.append(("file_ingest", {}))
+        reading_calls = [("read_file", line_range)]
+        if not line_range:  # what is no text may be a document
+            reading_calls.append(("file_ingest", {}))
     result = ToolResult("", "", "", Status.FAILED, problem="no tool that could read it is enabled")
-    for name, arguments in ways:
-        if chat.registry.get(name) is not None:
-            result = await call_reading_tool(chat, name, {"path": mention.path, **arguments})
+    for name, arguments in reading_calls:
+        if conversation.registry.get(name) is not None:
+            result = await call_reading_tool(
+                conversation, name, {"path": mention.path, **arguments}
+            )
         if result.ok:
             break
     return result
 
 
-async def call_reading_tool(chat: Conversation, name: str, arguments: Arguments) -> ToolResult:
+async def call_reading_tool(
+    conversation: Conversation, name: str, arguments: Arguments
+) -> ToolResult:
     requested = ToolCall(new_id(), name, arguments)
-    proposal = chat.tools.propose(requested, "")
-    verdict = await chat.tools.decide(requested, proposal)
+    proposal = conversation.tools.propose(requested, "")
+    verdict = await conversation.tools.decide(requested, proposal)
     if not verdict.allowed:
         path = spell_out(str(arguments["path"]))
         raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")
-    return await chat.registry.call(requested, verdict.granted)
+    return await conversation.registry.call(requested, verdict.granted)
 
 
 def shorten_attachment(result: ToolResult, available: int, mention: PathMention) -> tuple[str, str]:
@@ -182,10 +190,10 @@ def shorten_attachment(result: ToolResult, available: int, mention: PathMention)
     if mention.is_folder:
         return truncate_result(content, available, "list_directory"), "room for a part of it"
     lines = list(take_leading_lines(content, available))
-    cut = "no room for any of it"
+    cut_note = "no room for any of it"
     if lines:
-        cut = f"room for the first {count_noun(len(lines), 'line')}"
-    return "\n".join([*lines, f"[There was {cut}; read_file shows the rest.]"]), cut
+        cut_note = f"room for the first {count_noun(len(lines), 'line')}"
+    return "\n".join([*lines, f"[There was {cut_note}; read_file shows the rest.]"]), cut_note
 
 
 def take_leading_lines(content: str, available: int) -> Iterator[str]:
@@ -203,8 +211,10 @@ def render_attachment(mention: PathMention, result: ToolResult, content: str) ->
     return f"@{mention.path} ({result.did}):\n{fence_text(content)}"
 
 
-def summarize_attachment(mention: PathMention, result: ToolResult, cut: str) -> str:
+def summarize_attachment(mention: PathMention, result: ToolResult, cut_note: str) -> str:
     """Tell the user of one attachment."""
     if not result.ok:
         return f"Attached {spell_out(mention.path)} by its path alone: {result.problem}"
-    return f"Attached: {result.did}; there was {cut}." if cut else f"Attached: {result.did}."
+    return (
+        f"Attached: {result.did}; there was {cut_note}." if cut_note else f"Attached: {result.did}."
+    )

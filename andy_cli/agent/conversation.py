@@ -114,18 +114,18 @@ class Conversation:
         The history and the session stay whole. Raises ModelError; whatever goes wrong, what is
         told stays as it was.
         """
-        told_messages, before = self.requests.select_messages(), self.history.count_tokens()
+        told_messages, size_before = self.requests.select_messages(), self.history.count_tokens()
         if not is_worth_it(told_messages):
-            return CompactionSizes(0, before, before)
+            return CompactionSizes(0, size_before, size_before)
         window = await self.budget.find_window()
         messages = insert_summary(
             told_messages, await self._write_summary(told_messages, window, wishes)
         )
-        after = sum(map(estimate_message, messages))
-        if after >= before:
-            return CompactionSizes(0, before, before)
+        size_after = sum(map(estimate_message, messages))
+        if size_after >= size_before:
+            return CompactionSizes(0, size_before, size_before)
         self.history.compact(messages)
-        return CompactionSizes(len(told_messages) - len(messages) + 1, before, after)
+        return CompactionSizes(len(told_messages) - len(messages) + 1, size_before, size_after)
 
     async def _write_summary(
         self, told_messages: Sequence[Message], window: int, wishes: str
@@ -196,5 +196,7 @@ class Conversation:
         if result.ok:
             content = await self.budget.fit_result(content, result.name)
         told_content = escape_control_tokens(content) + note
-        whole = Message("tool", result.content + note, call_id=result.call_id, name=result.name)
-        self.history.add(whole._replace(content=told_content), whole)
+        whole_message = Message(
+            "tool", result.content + note, call_id=result.call_id, name=result.name
+        )
+        self.history.add(whole_message._replace(content=told_content), whole_message)

@@ -31,78 +31,86 @@ DENIED = 3
 """The exit code of a turn in which something was not allowed."""
 
 
-def collect_evidence(chat: Conversation, state: TurnState) -> Evidence:
+def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     """Collect what an answer may rest on: the results of this turn, what was said and found before
     it, the folder and the instructions, which the model knows too."""
-    messages, start = chat.history.messages, chat.history.turn_start
+    messages, start = conversation.history.messages, conversation.history.turn_start
     earlier = messages[max(0, start - REMEMBERED) : start]
-    known = [message.content for message in earlier if message.role != "system"]
-    known += [str(chat.folder), str(Path.home()), *chat.instructions.texts()]
-    actions = tuple(chat.tools.actions)
-    return Evidence(tuple(state.results), messages[start].content, tuple(known), actions)
+    known_texts = [message.content for message in earlier if message.role != "system"]
+    known_texts += [str(conversation.folder), str(Path.home()), *conversation.instructions.texts()]
+    actions = tuple(conversation.tools.actions)
+    return Evidence(tuple(state.results), messages[start].content, tuple(known_texts), actions)
 
 
-def find_claims(chat: Conversation, state: TurnState) -> Sequence[Claim]:
+def find_claims(conversation: Conversation, state: TurnState) -> Sequence[Claim]:
     """Find what nothing supports in the answer; figures are judged for those who ask (R16).
 
     Of a model that each step is chosen for the answer is made of results.
     """
-    if chat.client.guided or not state.answer or state.exit_code not in (0, DENIED):
+    if conversation.client.guided or not state.answer or state.exit_code not in (0, DENIED):
         return ()
-    return find_unsupported_claims(state.answer, collect_evidence(chat, state), chat.strict)
+    return find_unsupported_claims(
+        state.answer, collect_evidence(conversation, state), conversation.strict
+    )
 
 
-def request_rewrite(chat: Conversation, state: TurnState) -> Iterator[Event]:
+def request_rewrite(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Ask the model once to answer again without actions and names that nothing supports (R16)."""
-    claims = [claim for claim in find_claims(chat, state) if claim.kind not in FIGURES]
+    claims = [claim for claim in find_claims(conversation, state) if claim.kind not in FIGURES]
     if claims:
         texts = ", ".join(list_claim_texts(claims))
-        again = f"Nothing that was found supports: {texts}. Asking once more."
-        yield events.Failed("warning", "grounding", again)
-        chat.history.add(Message("user", write_rewrite_request(claims), note=True))
-        state.begin_rewrite(len(chat.history.messages) - 1)
+        warning = f"Nothing that was found supports: {texts}. Asking once more."
+        yield events.Failed("warning", "grounding", warning)
+        conversation.history.add(Message("user", write_rewrite_request(claims), note=True))
+        state.begin_rewrite(len(conversation.history.messages) - 1)
 
 
-def audit_answer(chat: Conversation, state: TurnState) -> Iterator[Event]:
+def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Mark what is not supported beside the claim, in one look; nothing is taken out."""
-    claims = find_claims(chat, state)
+    claims = find_claims(conversation, state)
     state.unsupported = list_claim_texts(claims)
     if state.rejected_answer:
         state.answer = state.answer or state.rejected_answer
-        chat.history.retract_answer(state.rewrite_position)
-    final = chat.sanitizer.clean(mark_claims(state.answer, claims))
-    if leaks := chat.sanitizer.find_leaks(state.answer):
+        conversation.history.retract_answer(state.rewrite_position)
+    final = conversation.sanitizer.clean(mark_claims(state.answer, claims))
+    if leaks := conversation.sanitizer.find_leaks(state.answer):
         yield events.Audited(leaks=leaks)
     if state.rejected_answer or final != state.answer:
         state.answer = final
         yield events.Said("assistant", final)
     if state.unsupported:
         yield events.Audited(state.unsupported)
-    for failure in chat.background.take_failures():
+    for failure in conversation.background.take_failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"
         yield events.Failed("warning", "background", problem)
-    _, attached = split_message(chat.history.messages[chat.history.turn_start].content)
-    evidence, changes = collect_evidence(chat, state), tuple(state.changes)
-    chat.provenance = AnswerProvenance(state.answer, evidence, changes, state.unsupported, attached)
+    _, attached = split_message(
+        conversation.history.messages[conversation.history.turn_start].content
+    )
+    evidence, changes = collect_evidence(conversation, state), tuple(state.changes)
+    conversation.provenance = AnswerProvenance(
+        state.answer, evidence, changes, state.unsupported, attached
+    )
 
 
 def list_claim_texts(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(claim.text for claim in claims)
 
 
-def finish_turn(chat: Conversation, state: TurnState) -> Iterator[Event]:
+def finish_turn(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Say what the answer does not, and end with the summary of the turn."""
-    yield from [*settle_outcome(chat, state), *chat.history.report_log_problem()]
-    chat.model.end_turn(state.calls > 0)
-    yield summarize_turn(chat, state)
+    yield from [*settle_outcome(conversation, state), *conversation.history.report_log_problem()]
+    conversation.model.end_turn(state.calls > 0)
+    yield summarize_turn(conversation, state)
 
 
-def settle_outcome(chat: Conversation, state: TurnState) -> Iterator[Event]:
+def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
     state.answer = state.answer or state.announcement
-    state.not_done = find_not_done([action for action in chat.tools.actions if not action.earlier])
+    state.not_done = find_not_done(
+        [action for action in conversation.tools.actions if not action.earlier]
+    )
     if state.subtype == "success":
-        state.subtype = find_shortcoming(state, chat.strict)
+        state.subtype = find_shortcoming(state, conversation.strict)
         state.exit_code = TURN_OUTCOMES[state.subtype].exit_code
     outcome = TURN_OUTCOMES[state.subtype]
     if outcome.sentence and state.error is None:
@@ -143,21 +151,21 @@ def describe_error(state: TurnState) -> dict[str, str] | None:
     return {"kind": state.subtype.removeprefix("error_"), "message": message, "hint": ""}
 
 
-def summarize_turn(chat: Conversation, state: TurnState) -> events.Ended:
+def summarize_turn(conversation: Conversation, state: TurnState) -> events.Ended:
     """Make the last event of the turn."""
-    usage, before = chat.model.usage, state.usage_before
+    usage, usage_before = conversation.model.usage, state.usage_before
     return events.Ended(
         subtype=state.subtype,
         is_error=state.exit_code != 0,
         result=state.answer,
         response=state.answer,
-        session_id=chat.session_id,
+        session_id=conversation.session_id,
         num_turns=state.rounds,
         duration_ms=round((time.monotonic() - state.started) * 1000),
         exit_code=state.exit_code,
         usage={
-            "input_tokens": usage.input_tokens - before.input_tokens,
-            "output_tokens": usage.output_tokens - before.output_tokens,
+            "input_tokens": usage.input_tokens - usage_before.input_tokens,
+            "output_tokens": usage.output_tokens - usage_before.output_tokens,
         },
         permission_denials=tuple(state.denials),
         grounding={

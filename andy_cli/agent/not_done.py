@@ -65,9 +65,11 @@ def _makes_up_for(action: ActionRecord, later: ActionRecord) -> bool:
     return action.effect in LOOKS or _is_same_target(action, later)
 
 
-def _is_same_target(one: ActionRecord, other: ActionRecord) -> bool:
-    first, second = set(_find_names(one)), set(_find_names(other))
-    return one.arguments == other.arguments or not first.isdisjoint(second) or not (first or second)
+def _is_same_target(action: ActionRecord, other: ActionRecord) -> bool:
+    first, second = set(_find_names(action)), set(_find_names(other))
+    return (
+        action.arguments == other.arguments or not first.isdisjoint(second) or not (first or second)
+    )
 
 
 def _find_names(action: ActionRecord) -> Iterator[str]:

@@ -20,9 +20,9 @@ class OutputFilter:
     `held`: no text is shown before it is known whether the reply keeps to its protocol.
     """
 
-    def __init__(self, held: bool = False) -> None:
+    def __init__(self, is_held: bool = False) -> None:
         self._parts: list[str] = []
-        self._held = held
+        self._held = is_held
 
     @property
     def text(self) -> str:
@@ -47,8 +47,8 @@ class OutputFilter:
 
     def release(self) -> list[Event]:
         """Show what was held after all."""
-        held, self._held = self._held, False
-        return [events.Said("assistant", self.text, delta=True)] if held and self.text else []
+        was_held, self._held = self._held, False
+        return [events.Said("assistant", self.text, delta=True)] if was_held and self.text else []
 
 
 CONTINUE = "You were cut off. Go on exactly where you stopped."
@@ -57,46 +57,46 @@ AGAIN = "Your request was cut off and nothing was done. Write it again, shorter.
 
 
 async def show_reply(
-    chat: Conversation, state: TurnState, reply: ModelReply
+    conversation: Conversation, state: TurnState, reply: ModelReply
 ) -> AsyncIterator[Event]:
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
-    output = OutputFilter(bool(state.rejected_answer) or chat.model.enforces_format)
+    output = OutputFilter(bool(state.rejected_answer) or conversation.model.enforces_format)
     try:
         async for visible in reply:
             for event in output.take(visible):
                 yield event
     except BaseException as error:
-        for event in keep_broken_reply(chat, state, reply, output):
+        for event in keep_broken_reply(conversation, state, reply, output):
             if isinstance(error, AndyError | asyncio.CancelledError):
                 yield event
         raise
     finally:
-        chat.model.add_usage(reply.usage)
-    for event in finish_reply(chat, state, reply, output):
+        conversation.model.add_usage(reply.usage)
+    for event in finish_reply(conversation, state, reply, output):
         yield event
 
 
 def keep_broken_reply(
-    chat: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
+    conversation: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
 ) -> list[Event]:
     """Put into the history what was said before the reply broke off."""
-    rest = [*output.take(reply.rest), *output.release()]
+    remaining_events = [*output.take(reply.rest), *output.release()]
     if reply.compiled.text:
-        chat.history.add(Message("assistant", reply.compiled.text, partial=True))
+        conversation.history.add(Message("assistant", reply.compiled.text, partial=True))
         state.answer += output.text
-    return rest
+    return remaining_events
 
 
 def finish_reply(
-    chat: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
+    conversation: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
 ) -> Iterator[Event]:
     """Check the format of a complete reply, and note how the model writes."""
-    model, compiled = chat.model, reply.compiled
+    model, compiled = conversation.model, reply.compiled
     if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
         model.stop_enforcing_format()
     if not (state.refusal or state.rejected_answer):
         yield from output.release()
-    if warning := chat.budget.warn_of_unread(reply):
+    if warning := conversation.budget.warn_of_unread(reply):
         yield events.Failed("warning", "context", warning)
     model.note_reasoning(reply)
     if compiled.dialect or compiled.repairs or compiled.incomplete or compiled.hidden:
@@ -106,46 +106,50 @@ def finish_reply(
         )
 
 
-def request_resend(chat: Conversation, state: TurnState, reply: ModelReply) -> None:
+def request_resend(conversation: Conversation, state: TurnState, reply: ModelReply) -> None:
     """Tell the model what breaks the format of its reply, which it has to send again."""
-    chat.history.add(Message("assistant", reply.raw))
-    chat.history.add(Message("user", state.refusal, note=True))
+    conversation.history.add(Message("assistant", reply.raw))
+    conversation.history.add(Message("user", state.refusal, note=True))
 
 
-def ask_to_continue(chat: Conversation, state: TurnState, reply: ModelReply) -> bool:
+def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
     """Take a reply without requests as the answer, or tell the model to go on and return True.
 
     It goes on where it was cut off, could not be read, says nothing, or only announces.
     """
     compiled = reply.compiled
     state.note_empty(compiled)
-    if state.may_ask_empty_again() and chat.model.pause_native_tools():
+    if state.may_ask_empty_again() and conversation.model.pause_native_tools():
         return True
     state.answer += state.reply_text
     partial = reply.cut_off or compiled.incomplete
     text, reasoning = compiled.text, compiled.reasoning
-    chat.history.add(Message("assistant", text, reasoning=reasoning, partial=partial))
+    conversation.history.add(Message("assistant", text, reasoning=reasoning, partial=partial))
     if compiled.fault and state.count_resend():
         note = compiled.fault
     elif partial and not state.was_continued:
         state.was_continued = True
         note = AGAIN if compiled.incomplete else CONTINUE
-    elif should_nudge(chat, state):
+    elif should_nudge(conversation, state):
         state.announcement, state.answer = state.answer, ""
         note = NUDGE
     else:
         state.is_cut_off, state.is_unreadable = partial, bool(compiled.fault)
         state.is_filtered = reply.finish == "content_filter"
         return False
-    chat.history.add(Message("user", note, note=True))
+    conversation.history.add(Message("user", note, note=True))
     return True
 
 
-def should_nudge(chat: Conversation, state: TurnState) -> bool:
+def should_nudge(conversation: Conversation, state: TurnState) -> bool:
     """Tell whether the answer only announces something: then the model is told once to do it."""
-    if state.announcement or not chat.model.profile.tools or state.answer != state.reply_text:
+    if (
+        state.announcement
+        or not conversation.model.profile.tools
+        or state.answer != state.reply_text
+    ):
         return False
-    return only_announces(chat.history.user_request, state.answer, done=state.calls > 0)
+    return only_announces(conversation.history.user_request, state.answer, is_done=state.calls > 0)
 
 
 LONGEST = 160
@@ -160,14 +164,14 @@ CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
 WORD = re.compile(r"[^\W\d_]+")
 
 
-def only_announces(user: str, reply: str, done: bool = False) -> bool:
+def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
     """Tell whether a reply that calls nothing announces what the user asked for, and stops.
 
     No words of any language are looked for. A reply that stops at a colon or an ellipsis has more
     to come. Else it is one short line that repeats a wish of the user and adds nothing to it: no
     figure, no name, no quotation, no place.
 
-    `done`: something was done before; then its end alone tells.
+    `is_done`: something was done before; then its end alone tells.
     """
     line = CONTRACTION.sub(" ", reply.strip())
     if not line or len(line) > LONGEST or "\n" in line:
@@ -176,7 +180,7 @@ def only_announces(user: str, reply: str, done: bool = False) -> bool:
         return True
     is_question = "?" in f"{line}{user}" or "\uff1f" in line
     words = WORD.findall(line)
-    if done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
+    if is_done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
         return False
     return _only_repeats_wish(words, user)
 

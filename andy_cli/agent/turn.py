@@ -18,7 +18,7 @@ from andy_cli.events import Event
 from andy_cli.messages import Message
 
 
-async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterator[Event]:
+async def turn(conversation: Conversation, user: str, attached: str = "") -> AsyncIterator[Event]:
     """Yield all that happens until the model has answered; the last event is `events.Ended`.
 
     `attached` stands behind the user's words and is none of them: foreign text (foreign_text.py).
@@ -26,50 +26,50 @@ async def turn(chat: Conversation, user: str, attached: str = "") -> AsyncIterat
     Cancelling it leaves a history that can be gone on with: calls under way have a result that
     says they were cancelled, and what had been said is kept.
     """
-    state = TurnState(chat.model.usage)
-    await chat.model.learn_server()
-    yield chat.describe()
+    state = TurnState(conversation.model.usage)
+    await conversation.model.learn_server()
+    yield conversation.describe()
     yield events.Said("user", user + attached)
     try:
-        chat.begin_turn(user, attached)
-        async for event in run_rounds(chat, state):
+        conversation.begin_turn(user, attached)
+        async for event in run_rounds(conversation, state):
             yield event
-        for event in request_rewrite(chat, state):
+        for event in request_rewrite(conversation, state):
             yield event
         if state.rejected_answer:
-            async for event in run_rounds(chat, state):
+            async for event in run_rounds(conversation, state):
                 yield event
-        for event in audit_answer(chat, state):
+        for event in audit_answer(conversation, state):
             yield event
     except AndyError as error:
         yield state.fail(error)
-    for event in finish_turn(chat, state):
+    for event in finish_turn(conversation, state):
         yield event
 
 
-async def run_rounds(chat: Conversation, state: TurnState) -> AsyncIterator[Event]:
+async def run_rounds(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Ask for replies and do what they ask for, until one is the answer or there were enough."""
-    async for event in exchange(TurnAsker(chat, state)):
+    async for event in exchange(TurnAsker(conversation, state)):
         yield event
     for event in state.explain_end():
         yield event
     if state.question:
-        chat.history.add(Message("assistant", state.question))
+        conversation.history.add(Message("assistant", state.question))
 
 
 class TurnAsker:
     """Asks the model for one turn (exchange.py): shows its replies, and runs what they ask for."""
 
-    def __init__(self, chat: Conversation, state: TurnState) -> None:
-        self._chat, self._state = chat, state
+    def __init__(self, conversation: Conversation, state: TurnState) -> None:
+        self._chat, self._state = conversation, state
         self._shortened: list[Event] = []
 
     def begin_round(self) -> bool:
         return not self._state.is_over and self._state.begin_round(self._chat.limits)
 
     async def ask(self) -> ModelReply:
-        room = self._chat.budget.make_room(self._state.failed_calls)
-        self._shortened = [event async for event in room]
+        shortening = self._chat.budget.make_room(self._state.failed_calls)
+        self._shortened = [event async for event in shortening]
         return self._chat.ask_model()
 
     async def show(self, reply: ModelReply) -> AsyncIterator[Event]:
@@ -86,11 +86,11 @@ class TurnAsker:
         return events.Failed("warning", error.kind, f"{error} {change}")
 
     async def use(self, reply: ModelReply) -> AsyncIterator[Event]:
-        chat, state = self._chat, self._state
+        conversation, state = self._chat, self._state
         if state.refusal:
-            request_resend(chat, state, reply)
+            request_resend(conversation, state, reply)
         elif reply.compiled.requests:
-            async for event in run_tool_calls(chat, state, reply):
+            async for event in run_tool_calls(conversation, state, reply):
                 yield event
         else:
-            state.is_done = not ask_to_continue(chat, state, reply)
+            state.is_done = not ask_to_continue(conversation, state, reply)

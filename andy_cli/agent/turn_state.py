@@ -142,9 +142,9 @@ class TurnState:
 
     def repeats_misfit(self) -> bool:
         """Note a request that cannot be understood; True if the round before had one too."""
-        again = self.misfit_round == self.rounds - 1
+        was_misfit = self.misfit_round == self.rounds - 1
         self.misfit_round = self.rounds
-        return again
+        return was_misfit
 
     def ask_user(self, question: str) -> None:
         """End the turn with a question to the user."""

@@ -44,11 +44,11 @@ def plan_envelope(
     done.
     """
     names = [request.name for request in requests]
-    end = names.index(ENDED) if ENDED in names else len(requests)
+    end_position = names.index(ENDED) if ENDED in names else len(requests)
     texts: list[str] = []
     to_run: list[ToolRequest] = []
     waiting = held_back = unsaid = False
-    for request in sorted(requests[:end], key=lambda request: -request.priority):
+    for request in sorted(requests[:end_position], key=lambda request: -request.priority):
         if request.name != SPOKEN:
             to_run.append(request)
             waiting = waiting or answers(request.name)
@@ -59,5 +59,7 @@ def plan_envelope(
         else:
             unsaid = True
     # A claim about results that are owed has to wait for them: the end is put off.
-    ends = end < len(requests) and not (waiting or unsaid)
-    return EnvelopePlan(tuple(filter(str.strip, texts)), tuple(to_run), held_back, unsaid, ends)
+    ends_turn = end_position < len(requests) and not (waiting or unsaid)
+    return EnvelopePlan(
+        tuple(filter(str.strip, texts)), tuple(to_run), held_back, unsaid, ends_turn
+    )

@@ -91,46 +91,53 @@ FRAMING = re.compile(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,
 MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
 
 
-def is_quoted(request: ToolRequest, raw: str) -> bool:
+def is_quoted(request: ToolRequest, reply_text: str) -> bool:
     """Tell whether it stands in a block quote of the reply, or right between quotation marks."""
     start, end = request.span
     if start == end:
         return False
-    line = raw[raw.rfind("\n", 0, start) + 1 : start].strip()
+    line = reply_text[reply_text.rfind("\n", 0, start) + 1 : start].strip()
     if line.startswith(">"):
         return True
-    behind = FRAMING.match(raw, end)
-    before, after = line[-1:], raw[behind.end() if behind else end :][:1]
-    return before in MARKS and after == MARKS[before]
+    framing = FRAMING.match(reply_text, end)
+    character_before, character_after = (
+        line[-1:],
+        reply_text[framing.end() if framing else end :][:1],
+    )
+    return character_before in MARKS and character_after == MARKS[character_before]
 
 
-def is_copied(request: ToolRequest, raw: str, foreign: Iterable[str]) -> bool:
+def is_copied(request: ToolRequest, reply_text: str, foreign: Iterable[str]) -> bool:
     """Tell whether it stands in a foreign text as it was written, with its notation.
 
-    `raw` is the reply, `foreign` what tools returned before it and what was piped in.
+    `reply_text` is the reply, `foreign` what tools returned before it and what was piped in.
     """
     start, end = request.span
-    written = _squeeze_quotation(raw[start:end])
+    written = _squeeze_quotation(reply_text[start:end])
     return len(written) >= SHORTEST and any(written in _squeeze_quotation(text) for text in foreign)
 
 
 def repeats_foreign(
-    request: ToolRequest, raw: str, foreign: Iterable[str], own: Iterable[str], effect: Effect
+    request: ToolRequest,
+    reply_text: str,
+    foreign: Iterable[str],
+    user_texts: Iterable[str],
+    effect: Effect,
 ) -> bool:
     """Tell whether somebody should be asked: a foreign text may have put it into the model's mouth.
 
-    `foreign` is what tools returned and what was piped in, `own` the user's words. It is looked
-    for as it was written, by its name together with its arguments in whatever notation, by a
-    command in its arguments, and where it acts in the user's name by its arguments alone. What a
-    user asked for may look the same: the build command that a README names.
+    `foreign` is what tools returned and what was piped in, `user_texts` the user's words.
+    It is looked for as it was written, by its name together with its arguments in whatever
+    notation, by a command in its arguments, and where it acts in the user's name by its arguments
+    alone. What a user asked for may look the same: the build command that a README names.
     """
     foreign = list(foreign)
     texts = [_squeeze_quotation(text) for text in foreign]
     if not texts:
         return False
-    if is_copied(request, raw, foreign):
+    if is_copied(request, reply_text, foreign):
         return True
-    user_words = _squeeze_quotation("\n".join(own))
+    user_words = _squeeze_quotation("\n".join(user_texts))
     if _repeats_call(request, texts, user_words, effect):
         return True
     return _repeats_command(request, texts, user_words)
@@ -189,8 +196,8 @@ def _split_commands(line: str) -> Iterator[str]:
     """Split a line into its commands, also without what is put before them such as `sudo`."""
     if " " in line.strip():
         yield from _keep_long_command(line)
-    for part in BETWEEN.split(line):
-        words = part.split()
+    for command in BETWEEN.split(line):
+        words = command.split()
         for start in range(len(words) - 1):
             yield from _keep_long_command(" ".join(words[start:]))
         if len(words) == 1 and "/" in words[0]:

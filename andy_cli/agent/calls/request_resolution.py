@@ -71,8 +71,8 @@ async def resolve_tool_request(
     request = request._replace(arguments=unescape_control_tokens(request.arguments))
     arguments: object = request.arguments or {}
     if dialect.interview is not None:
-        ask = make_interviewer(dialect.write(request), ask_aside)
-        completed = await complete_arguments(request, dialect, offer, ask)
+        ask_model = make_interviewer(dialect.write(request), ask_aside)
+        completed = await complete_arguments(request, dialect, offer, ask_model)
         if isinstance(completed, InterviewRefusal):
             return (ResolvedCall(request, ToolCall(request.id, request.name), completed.text),)
         arguments = completed
@@ -84,14 +84,16 @@ async def resolve_tool_request(
 
 
 async def complete_arguments(
-    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask: AskModel
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask_model: AskModel
 ) -> Arguments | InterviewRefusal:
     """Ask the model for the arguments that are missing; for an unknown tool nothing is asked."""
     arguments = request.arguments or {}
     match = find_tool(request.name, arguments, offer.tools)
     if match is None:
         return arguments
-    return await conduct_interview(dialect, match.name, arguments, offer.tools[match.name], ask)
+    return await conduct_interview(
+        dialect, match.name, arguments, offer.tools[match.name], ask_model
+    )
 
 
 def validate_call(
@@ -107,9 +109,9 @@ def validate_call(
         fault = explain_misfit(call.name, problems, tool)
         return ResolvedCall(request, call, fault, mapped.changes, problems, mapped.guessed)
     arguments, path_changes = offer.paths(call.name, call.arguments)
-    meant = call._replace(arguments=arguments)
+    corrected_call = call._replace(arguments=arguments)
     changes = (*mapped.changes, *path_changes)
-    return ResolvedCall(request, meant, changes=changes, doubtful=mapped.guessed)
+    return ResolvedCall(request, corrected_call, changes=changes, doubtful=mapped.guessed)
 
 
 INSTEAD = "Use one that exists, or answer without."
@@ -133,16 +135,16 @@ def explain_misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> st
 
 
 async def conduct_interview(
-    dialect: Dialect, name: str, given: Arguments, tool: Schema, ask: AskModel
+    dialect: Dialect, name: str, given_arguments: Arguments, tool: Schema, ask_model: AskModel
 ) -> Arguments | InterviewRefusal:
     """Lead the interview: every question to the model, every answer back (A16 to A20)."""
     assert dialect.interview is not None
-    interview = dialect.interview(name, read_parameters(tool), given)
+    interview = dialect.interview(name, read_parameters(tool), given_arguments)
     answer: str | None = None
     try:
         while True:
             question = next(interview) if answer is None else interview.send(answer)
-            answer = await ask(question)
+            answer = await ask_model(question)
     except StopIteration as finished:
         outcome: Arguments | InterviewRefusal = finished.value
         return outcome
@@ -153,15 +155,15 @@ def make_interviewer(written: str, ask_aside: AskAside) -> AskModel:
 
     `written`: the request as the model wrote it.
     """
-    side: list[Wire] = [{"role": "assistant", "content": written}]
+    side_messages: list[Wire] = [{"role": "assistant", "content": written}]
 
-    async def ask(question: InterviewQuestion) -> str:
-        side.append({"role": "user", "content": question.text})
-        answer = await ask_aside(side, question.constraint)
-        side.append({"role": "assistant", "content": answer})
+    async def ask_model(question: InterviewQuestion) -> str:
+        side_messages.append({"role": "user", "content": question.text})
+        answer = await ask_aside(side_messages, question.constraint)
+        side_messages.append({"role": "assistant", "content": answer})
         return answer
 
-    return ask
+    return ask_model
 
 
 def read_parameters(tool: Schema) -> Schema:

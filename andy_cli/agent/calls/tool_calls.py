@@ -42,66 +42,76 @@ class CallRun:
 
 
 async def run_tool_calls(
-    chat: Conversation, state: TurnState, reply: ModelReply
+    conversation: Conversation, state: TurnState, reply: ModelReply
 ) -> AsyncIterator[Event]:
     """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
-    plan = plan_envelope(compiled.requests, chat.registry.answers, chat.tools.read_text)
-    allowed = plan.requests[: chat.limits.calls_per_reply]
-    are_cut = len(allowed) < len(plan.requests)
+    envelope_plan = plan_envelope(
+        compiled.requests, conversation.registry.answers, conversation.tools.read_text
+    )
+    allowed = envelope_plan.requests[: conversation.limits.calls_per_reply]
+    are_cut = len(allowed) < len(envelope_plan.requests)
     if are_cut:
         yield events.Failed("warning", "limit", f"Only {len(allowed)} steps of one reply are done.")
-    calls = await resolve_requests(chat, allowed, compiled.dialect)
-    text = "\n\n".join(filter(None, [compiled.text, *plan.texts]))
+    calls = await resolve_requests(conversation, allowed, compiled.dialect)
+    text = "\n\n".join(filter(None, [compiled.text, *envelope_plan.texts]))
     written = tuple(restore_written_call(resolved) for resolved in calls)
-    chat.history.add(Message("assistant", text, written, reasoning=compiled.reasoning))
-    for event in show_texts(chat, state, plan):
+    conversation.history.add(Message("assistant", text, written, reasoning=compiled.reasoning))
+    for event in show_texts(conversation, state, envelope_plan):
         yield event
-    async for event in run_in_order(chat, state, reply, calls):
+    async for event in run_in_order(conversation, state, reply, calls):
         yield event
-    append_feedback(chat, state, reply, plan, len(allowed) if are_cut else 0)
+    append_feedback(conversation, state, reply, envelope_plan, len(allowed) if are_cut else 0)
 
 
-def show_texts(chat: Conversation, state: TurnState, plan: EnvelopePlan) -> Iterator[Event]:
+def show_texts(
+    conversation: Conversation, state: TurnState, envelope_plan: EnvelopePlan
+) -> Iterator[Event]:
     """Show what the calls of an envelope say; while an answer is rewritten, later."""
-    for text in plan.texts:
-        event = state.append_paragraph(chat.sanitizer.sanitize(text))
+    for text in envelope_plan.texts:
+        event = state.append_paragraph(conversation.sanitizer.sanitize(text))
         if not state.rejected_answer:
             yield event
 
 
 async def run_in_order(
-    chat: Conversation, state: TurnState, reply: ModelReply, calls: Sequence[ResolvedCall]
+    conversation: Conversation, state: TurnState, reply: ModelReply, calls: Sequence[ResolvedCall]
 ) -> AsyncIterator[Event]:
     """Run the calls until one ends the turn; whatever happens, each has a result afterwards."""
     pending = [resolved.call for resolved in calls]
     try:
         for resolved in calls:
-            async for event in run_tool_call(chat, state, reply, resolved):
+            async for event in run_tool_call(conversation, state, reply, resolved):
                 yield event
             pending.remove(resolved.call)
             if state.is_over:
                 break
     except BaseException as error:
-        for event in report_cancelled(chat, pending, error):
+        for event in report_cancelled(conversation, pending, error):
             yield event
-        await cancel_pending(chat, pending, "interrupted by the user")
+        await cancel_pending(conversation, pending, "interrupted by the user")
         raise
-    await cancel_pending(chat, pending, "not done: the turn was stopped")
+    await cancel_pending(conversation, pending, "not done: the turn was stopped")
 
 
 def restore_written_call(resolved: ResolvedCall) -> ToolCall:
     """Restore the arguments that the model wrote, as the history keeps them of a corrected call."""
-    request, call, own = resolved.request, resolved.call, resolved.request.arguments
-    whole = own is not None and request.id == call.id  # one of several has only its part
-    return call._replace(arguments=own) if whole and own and resolved.changes else call
+    request, call, written_arguments = resolved.request, resolved.call, resolved.request.arguments
+    is_whole = (
+        written_arguments is not None and request.id == call.id
+    )  # one of several has only its part
+    return (
+        call._replace(arguments=written_arguments)
+        if is_whole and written_arguments and resolved.changes
+        else call
+    )
 
 
 def describe_lost_values(resolved: ResolvedCall) -> str:
     """Tell the model of a correction by which something that it wrote was not used."""
-    written = flatten_values(dict(resolved.request.arguments or {}))
-    used = flatten_values(dict(resolved.call.arguments))
-    if not resolved.changes or resolved.fault or set(written) <= set(used):
+    written_values = flatten_values(dict(resolved.request.arguments or {}))
+    used_values = flatten_values(dict(resolved.call.arguments))
+    if not resolved.changes or resolved.fault or set(written_values) <= set(used_values):
         return ""
     return f"\n\n(Corrected before it was run: {'; '.join(resolved.changes)}.)"
 
@@ -109,99 +119,114 @@ def describe_lost_values(resolved: ResolvedCall) -> str:
 def flatten_values(value: object) -> list[str]:
     """List the single values in arguments, as text."""
     if isinstance(value, dict):
-        return [leaf for inner in value.values() for leaf in flatten_values(inner)]
+        return [flat_value for inner in value.values() for flat_value in flatten_values(inner)]
     if isinstance(value, list):
-        return [leaf for inner in value for leaf in flatten_values(inner)]
+        return [flat_value for inner in value for flat_value in flatten_values(inner)]
     return [str(value).strip().lower()]
 
 
 def append_feedback(
-    chat: Conversation, state: TurnState, reply: ModelReply, plan: EnvelopePlan, done: int
+    conversation: Conversation,
+    state: TurnState,
+    reply: ModelReply,
+    envelope_plan: EnvelopePlan,
+    done_count: int,
 ) -> None:
     """Say behind the results what the model has to know, and note how it wrote."""
     compiled = reply.compiled
-    note = compose_feedback(state, plan, compiled.fault, done)
-    state.is_done = plan.ends and not note
+    note = compose_feedback(state, envelope_plan, compiled.fault, done_count)
+    state.is_done = envelope_plan.ends and not note
     if state.has_repeated:
         note, state.has_repeated = "\n".join(filter(None, [note, REPEATED])), False
-    if note or not (plan.requests or state.is_done):
-        chat.history.add(Message("user", note or SHOWN, note=True))
+    if note or not (envelope_plan.requests or state.is_done):
+        conversation.history.add(Message("user", note or SHOWN, note=True))
     if any(not request.quoted for request in compiled.requests):
-        chat.model.follow_dialect(compiled.dialect)
+        conversation.model.follow_dialect(compiled.dialect)
 
 
-def compose_feedback(state: TurnState, plan: EnvelopePlan, fault: str, done: int) -> str:
-    """Compose what the model is told behind the results; `done`: so many of too many requests."""
+def compose_feedback(
+    state: TurnState, envelope_plan: EnvelopePlan, fault: str, done_count: int
+) -> str:
+    """Compose what the model is told behind the results.
+
+    `done_count`: so many of too many requests.
+    """
     notes = [
-        TOO_EARLY if plan.held_back else "",
-        NO_TEXT if plan.unsaid and state.count_resend() else "",
-        f"Only the first {done} requests of your reply were done." if done else "",
+        TOO_EARLY if envelope_plan.held_back else "",
+        NO_TEXT if envelope_plan.unsaid and state.count_resend() else "",
+        f"Only the first {done_count} requests of your reply were done." if done_count else "",
         fault if fault and state.count_resend() else "",
     ]
     return "\n".join(filter(None, notes))
 
 
 def report_cancelled(
-    chat: Conversation, pending: Sequence[ToolCall], error: BaseException
+    conversation: Conversation, pending: Sequence[ToolCall], error: BaseException
 ) -> Iterator[Event]:
     """Say which step was under way when the user stopped the turn."""
-    tool = chat.registry.get(pending[0].name) if pending else None
+    tool = conversation.registry.get(pending[0].name) if pending else None
     if tool and isinstance(error, asyncio.CancelledError):
         action = tool.intent(pending[0].arguments)
         yield events.ToolAnswered(pending[0].id, Status.CANCELLED, did=action)
 
 
-async def cancel_pending(chat: Conversation, pending: Sequence[ToolCall], reason: str) -> None:
+async def cancel_pending(
+    conversation: Conversation, pending: Sequence[ToolCall], reason: str
+) -> None:
     """Give the calls that were not run a result: no call may stand without one."""
     for call in pending:
-        await chat.add_result(ToolResult(call.id, call.name, reason, Status.CANCELLED))
-        tool = chat.registry.get(call.name)
+        await conversation.add_result(ToolResult(call.id, call.name, reason, Status.CANCELLED))
+        tool = conversation.registry.get(call.name)
         if tool is not None:
             action = tool.intent(call.arguments)
-            chat.tools.record_action(call, tool.effect, Status.CANCELLED, action)
+            conversation.tools.record_action(call, tool.effect, Status.CANCELLED, action)
 
 
 async def resolve_requests(
-    chat: Conversation, requests: Sequence[ToolRequest], written_in: str
+    conversation: Conversation, requests: Sequence[ToolRequest], written_in: str
 ) -> list[ResolvedCall]:
     """Resolve requests in the dialect they were written in, which need not be the taught one."""
-    dialect = chat.model.dialects[written_in]
+    dialect = conversation.model.dialects[written_in]
     calls: list[ResolvedCall] = []
-    used = {call.id for message in chat.history.messages for call in message.calls}
+    used_ids = {call.id for message in conversation.history.messages for call in message.calls}
     for request in requests:
         # Some models count from one again in every reply.
-        is_fresh = request.id and request.id not in used
-        named = request._replace(id=request.id if is_fresh else new_id())
-        used.add(named.id)
-        offer = chat.tools.offer(chat.model.profile.known)
-        calls += await resolve_tool_request(named, dialect, offer, chat.requests.ask_aside)
+        is_fresh = request.id and request.id not in used_ids
+        identified = request._replace(id=request.id if is_fresh else new_id())
+        used_ids.add(identified.id)
+        offer = conversation.tools.offer(conversation.model.profile.known)
+        calls += await resolve_tool_request(
+            identified, dialect, offer, conversation.requests.ask_aside
+        )
     return calls
 
 
 async def run_tool_call(
-    chat: Conversation, state: TurnState, reply: ModelReply, resolved: ResolvedCall
+    conversation: Conversation, state: TurnState, reply: ModelReply, resolved: ResolvedCall
 ) -> AsyncIterator[Event]:
     """Run one call, if it may be run, and put the result where the model will look for it."""
     call = resolved.call
-    tool = chat.registry.get(call.name)
+    tool = conversation.registry.get(call.name)
     effect, action = (tool.effect, tool.intent({})) if tool else (Effect.PROTOCOL, "")
     if resolved.changes:
         state.changes += resolved.changes
         yield events.Corrected(call.id, resolved.changes)
     rejected = ToolResult(call.id, call.name, resolved.fault, Status.FAILED, problem=UNFIT)
-    run = CallRun(effect, action, rejected)
+    call_run = CallRun(effect, action, rejected)
     if resolved.fault:
-        count_misfit(chat, state, resolved)
+        count_misfit(conversation, state, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     else:
-        async for event in approve_and_execute(chat, state, reply, resolved, run):
+        async for event in approve_and_execute(conversation, state, reply, resolved, call_run):
             yield event
-    result = run.result
+    result = call_run.result
     state.count_result(result)
     problem = result.partial if result.ok else result.problem
-    chat.tools.record_action(call, run.effect, result.status, run.action, result.did, problem)
-    await chat.add_result(result, describe_lost_values(resolved))
-    guard_against_loops(chat, state, call, result)
+    conversation.tools.record_action(
+        call, call_run.effect, result.status, call_run.action, result.did, problem
+    )
+    await conversation.add_result(result, describe_lost_values(resolved))
+    guard_against_loops(conversation, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(
         call.id,
@@ -216,24 +241,33 @@ async def run_tool_call(
 
 
 async def approve_and_execute(
-    chat: Conversation, state: TurnState, reply: ModelReply, resolved: ResolvedCall, run: CallRun
+    conversation: Conversation,
+    state: TurnState,
+    reply: ModelReply,
+    resolved: ResolvedCall,
+    call_run: CallRun,
 ) -> AsyncIterator[Event]:
-    """Ask the gate about a call that fits, and run it; how that ended is noted in `run`."""
+    """Ask the gate about a call that fits, and run it; how that ended is noted in `call_run`."""
     request, call = resolved.request, resolved.call
     # In a protocol that is one object its own fence is framing.
-    is_framed = reply.compiled.dialect == chat.dialect.name and chat.model.profile.is_one_object
-    doubt = chat.tools.explain_doubt(request, call, reply.raw, request.quoted and not is_framed)
-    proposal = chat.tools.propose(call, doubt)._replace(guessed=resolved.doubtful)
-    run.effect, run.action = proposal.effect, proposal.action
+    is_framed = (
+        reply.compiled.dialect == conversation.dialect.name
+        and conversation.model.profile.is_one_object
+    )
+    doubt = conversation.tools.explain_doubt(
+        request, call, reply.raw, request.quoted and not is_framed
+    )
+    proposal = conversation.tools.propose(call, doubt)._replace(guessed=resolved.doubtful)
+    call_run.effect, call_run.action = proposal.effect, proposal.action
     yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
-    decision = await chat.tools.decide(call, proposal)
+    decision = await conversation.tools.decide(call, proposal)
     if decision.asked:
         word: events.Decision = "allowed" if decision.allowed else "denied"
         yield events.Consented(call.id, proposal.effect.value, word, decision.reason)
-    if run.effect is Effect.RUN and decision.harmless:
-        run.effect = Effect.READ
-    run.result = await chat.tools.execute(call, proposal, decision)
-    if run.result.status is Status.DENIED and request.quoted:
+    if call_run.effect is Effect.RUN and decision.harmless:
+        call_run.effect = Effect.READ
+    call_run.result = await conversation.tools.execute(call, proposal, decision)
+    if call_run.result.status is Status.DENIED and request.quoted:
         yield show_as_text(state, reply, request)
 
 
@@ -245,23 +279,23 @@ def show_as_text(state: TurnState, reply: ModelReply, request: ToolRequest) -> E
     return events.Said("assistant", text, delta=True)
 
 
-def count_misfit(chat: Conversation, state: TurnState, resolved: ResolvedCall) -> None:
+def count_misfit(conversation: Conversation, state: TurnState, resolved: ResolvedCall) -> None:
     """Count a request that does not fit; the second time in a row the user is asked (C16)."""
     if state.repeats_misfit():
-        tool = chat.registry.get(resolved.call.name)
+        tool = conversation.registry.get(resolved.call.name)
         action = tool.intent({}) if tool else ""
         schema = tool.function if tool else None
         state.ask_user(ask_for_clarification(action, schema, resolved.problems))
 
 
 def guard_against_loops(
-    chat: Conversation, state: TurnState, call: ToolCall, result: ToolResult
+    conversation: Conversation, state: TurnState, call: ToolCall, result: ToolResult
 ) -> None:
     """Stop a turn that does the same again and again, or too much."""
     repeats = state.count_repeats(call, result)
-    if repeats >= chat.limits.repeats:
+    if repeats >= conversation.limits.repeats:
         state.stop(f"Stopped: the same step gave the same result {repeats} times.")
-    elif state.calls >= chat.limits.calls:
+    elif state.calls >= conversation.limits.calls:
         state.stop(f"Stopped after {state.calls} steps.")
     elif repeats > 1:
         state.has_repeated = True

@@ -27,8 +27,8 @@ class Background:
         self._running: set[asyncio.Task[ToolResult]] = set()
         self._failed: list[ToolResult] = []
 
-    def start(self, work: Coroutine[None, None, ToolResult]) -> None:
-        task = asyncio.create_task(work)
+    def start(self, coroutine: Coroutine[None, None, ToolResult]) -> None:
+        task = asyncio.create_task(coroutine)
         self._running.add(task)
         task.add_done_callback(self._finish_task)
 
@@ -62,10 +62,12 @@ class ToolRunner:
         """Count the actions so far as those of earlier turns."""
         self.actions = [action._replace(earlier=True) for action in self.actions[-REMEMBERED:]]
 
-    def offer(self, known: Tools) -> OfferedTools:
+    def offer(self, known_tools: Tools) -> OfferedTools:
         """Offer these tools to what resolves requests, with what checks their arguments."""
         registry = self._registry
-        return OfferedTools(known, registry.harmless, registry.check, registry.find_meant_paths)
+        return OfferedTools(
+            known_tools, registry.harmless, registry.check, registry.find_meant_paths
+        )
 
     def read_text(self, request: ToolRequest) -> str | None:
         """Read what a request to say something says, whatever the model called it."""
@@ -73,16 +75,18 @@ class ToolRunner:
         text = mapped.calls[0].arguments.get("content")
         return text if isinstance(text, str) else None
 
-    def explain_doubt(self, request: ToolRequest, call: ToolCall, raw: str, quoted: bool) -> str:
+    def explain_doubt(
+        self, request: ToolRequest, call: ToolCall, reply_text: str, quoted: bool
+    ) -> str:
         """Say why a request may not be the model's own wish, or nothing."""
-        if quoted or is_quoted(request, raw):
+        if quoted or is_quoted(request, reply_text):
             return "the model wrote this in a quotation, it may not be its own wish"
         tool = self._registry.get(call.name)
         effect = tool.effect if tool else Effect.ACT
-        results, own = self._history.list_known_results(), self._history.user_texts
-        if repeats_foreign(request, raw, results, own, effect):
+        results, user_texts = self._history.list_known_results(), self._history.user_texts
+        if repeats_foreign(request, reply_text, results, user_texts, effect):
             return "this repeats what a tool returned, it may not be the model's own wish"
-        if repeats_foreign(request, raw, self._history.attached_texts, own, effect):
+        if repeats_foreign(request, reply_text, self._history.attached_texts, user_texts, effect):
             return "this repeats what came with a message, it may not be the model's own wish"
         return ""
 
@@ -112,9 +116,11 @@ class ToolRunner:
         if proposal.fault:
             return Decision(False, proposal.fault)
         decision = await self._gate.decide(proposal)
-        log = self._history.log
-        if log is not None and decision.asked:
-            log.append("consent", call_id=call.id, allowed=decision.allowed, reason=decision.reason)
+        session_log = self._history.log
+        if session_log is not None and decision.asked:
+            session_log.append(
+                "consent", call_id=call.id, allowed=decision.allowed, reason=decision.reason
+            )
         return decision
 
     async def execute(
@@ -148,11 +154,11 @@ class ToolRunner:
         effect: Effect,
         status: Status,
         action: str,
-        did: str = "",
+        summary: str = "",
         problem: str = "",
     ) -> None:
         """Note a call among the actions of the session."""
         arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
         self.actions.append(
-            ActionRecord(call.name, effect, action, did, status, arguments, problem)
+            ActionRecord(call.name, effect, action, summary, status, arguments, problem)
         )

@@ -64,10 +64,10 @@ def find_action_claims(
 ) -> Iterator[Claim]:
     """Find what the answer says was done, and no call did."""
     languages = detect_languages(answer)
-    done = find_finished_word(answer)
-    if done and is_nothing_done(index) and not is_own_text(spoken[0], answer):
-        start = answer.index(done)
-        yield Claim(done, start, start + len(done), "deed")
+    finished_word = find_finished_word(answer)
+    if finished_word and is_nothing_done(index) and not is_own_text(spoken[0], answer):
+        start = answer.index(finished_word)
+        yield Claim(finished_word, start, start + len(finished_word), "deed")
     for sentence in spoken:
         if sentence.question or LETTER.search(sentence.text) is None:
             continue
@@ -89,8 +89,8 @@ def find_finished_word(answer: str) -> str:
 def is_nothing_done(index: EvidenceIndex) -> bool:
     """Tell whether something was tried in this turn, and nothing of it succeeded: where nothing
     was tried, such a word may answer a thank-you."""
-    now = [action for action in index.evidence.actions or () if not action.earlier]
-    return bool(now) and not any(action.ok for action in now)
+    current_actions = [action for action in index.evidence.actions or () if not action.earlier]
+    return bool(current_actions) and not any(action.ok for action in current_actions)
 
 
 def find_false_report(
@@ -106,8 +106,8 @@ def find_false_report(
         ):
             continue
         start = min(report.match.start() for report in reports)
-        lead = sentence.text[start:]
-        start += sentence.start + len(lead) - len(lead.lstrip(" *_#>|-"))
+        reported_text = sentence.text[start:]
+        start += sentence.start + len(reported_text) - len(reported_text.lstrip(" *_#>|-"))
         end = sentence.start + len(sentence.text.rstrip(" .!…*_|"))
         return Claim(answer[start:end], start, end, "deed")
     return None
@@ -121,33 +121,33 @@ def group_reports(
     actions = language.find_actions(sentence.text)
     if not actions:
         return groups
-    text, tried = mask_quotations(sentence.text), is_action_tried(index)
+    text, was_tried = mask_quotations(sentence.text), is_action_tried(index)
     for action in actions:
-        for report in find_reports(sentence, text, language, action, tried):
+        for report in find_reports(sentence, text, language, action, was_tried):
             groups.setdefault(report.match.end("done"), []).append(report)
     return groups
 
 
 def find_reports(
-    sentence: Sentence, text: str, language: Language, action: str, tried: bool
+    sentence: Sentence, text: str, language: Language, action: str, was_tried: bool
 ) -> Iterator[Report]:
     """Find each place that reports an action.
 
-    `text` is the sentence without what it quotes. `tried`: in this turn something was.
+    `text` is the sentence without what it quotes. `was_tried`: in this turn something was.
     """
-    for way in list_ways(text, language, action, tried):
-        for pattern in language.find_report_patterns(action, way):
+    for report_form in list_ways(text, language, action, was_tried):
+        for pattern in language.find_report_patterns(action, report_form):
             for match in pattern.finditer(text):
-                label = way != "own" and text[match.end("done") :][:1] in (":", "：")
+                label = report_form != "own" and text[match.end("done") :][:1] in (":", "：")
                 if not label and not is_denied(match, sentence, language):
-                    yield Report(action, way == "own", match)
+                    yield Report(action, report_form == "own", match)
 
 
-def list_ways(text: str, language: Language, action: str, tried: bool) -> Sequence[str]:
+def list_ways(text: str, language: Language, action: str, was_tried: bool) -> Sequence[str]:
     """List the ways to report that count: where others may have done it, only one's own."""
     if action == "remember" or YEAR.search(text) or language.others.search(text):
         return ("own",)
-    return ("own", "told", "weak") if tried else ("own", "told")
+    return ("own", "told", "weak") if was_tried else ("own", "told")
 
 
 def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> bool:
@@ -172,9 +172,9 @@ def is_own_text(sentence: Sentence, answer: str) -> bool:
     is named."""
     if NAME.search(sentence.text):
         return False
-    behind = answer[sentence.end :]
-    ends = sentence.text.rstrip(" *_").endswith((":", "："))
-    return ends or "\0" in behind or len(behind.strip()) > PASSAGE
+    following_text = answer[sentence.end :]
+    ends_open = sentence.text.rstrip(" *_").endswith((":", "："))
+    return ends_open or "\0" in following_text or len(following_text.strip()) > PASSAGE
 
 
 PASSAGE = 60
@@ -196,16 +196,16 @@ def is_action_tried(index: EvidenceIndex) -> bool:
     )
 
 
-def is_done(action: str, own: bool, sentence: str, index: EvidenceIndex) -> bool:
+def is_done(action: str, is_own: bool, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether a call did it that succeeded, or, if it is not said of the speaker, whether a
     result tells of it."""
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
-    now = [record for record in index.evidence.actions if record.is_new_success]
-    if any(fits_action(action, record) for record in now):
+    new_successes = [record for record in index.evidence.actions if record.is_new_success]
+    if any(fits_action(action, record) for record in new_successes):
         return True
-    ran_command = Effect.RUN in [record.effect for record in now]
-    if not own and (ran_command or index.tells_of(action)):
+    ran_command = Effect.RUN in [record.effect for record in new_successes]
+    if not is_own and (ran_command or index.tells_of(action)):
         return True
     return is_done_before(action, sentence, index)
 
@@ -224,15 +224,15 @@ def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
 def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
     thing."""
-    asked = any(mark in index.evidence.user for mark in "?？؟")
-    before = [
+    is_question = any(question_mark in index.evidence.user for question_mark in "?？؟")
+    earlier_actions = [
         record
         for record in index.evidence.actions or ()
         if record.ok and record.earlier and fits_action(action, record)
     ]
-    if not asked:
-        return any(index.share_name(sentence, record.text) for record in before)
-    return bool(before) or index.tells_of(action, history=True)
+    if not is_question:
+        return any(index.share_name(sentence, record.text) for record in earlier_actions)
+    return bool(earlier_actions) or index.tells_of(action, history=True)
 
 
 def fits_action(action: str, record: ActionRecord) -> bool:
@@ -242,8 +242,8 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     if record.effect is Effect.RUN and action == "run":
         return True
     text = record.text.replace("_", " ")
-    named = {name for name, trace in compile_traces().items() if trace.search(text)}
-    return not named or not named.isdisjoint(list_kindred(action))
+    named_actions = {name for name, trace in compile_traces().items() if trace.search(text)}
+    return not named_actions or not named_actions.isdisjoint(list_kindred(action))
 
 
 def list_kindred(action: str) -> set[str]:

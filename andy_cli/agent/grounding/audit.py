@@ -42,22 +42,22 @@ def find_unsupported_claims(
         names = NameChecker(prose, spoken, index)
         claims += names.find_claims()
         if figures:
-            known = EvidenceFigures(index)
+            evidence_figures = EvidenceFigures(index)
             stated = find_figures(prose, names.taken)
-            claims += find_figure_claims(prose, stated, spoken, known)
-            claims += find_row_claims(stated, spoken, known)
+            claims += find_figure_claims(prose, stated, spoken, evidence_figures)
+            claims += find_row_claims(stated, spoken, evidence_figures)
     return drop_overlaps(claims)
 
 
 def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """Put claims in order; of two that overlap keep the first."""
-    kept: dict[str, Claim] = {}
+    kept_claims: dict[str, Claim] = {}
     end = -1
     for claim in sorted(claims, key=lambda claim: (claim.start, -claim.end)):
-        if claim.start >= end and claim.text not in kept:
-            kept[claim.text] = claim
+        if claim.start >= end and claim.text not in kept_claims:
+            kept_claims[claim.text] = claim
             end = claim.end
-    return tuple(kept.values())
+    return tuple(kept_claims.values())
 
 
 MARKER = " (not verified)"
@@ -73,12 +73,12 @@ def mark_claims(answer: str, claims: Sequence[Claim]) -> str:
     if answer.lstrip()[:1] in ("{", "[") and isinstance(parse_result(answer), dict | list):
         blocks = [(0, len(answer))]
     inline = sorted(match.span() for pattern in (CODE, LINK) for match in pattern.finditer(answer))
-    places = dict(place_marker(answer, claim.end, blocks, inline) for claim in claims)
-    parts, last = [], 0
-    for position in sorted(places):
-        parts += [answer[last:position], places[position]]
-        last = position
-    return "".join(parts) + answer[last:]
+    markers = dict(place_marker(answer, claim.end, blocks, inline) for claim in claims)
+    answer_parts, last_position = [], 0
+    for position in sorted(markers):
+        answer_parts += [answer[last_position:position], markers[position]]
+        last_position = position
+    return "".join(answer_parts) + answer[last_position:]
 
 
 def place_marker(
@@ -89,10 +89,10 @@ def place_marker(
 ) -> tuple[int, str]:
     """Find the position behind a claim at which a marker breaks nothing, and its text there."""
     position = min(max(end, 0), len(answer))
-    if block := find_span(position, blocks):
-        return block[1], f"\n{MARKER}"
-    if span := find_span(position, inline):
-        return span[1], MARKER
+    if block_span := find_span(position, blocks):
+        return block_span[1], f"\n{MARKER}"
+    if inline_span := find_span(position, inline):
+        return inline_span[1], MARKER
     while closing := CLOSING.match(answer, position):
         position = closing.end()
     return position, MARKER
@@ -112,13 +112,15 @@ def write_rewrite_request(claims: Sequence[Claim]) -> str:
     alone."""
     names = [f"- {claim.text}" for claim in claims if claim.kind != "deed"]
     actions = [f"- {claim.text}" for claim in claims if claim.kind == "deed"]
-    parts = []
+    paragraphs = []
     if names:
-        parts.append("Nothing you were given supports this in your answer:\n" + "\n".join(names))
+        paragraphs.append(
+            "Nothing you were given supports this in your answer:\n" + "\n".join(names)
+        )
     if actions:
-        parts.append("This was said to be done, but nothing did it:\n" + "\n".join(actions))
-    parts.append(
+        paragraphs.append("This was said to be done, but nothing did it:\n" + "\n".join(actions))
+    paragraphs.append(
         "Answer again, from the results alone. Correct or leave out what they do not say, keep"
         " everything else, and do not speak of this message."
     )
-    return "\n\n".join(parts)
+    return "\n\n".join(paragraphs)

@@ -38,15 +38,19 @@ def split_lines(result: str) -> Iterator[str]:
 
 def back_sentence(sentence: Sentence, lines: list[tuple[int, str, str]]) -> SentenceBacking:
     text = sentence.text.strip()
-    marks = {fold_text(mark) for mark in find_marks(sentence.text) if len(mark) > 1}
-    best, most = None, 0
+    telling_marks = {
+        fold_text(telling_mark)
+        for telling_mark in find_marks(sentence.text)
+        if len(telling_mark) > 1
+    }
+    best_line, most_shared = None, 0
     for number, line, folded in lines:
-        shared = sum(contains_mark(folded, mark) for mark in marks)
-        if shared > most:
-            best, most = (number, line), shared
-    if best is None:
+        shared = sum(contains_mark(folded, telling_mark) for telling_mark in telling_marks)
+        if shared > most_shared:
+            best_line, most_shared = (number, line), shared
+    if best_line is None:
         return SentenceBacking(text, None)
-    return SentenceBacking(text, best[0], best[1][:SNIPPET])
+    return SentenceBacking(text, best_line[0], best_line[1][:SNIPPET])
 
 
 def find_marks(text: str) -> Iterator[str]:
@@ -67,13 +71,19 @@ def contains_mark(text: str, mark: str) -> bool:
     """Tell whether it stands there, as no part of a longer word or figure."""
     start = text.find(mark)
     while start >= 0:
-        before, after = text[start - 1 : start], text[start + len(mark) :][:1]
-        if not is_one_word(before, mark[0]) and not is_one_word(mark[-1], after):
+        character_before, character_after = text[start - 1 : start], text[start + len(mark) :][:1]
+        if not is_one_word(character_before, mark[0]) and not is_one_word(
+            mark[-1], character_after
+        ):
             return True
         start = text.find(mark, start + 1)
     return False
 
 
-def is_one_word(before: str, after: str) -> bool:
+def is_one_word(character_before: str, character_after: str) -> bool:
     """Tell whether two characters, if both are there, stand in one word."""
-    return bool(before and after) and joins_words(before) and joins_words(after)
+    return (
+        bool(character_before and character_after)
+        and joins_words(character_before)
+        and joins_words(character_after)
+    )

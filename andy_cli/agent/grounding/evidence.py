@@ -38,10 +38,12 @@ class EvidenceIndex:
         self.results = [fold_text(remove_escapes(result)) for result in evidence.results]
         self.given = "\n".join(self.results)
         actions = (action.text for action in evidence.actions or ())
-        said = fold_text(remove_escapes("\n".join([evidence.user, *evidence.history, *actions])))
-        if PERCENT_ESCAPES.search(self.given) or PERCENT_ESCAPES.search(said):
-            said += fold_text(unquote(f"{self.given}\n{said}"))
-        self.said = said
+        spoken_text = fold_text(
+            remove_escapes("\n".join([evidence.user, *evidence.history, *actions]))
+        )
+        if PERCENT_ESCAPES.search(self.given) or PERCENT_ESCAPES.search(spoken_text):
+            spoken_text += fold_text(unquote(f"{self.given}\n{spoken_text}"))
+        self.said = spoken_text
         self.text = f"\n{self.given}\n{self.said}\n"
 
     @cached_property
@@ -62,14 +64,14 @@ class EvidenceIndex:
         text, start = self.text, -1
         if not phrase:
             return False
-        first, last = joins_words(phrase[0]), joins_words(phrase[-1])
+        begins_in_word, ends_in_word = joins_words(phrase[0]), joins_words(phrase[-1])
         for _ in range(TRIES):
             start = text.find(phrase, start + 1)
             if start < 0:
                 return False
             end = start + len(phrase)
-            if not (first and joins_words(text[start - 1])) and not (
-                last and joins_words(text[end])
+            if not (begins_in_word and joins_words(text[start - 1])) and not (
+                ends_in_word and joins_words(text[end])
             ):
                 return True
         return False

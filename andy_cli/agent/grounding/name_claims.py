@@ -167,7 +167,10 @@ class NameChecker:
         return holds_quote(text, self.index)
 
     def _find_sentence(self, position: int) -> Sentence | None:
-        return next((one for one in self._spoken if one.start <= position < one.end), None)
+        return next(
+            (sentence for sentence in self._spoken if sentence.start <= position < sentence.end),
+            None,
+        )
 
     def _is_supposed(self, position: int) -> bool:
         """Tell whether it is asked, offered, denied or advised there: nothing is said to be so."""
@@ -202,14 +205,14 @@ def holds_quote(text: str, index: EvidenceIndex) -> bool:
     plain = fold_text(remove_escapes(text)).strip(" .,!?")
     if index.contains(plain):
         return True
-    pieces = [piece for piece in PAUSE.split(plain) if piece.strip()]
-    return bool(pieces) and all(map(index.contains_words, pieces))
+    phrases = [phrase for phrase in PAUSE.split(plain) if phrase.strip()]
+    return bool(phrases) and all(map(index.contains_words, phrases))
 
 
 def holds_file(text: str, index: EvidenceIndex) -> bool:
     name = fold_text(remove_escapes(text))
-    stem, _, extension = name.rpartition(".")
-    if name in CUSTOMARY or (extension in {"js", "net", "io"} and stem in LIBRARIES):
+    name_stem, _, extension = name.rpartition(".")
+    if name in CUSTOMARY or (extension in {"js", "net", "io"} and name_stem in LIBRARIES):
         return True
     has_words = any(separator in name for separator in " _-")
     return index.contains(name) or (has_words and index.contains_words(name))
@@ -217,21 +220,23 @@ def holds_file(text: str, index: EvidenceIndex) -> bool:
 
 def split_path(path: str) -> list[str]:
     """Split a path into the names in it."""
-    return [part for part in path.split("/") if part not in ("", "~", ".", "..")]
+    return [path_name for path_name in path.split("/") if path_name not in ("", "~", ".", "..")]
 
 
 def holds_path(text: str, index: EvidenceIndex) -> bool:
     path = fold_text(remove_escapes(text)).replace("\\", "/").rstrip("/ .")
-    parts = split_path(path)
-    if not parts or NO_PATH.fullmatch(path) or index.contains(path):
+    path_names = split_path(path)
+    if not path_names or NO_PATH.fullmatch(path) or index.contains(path):
         return True
-    known = index.text.replace("\\", "/")
-    if len(parts) > 1 and "." in parts[-1] and f"/{parts[-1]}" in known:
+    known_text = index.text.replace("\\", "/")
+    if len(path_names) > 1 and "." in path_names[-1] and f"/{path_names[-1]}" in known_text:
         # Where whole paths are given, this must be the end of one of them.
-        return all(part in known for part in ["/".join(parts[-2:]), *parts])
+        return all(
+            path_name in known_text for path_name in ["/".join(path_names[-2:]), *path_names]
+        )
     if path.startswith(("/home/", "/users/")):
-        parts = parts[2:] or parts
-    return all(map(index.contains_name, parts))
+        path_names = path_names[2:] or path_names
+    return all(map(index.contains_name, path_names))
 
 
 def holds_url(text: str, index: EvidenceIndex) -> bool:

@@ -80,14 +80,14 @@ def find_mapping_tables(mapping: Mapping[str, object]) -> Iterator[ResultTable]:
 
 
 def tabulate_items(items: Sequence[object]) -> ResultTable:
-    sure = all(isinstance(item, dict | list) for item in items)
-    return ResultTable(tuple(map(render_row, items)), collect_columns(items), sure)
+    holds_records = all(isinstance(item, dict | list) for item in items)
+    return ResultTable(tuple(map(render_row, items)), collect_columns(items), holds_records)
 
 
-def tabulate_mapping(named: Mapping[str, object]) -> ResultTable:
+def tabulate_mapping(rows_by_name: Mapping[str, object]) -> ResultTable:
     """Make a row of each key with its value: `{"Oslo": {"max": 2}, "Rome": {"max": 16}}`."""
-    values = named.values()
-    rows = tuple(f"{fold_text(str(key))} {render_row(item)}" for key, item in named.items())
+    values = rows_by_name.values()
+    rows = tuple(f"{fold_text(str(key))} {render_row(item)}" for key, item in rows_by_name.items())
     records = all(isinstance(value, Mapping) for value in values) or all(
         isinstance(value, int | float) for value in values
     )
@@ -166,45 +166,54 @@ def find_enumerations(lines: Sequence[str]) -> Iterator[ResultTable]:
 def find_separated_tables(lines: Sequence[str]) -> list[ResultTable]:
     """Find lines of cells with one sign between them, the first line the head."""
     lines = [line for line in lines if not RULE.fullmatch(line)]
-    for sign in SIGNS:
-        tables = [tabulate_cells(run, sign) for run in group_by_count(lines, sign) if len(run) > 2]
+    for separator in SIGNS:
+        tables = [
+            tabulate_cells(line_run, separator)
+            for line_run in group_by_count(lines, separator)
+            if len(line_run) > 2
+        ]
         if tables:
             return tables
     return []
 
 
-def group_by_count(lines: Sequence[str], sign: str) -> list[list[str]]:
+def group_by_count(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Group neighbouring lines that have the sign the same number of times."""
-    runs: list[list[str]] = [[]]
+    line_runs: list[list[str]] = [[]]
     for line in lines:
-        count = line.count(sign)
-        if count and (not runs[-1] or runs[-1][0].count(sign) == count):
-            runs[-1].append(line)
-        elif runs[-1]:
-            runs.append([])
-    return runs
+        count = line.count(separator)
+        if count and (not line_runs[-1] or line_runs[-1][0].count(separator) == count):
+            line_runs[-1].append(line)
+        elif line_runs[-1]:
+            line_runs.append([])
+    return line_runs
 
 
-def tabulate_cells(lines: Sequence[str], sign: str) -> ResultTable:
-    head = 0 if any(read_cell(cell) is not None for cell in lines[0].split(sign)) else 1
-    rows = [[cell.strip() for cell in line.split(sign)] for line in lines[head:]]
-    names = [cell.strip() for cell in lines[0].split(sign)]
-    columns = {f"{place} {name}": [row[place] for row in rows] for place, name in enumerate(names)}
+def tabulate_cells(lines: Sequence[str], separator: str) -> ResultTable:
+    head = 0 if any(read_cell(cell) is not None for cell in lines[0].split(separator)) else 1
+    rows = [[cell.strip() for cell in line.split(separator)] for line in lines[head:]]
+    names = [cell.strip() for cell in lines[0].split(separator)]
+    columns = {
+        f"{column_index} {name}": [row[column_index] for row in rows]
+        for column_index, name in enumerate(names)
+    }
     return ResultTable(tuple(" ; ".join(row) for row in rows), columns, True)
 
 
 def find_runs(lines: Sequence[str]) -> list[ResultTable]:
     """Find lines that follow each other and have the same number of figures: records in a text."""
-    runs: list[list[str]] = []
-    last = 0
+    line_runs: list[list[str]] = []
+    last_count = 0
     for line in lines:
         count = len(DIGITS.compiled.findall(line)) if len(line) <= LONG else 0
-        if count and count == last:
-            runs[-1].append(line)
+        if count and count == last_count:
+            line_runs[-1].append(line)
         elif count:
-            runs.append([line])
-        last = count
-    return [tabulate_lines(run)._replace(sure=True) for run in runs if len(run) > 1]
+            line_runs.append([line])
+        last_count = count
+    return [
+        tabulate_lines(line_run)._replace(sure=True) for line_run in line_runs if len(line_run) > 1
+    ]
 
 
 def find_headed_tables(lines: Sequence[str]) -> list[ResultTable]:
@@ -223,10 +232,10 @@ def tabulate_lines(lines: Sequence[str]) -> ResultTable:
     columns: dict[str, list[object]] = {}
     for line in lines if len(lines) <= MANY else ():
         figures = FIGURE.compiled.findall(line)[:8]
-        for place, text in enumerate(figures):
+        for column_index, text in enumerate(figures):
             if readings := read_number(text):
-                columns.setdefault(str(place), []).append(readings[0].value)
-                columns.setdefault(f"-{len(figures) - place}", []).append(readings[0].value)
+                columns.setdefault(str(column_index), []).append(readings[0].value)
+                columns.setdefault(f"-{len(figures) - column_index}", []).append(readings[0].value)
     return ResultTable(tuple(lines), columns, are_records(lines))
 
 

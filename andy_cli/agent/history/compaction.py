@@ -45,13 +45,13 @@ def is_summary(message: Message) -> bool:
 
 def find_verbatim_positions(history: Sequence[Message]) -> set[int]:
     """Find the positions of the messages that stay word for word."""
-    own = find_user_positions(history)
-    positions = {*own[:1], *own[-1:]}
-    positions |= {position for position in own if is_decision(history[position].content)}
+    user_positions = find_user_positions(history)
+    positions = {*user_positions[:1], *user_positions[-1:]}
+    positions |= {position for position in user_positions if is_decision(history[position].content)}
     latest_calls = find_latest_calls(history)
     if any(history[position].calls for position in latest_calls):
         positions |= latest_calls
-    last_question = own[-1] if own else -1
+    last_question = user_positions[-1] if user_positions else -1
     last_answer = find_last_answer(history)
     return positions | ({last_answer} if last_answer > last_question else set())
 

@@ -56,50 +56,51 @@ def compress_history(
     reply: int = REPLY,
     decisions: Collection[int] = (),
     failed: Collection[str] = (),
-    goal: float = 1.0,
+    goal_share: float = 1.0,
     leave_out: bool = False,
 ) -> CompressedHistory:
     """Shorten the history to what `window` tokens leave beside `fixed` ones and the reply's.
 
     `fixed` is what goes with every request: the system prompt if it is not in the history, and
     the tools' schemas. `decisions` are places in the history that stay as they are, `failed` the
-    ids of calls whose results are errors. What does not fit is shortened to the part `goal` of the
-    room. With `leave_out` whole messages may go. If it still does not fit, `after` says so.
+    ids of calls whose results are errors. What does not fit is shortened to the part
+    `goal_share` of the room. With `leave_out` whole messages may go. If it still does not fit,
+    `after` says so.
     """
     available = window - fixed - reserve_for_reply(window, reply)
-    before = sum(map(estimate_message, history))
-    if before <= available:
-        return CompressedHistory(tuple(history), before, before)
+    size_before = sum(map(estimate_message, history))
+    if size_before <= available:
+        return CompressedHistory(tuple(history), size_before, size_before)
     pinned = find_pinned_positions(history, decisions, failed)
-    goal_size = int(available * goal)
-    compressed = _shorten_messages(history, before, goal_size, pinned)
+    goal_size = int(available * goal_share)
+    compressed = _shorten_messages(history, size_before, goal_size, pinned)
     if leave_out and compressed.after > available:
         return _leave_out(compressed, goal_size, pinned)
     return compressed
 
 
 def _shorten_messages(
-    history: Sequence[Message], before: int, goal_size: int, pinned: Collection[int]
+    history: Sequence[Message], size_before: int, goal_size: int, pinned: Collection[int]
 ) -> CompressedHistory:
     """Shorten one message after the other, step by step, until the goal is reached."""
     messages = list(history)
     sizes = [estimate_message(message) for message in history]
     names = {call.id: call.name for message in history for call in message.calls}
-    after = before
+    size_after = size_before
     shortened: dict[str, None] = {}
     for shorten in STEPS:
         for position, message in enumerate(messages):
-            if after <= goal_size:
+            if size_after <= goal_size:
                 break
             if position in pinned:
                 continue
             changed = shorten(message, names)
             size = estimate_message(changed) if changed is not message else sizes[position]
             if size < sizes[position]:
-                after += size - sizes[position]
+                size_after += size - sizes[position]
                 sizes[position], messages[position] = size, changed
                 shortened |= dict.fromkeys(list_changed_calls(message, changed))
-    return CompressedHistory(tuple(messages), before, after, tuple(shortened))
+    return CompressedHistory(tuple(messages), size_before, size_after, tuple(shortened))
 
 
 def _leave_out(
@@ -110,17 +111,23 @@ def _leave_out(
     The task is the last to go; the user's last words and the last calls stay.
     """
     messages = compressed.history
-    own = [position for position, message in enumerate(messages) if _is_from_user(message)]
-    task = set(own[:1])
-    gone = _choose_left_out(compressed, available, pinned, task, {*own[-1:]})
-    if not gone:
+    user_positions = [
+        position for position, message in enumerate(messages) if _is_from_user(message)
+    ]
+    task = set(user_positions[:1])
+    left_out_positions = _choose_left_out(
+        compressed, available, pinned, task, {*user_positions[-1:]}
+    )
+    if not left_out_positions:
         return compressed
-    remaining = [message for position, message in enumerate(messages) if position not in gone]
-    note_position = min(task, default=-1) + 1 if gone.isdisjoint(task) else 0
-    left_out = sum(_count_left_out(messages[position]) for position in gone)
+    remaining = [
+        message for position, message in enumerate(messages) if position not in left_out_positions
+    ]
+    note_position = min(task, default=-1) + 1 if left_out_positions.isdisjoint(task) else 0
+    left_out = sum(_count_left_out(messages[position]) for position in left_out_positions)
     remaining.insert(note_position, _make_left_out_note(left_out))
-    after = sum(map(estimate_message, remaining))
-    return compressed._replace(history=tuple(remaining), after=after, left_out=left_out)
+    size_after = sum(map(estimate_message, remaining))
+    return compressed._replace(history=tuple(remaining), after=size_after, left_out=left_out)
 
 
 def _choose_left_out(
@@ -135,14 +142,14 @@ def _choose_left_out(
     needed = {*last_words, *find_latest_calls(messages)}
     groups = [group for group in _group_messages(messages) if needed.isdisjoint(group)]
     groups.sort(key=lambda group: (not group.isdisjoint(task), not group.isdisjoint(pinned)))
-    after = compressed.after + estimate_message(_make_left_out_note(len(messages)))
-    gone: set[int] = set()
+    size_after = compressed.after + estimate_message(_make_left_out_note(len(messages)))
+    left_out_positions: set[int] = set()
     for group in groups:
-        if after <= available:
+        if size_after <= available:
             break
-        gone |= group
-        after -= sum(estimate_message(messages[position]) for position in group)
-    return gone
+        left_out_positions |= group
+        size_after -= sum(estimate_message(messages[position]) for position in group)
+    return left_out_positions
 
 
 def _is_from_user(message: Message) -> bool:
@@ -170,9 +177,9 @@ def _count_left_out(message: Message) -> int:
     return int(note["count"]) if note else 1
 
 
-def reserve_for_reply(window: int, most: int = REPLY) -> int:
+def reserve_for_reply(window: int, most_tokens: int = REPLY) -> int:
     """Reserve tokens of the window for the reply."""
-    return min(most, window // 4)
+    return min(most_tokens, window // 4)
 
 
 def estimate_message(message: Message) -> int:
@@ -185,13 +192,13 @@ def dump_arguments(call: ToolCall) -> str:
     return dump_json(dict(call.arguments))
 
 
-def list_changed_calls(before: Message, after: Message) -> Iterator[str]:
+def list_changed_calls(old_message: Message, new_message: Message) -> Iterator[str]:
     """List the ids of the calls in a message, or of its result, that were shortened."""
-    if before.role == "tool":
-        yield before.call_id
-    for old, new in zip(before.calls, after.calls, strict=True):
-        if old is not new:
-            yield old.id
+    if old_message.role == "tool":
+        yield old_message.call_id
+    for old_call, new_call in zip(old_message.calls, new_message.calls, strict=True):
+        if old_call is not new_call:
+            yield old_call.id
 
 
 def find_pinned_positions(
@@ -213,13 +220,13 @@ def find_pinned_positions(
 def find_latest_calls(history: Sequence[Message]) -> set[int]:
     """Find the last message with calls and all results that belong to it."""
     backwards = list(reversed(range(len(history))))
-    last = next((position for position in backwards if history[position].calls), None)
-    if last is None:
+    last_calls = next((position for position in backwards if history[position].calls), None)
+    if last_calls is None:
         results = (position for position in backwards if history[position].role == "tool")
         return {*islice(results, 1)}
-    ids = {call.id for call in history[last].calls}
-    positions = range(last, len(history))
-    return {last, *(position for position in positions if history[position].call_id in ids)}
+    ids = {call.id for call in history[last_calls].calls}
+    positions = range(last_calls, len(history))
+    return {last_calls, *(position for position in positions if history[position].call_id in ids)}
 
 
 ToolNames = Mapping[str, str]
@@ -245,8 +252,10 @@ def _stub_content(message: Message, names: ToolNames, head: int) -> Message:
 def cut_arguments(message: Message, names: ToolNames) -> Message:
     """Cut the long texts in calls; the arguments stay an object of the same keys."""
     calls = tuple(map(_cut_call, message.calls))
-    same = all(old is new for old, new in zip(message.calls, calls, strict=True))
-    return message if same else message._replace(calls=calls)
+    are_unchanged = all(
+        old_call is new_call for old_call, new_call in zip(message.calls, calls, strict=True)
+    )
+    return message if are_unchanged else message._replace(calls=calls)
 
 
 def _cut_call(call: ToolCall) -> ToolCall:

@@ -40,8 +40,8 @@ class History:
             self.attached_texts.append(attached)
         self.user_request = user or attached
         self.turn_start = len(self.messages)
-        whole = user + attached
-        self.add(Message("user", escape_control_tokens(whole)), Message("user", whole))
+        whole_text = user + attached
+        self.add(Message("user", escape_control_tokens(whole_text)), Message("user", whole_text))
 
     def note_typed_command(self, command: str) -> None:
         """Note a command that the user typed: a request that repeats it repeats nobody else."""

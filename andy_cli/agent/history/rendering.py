@@ -41,18 +41,23 @@ def render_history(
     tools: Tools,
     names: Mapping[str, str],
     id_form: IdForm | None,
-    side: Sequence[Wire] = (),
+    side_messages: Sequence[Wire] = (),
 ) -> list[Wire]:
-    """Render the messages of a request in this dialect, `side` messages behind them.
+    """Render the messages of a request in this dialect, `side_messages` messages behind them.
 
     `tools` and `names` (registered -> offered) are those of the model; `id_form` its family's.
     """
     messages = repair_messages(history, tools)
     if dialect.name != NATIVE:
-        return alternate_roles([*dialect.render(rename_call_ids(messages, id_form)), *side])
+        return alternate_roles(
+            [*dialect.render(rename_call_ids(messages, id_form)), *side_messages]
+        )
     messages = rename_call_ids(fit_tool_messages(messages, names), id_form or make_portable_id)
-    wires = [add_reasoning(*pair) for pair in zip(dialect.render(messages), messages, strict=True)]
-    return alternate_roles([*wires, *side])
+    wire_messages = [
+        add_reasoning(*wire_and_message)
+        for wire_and_message in zip(dialect.render(messages), messages, strict=True)
+    ]
+    return alternate_roles([*wire_messages, *side_messages])
 
 
 # Messages, in whatever dialect they are told.
@@ -171,9 +176,16 @@ def fit_tool_messages(history: Iterable[Message], names: Mapping[str, str]) -> l
     """Use the names that were offered, no blank results, and put andy's notes into the results."""
     fitted: list[Message] = []
     for message in history:
-        last = fitted[-1] if fitted else None
-        if message.note and message.role != "tool" and last is not None and last.role == "tool":
-            fitted[-1] = last._replace(content=f"{last.content}\n\n{message.content}")
+        last_message = fitted[-1] if fitted else None
+        if (
+            message.note
+            and message.role != "tool"
+            and last_message is not None
+            and last_message.role == "tool"
+        ):
+            fitted[-1] = last_message._replace(
+                content=f"{last_message.content}\n\n{message.content}"
+            )
         else:
             fitted.append(_fit_names(message, names))
     return fitted
@@ -195,11 +207,11 @@ def _fit_names(message: Message, names: Mapping[str, str]) -> Message:
     return message._replace(calls=calls)
 
 
-def add_reasoning(wire: Wire, message: Message) -> Wire:
+def add_reasoning(wire_message: Wire, message: Message) -> Wire:
     """Add what the model thought beside what it said; the client sends it where demanded."""
     if message.role != "assistant" or not message.reasoning:
-        return wire
-    return {**wire, "reasoning_content": replace_surrogates(message.reasoning)}
+        return wire_message
+    return {**wire_message, "reasoning_content": replace_surrogates(message.reasoning)}
 
 
 def choose_offered_name(name: str, names: Mapping[str, str]) -> str:
@@ -207,43 +219,43 @@ def choose_offered_name(name: str, names: Mapping[str, str]) -> str:
     return names.get(name) or provider_names((name,))[name]
 
 
-def make_portable_id(call: ToolCall, nth: int) -> str:
+def make_portable_id(call: ToolCall, position: int) -> str:
     """Return the id if every server takes it, else one like it: it may be another server's."""
     if PLAIN_ID.fullmatch(call.id):
         return call.id
-    return f"{NOT_PLAIN.sub('_', call.id)[:32]}_{nth}"
+    return f"{NOT_PLAIN.sub('_', call.id)[:32]}_{position}"
 
 
 # What is sent, with the side conversation behind it.
 
 
-def alternate_roles(wires: Iterable[Wire]) -> list[Wire]:
+def alternate_roles(wire_messages: Iterable[Wire]) -> list[Wire]:
     """Make the user and the assistant take turns, with the user or a result at the end."""
     alternating: list[Wire] = []
-    for wire in wires:
-        if _says_nothing(wire):
+    for wire_message in wire_messages:
+        if _says_nothing(wire_message):
             continue
-        last = alternating[-1] if alternating else {}
-        if _is_one_turn(last, wire):
-            alternating[-1] = _join_wires(last, wire)
+        last_message = alternating[-1] if alternating else {}
+        if _is_one_turn(last_message, wire_message):
+            alternating[-1] = _join_wires(last_message, wire_message)
             continue
-        if last.get("role") == "tool" and wire.get("role") == "user":
+        if last_message.get("role") == "tool" and wire_message.get("role") == "user":
             alternating.append({"role": "assistant", "content": ACKNOWLEDGED})
-        alternating.append(wire)
+        alternating.append(wire_message)
     if alternating and alternating[-1].get("role") not in ("user", "tool"):
         alternating.append({"role": "user", "content": GO_ON})
     return alternating
 
 
-def _says_nothing(wire: Wire) -> bool:
-    blank = is_blank(str(wire.get("content") or ""))
-    return blank and not wire.get("tool_calls") and wire.get("role") != "tool"
+def _says_nothing(wire_message: Wire) -> bool:
+    blank = is_blank(str(wire_message.get("content") or ""))
+    return blank and not wire_message.get("tool_calls") and wire_message.get("role") != "tool"
 
 
-def _is_one_turn(last: Wire, wire: Wire) -> bool:
+def _is_one_turn(last_message: Wire, wire_message: Wire) -> bool:
     """Tell whether both are the user's, or the assistant's before it calls anything."""
-    role = wire.get("role")
-    return role in ("user", "assistant") and role == last.get("role")
+    role = wire_message.get("role")
+    return role in ("user", "assistant") and role == last_message.get("role")
 
 
 def _join_wires(first: Wire, second: Wire) -> Wire:
@@ -251,8 +263,8 @@ def _join_wires(first: Wire, second: Wire) -> Wire:
     return {**first, **second, "content": "\n\n".join(texts)}
 
 
-def _texts_of(*wires: Wire) -> Iterator[str]:
-    for wire in wires:
-        content = str(wire.get("content") or "")
+def _texts_of(*wire_messages: Wire) -> Iterator[str]:
+    for wire_message in wire_messages:
+        content = str(wire_message.get("content") or "")
         if not is_blank(content):
             yield content

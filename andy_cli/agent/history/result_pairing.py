@@ -19,14 +19,14 @@ def pair_results(history: Iterable[Message]) -> list[Message]:
     results: dict[str, Message] = {}
     waiting: dict[str, list[str]] = {}
     """Id as it was written -> the ids of the calls that have it and no result yet."""
-    used: set[str] = set()
+    used_ids: set[str] = set()
     for message in history:
         if message.role == "tool":
             if ids := waiting.get(message.call_id):
                 results[ids.pop(0)] = message
             continue
         if message.calls:
-            message = _make_ids_unique(message, used, waiting)
+            message = _make_ids_unique(message, used_ids, waiting)
         without_results.append(message)
     paired: list[Message] = []
     for message in without_results:
@@ -34,9 +34,11 @@ def pair_results(history: Iterable[Message]) -> list[Message]:
     return paired
 
 
-def _make_ids_unique(message: Message, used: set[str], waiting: dict[str, list[str]]) -> Message:
+def _make_ids_unique(
+    message: Message, used_ids: set[str], waiting: dict[str, list[str]]
+) -> Message:
     """Give each call an id of its own, and let it wait for its result."""
-    calls = tuple(_with_unique_id(call, used) for call in message.calls)
+    calls = tuple(_with_unique_id(call, used_ids) for call in message.calls)
     # A later call of the same id is the one that is answered from here on.
     waiting |= {call.id: [] for call in message.calls}
     for written, call in zip(message.calls, calls, strict=True):
@@ -46,12 +48,12 @@ def _make_ids_unique(message: Message, used: set[str], waiting: dict[str, list[s
     return message._replace(calls=calls)
 
 
-def _with_unique_id(call: ToolCall, used: set[str]) -> ToolCall:
+def _with_unique_id(call: ToolCall, used_ids: set[str]) -> ToolCall:
     """Give a call an id that no other has; deterministic, so that a prompt cache holds."""
     id, count = call.id or "call", 2
-    while id in used:
+    while id in used_ids:
         id, count = f"{call.id or 'call'}_{count}", count + 1
-    used.add(id)
+    used_ids.add(id)
     return call if id == call.id else call._replace(id=id)
 
 

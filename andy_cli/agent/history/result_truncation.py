@@ -88,8 +88,8 @@ def count_items(value: object) -> object | None:
 def truncate_value(value: object, limit: int, depth: int = DEEPEST) -> TruncatedValue:
     """Truncate a value to JSON of about `limit` characters; never looks far beyond it."""
     if isinstance(value, str):
-        shown = value if len(value) <= limit else f"{value[: max(limit - 3, 0)]}..."
-        return TruncatedValue(shown, len(shown) + 2, len(value) <= limit)
+        shown_text = value if len(value) <= limit else f"{value[: max(limit - 3, 0)]}..."
+        return TruncatedValue(shown_text, len(shown_text) + 2, len(value) <= limit)
     if isinstance(value, list | dict) and depth == 0:
         return TruncatedValue("...", 5, False)
     if isinstance(value, list):
@@ -105,14 +105,14 @@ def _truncate_list(value: list[object], limit: int, depth: int) -> TruncatedValu
     elements: list[object] = []
     length = 2
     for element in value:
-        part = truncate_value(element, limit - length, depth - 1)
-        if elements and (not part.whole or length + part.length > limit):
+        truncated = truncate_value(element, limit - length, depth - 1)
+        if elements and (not truncated.whole or length + truncated.length > limit):
             return TruncatedValue(elements, length, False)
-        if not part.whole and limit - length < 20:
+        if not truncated.whole and limit - length < 20:
             return TruncatedValue(elements, length, False)
-        elements.append(part.value)
-        length += part.length + 2
-        if not part.whole:
+        elements.append(truncated.value)
+        length += truncated.length + 2
+        if not truncated.whole:
             return TruncatedValue(elements, length, False)
     return TruncatedValue(elements, length, True)
 
@@ -120,18 +120,18 @@ def _truncate_list(value: list[object], limit: int, depth: int) -> TruncatedValu
 def _truncate_object(value: Mapping[str, object], limit: int, depth: int) -> TruncatedValue:
     """Short values first, so that one long list does not hide all the rest."""
     fields: dict[str, object] = {}
-    length, whole = 2, True
+    length, is_whole = 2, True
     order = sorted(value, key=lambda key: isinstance(value[key], list | dict))
     for key in order:
         remaining = limit - length - len(key) - 6
         if remaining < 8:
-            whole = False
+            is_whole = False
             break
-        part = truncate_value(value[key], remaining, depth - 1)
-        fields[key] = part.value
-        length += part.length + len(key) + 6
-        whole = whole and part.whole
-    return TruncatedValue({key: fields[key] for key in value if key in fields}, length, whole)
+        truncated = truncate_value(value[key], remaining, depth - 1)
+        fields[key] = truncated.value
+        length += truncated.length + len(key) + 6
+        is_whole = is_whole and truncated.whole
+    return TruncatedValue({key: fields[key] for key in value if key in fields}, length, is_whole)
 
 
 def truncate_result(content: str, limit: int, tool: str = "") -> str:

@@ -49,8 +49,8 @@ class WindowBudget:
     async def find_window(self) -> int:
         """Find the tokens of prompt and reply together: as set, as the server says, or a guess."""
         if not self._window:
-            known = await self._model.server.ask()
-            self._window = self._settings.whole("limits.context") or known.context or WINDOW
+            server_facts = await self._model.server.ask()
+            self._window = self._settings.whole("limits.context") or server_facts.context or WINDOW
         return self._window
 
     async def measure_fullness(self) -> float:
@@ -91,8 +91,8 @@ class WindowBudget:
         if error.kind not in TOO_LONG or self._narrowed_at == length:
             return False
         self._narrowed_at = length
-        sent = self.estimate()
-        self._window = int(min(await self.find_window(), sent) * NARROWED)
+        sent_tokens = self.estimate()
+        self._window = int(min(await self.find_window(), sent_tokens) * NARROWED)
         shortened = self._shorten()
         return shortened.after < shortened.before
 

@@ -54,8 +54,8 @@ class WindowedHistory:
     def list_results(self, history: list[Message]) -> list[str]:
         """List what tools returned, as far as it is told or was summed up in what is told."""
         messages = self.list_messages(history)
-        known = (*history[: self._stands_for], *messages)
-        return [message.content for message in known if message.role == "tool"]
+        known_messages = (*history[: self._stands_for], *messages)
+        return [message.content for message in known_messages if message.role == "tool"]
 
     def shorten(
         self, history: list[Message], window: int, fixed: int, failed: Collection[str]
@@ -70,7 +70,7 @@ class WindowedHistory:
                 position for position, message in enumerate(messages) if is_summary(message)
             ],
             failed=failed,
-            goal=GOAL,
+            goal_share=GOAL,
             leave_out=True,
         )
         self._shortened = list(compressed.history)

@@ -77,15 +77,17 @@ class ModelProfile:
     def render_request(
         self,
         history: Sequence[Message],
-        side: Sequence[Wire] = (),
+        side_messages: Sequence[Wire] = (),
         constraint: Constraint | None = None,
         max_tokens: int | None = None,
     ) -> Request:
-        """Render the history as this model reads it, `side` messages behind it."""
+        """Render the history as this model reads it, `side_messages` messages behind it."""
         messages = [Message("system", self.system), *history]
         return Request(
             messages=tuple(
-                render_history(messages, self.dialect, self.known, self.names, self.id_form, side)
+                render_history(
+                    messages, self.dialect, self.known, self.names, self.id_form, side_messages
+                )
             ),
             tools=self.schemas,
             constraint=constraint,
@@ -110,22 +112,22 @@ def build_profile(
     of too many tools it is shown.
     """
     dialect = detected.dialect
-    every = registry.known_functions(dialect.calls_only)
+    all_tools = registry.known_functions(dialect.calls_only)
     # A model that is chosen for is shown all, and what is beyond it is marked and answered for it.
     trusted = None if client.guided else trusted
-    known = escape_foreign_tools(select_trusted_tools(every, registry, trusted), registry)
+    known_tools = escape_foreign_tools(select_trusted_tools(all_tools, registry, trusted), registry)
     if not shortlist:
-        known.pop(DESCRIBE, None)
-    ready = registry.ready_functions(known)
+        known_tools.pop(DESCRIBE, None)
+    ready = registry.ready_functions(known_tools)
     others = ""
     if shortlist:
         ready = {name: tool for name, tool in ready.items() if name in shortlist.whole}
         others = tell_others(shortlist.named)
-    names = provider_names(known)
+    names = provider_names(known_tools)
     taught = {name: render_provider_schema(tool) for name, tool in ready.items()}
     instructions = instructions.without_files() if client.guided else instructions
     prompt = render_system_prompt(dialect, taught, folder, date.today(), instructions)
-    limits = describe_limits(client.name.partition(":")[2], every, registry, trusted)
+    limits = describe_limits(client.name.partition(":")[2], all_tools, registry, trusted)
     system = "\n\n".join(filter(None, [prompt, others, limits]))
     schemas: tuple[Schema, ...] = ()
     id_form = dialect.id_form
@@ -138,7 +140,7 @@ def build_profile(
         dialect=dialect,
         why=detected.why,
         tools=ready,
-        known=known,
+        known=known_tools,
         markers=Markers([*dialects.values()], tuple(ready), dialect.name),
         system=system,
         names=names,

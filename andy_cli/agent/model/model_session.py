@@ -174,14 +174,14 @@ class ModelSession:
             self._detect_and_rebuild(self.client, NO_TEMPLATE)
         return not self.client.guided
 
-    def note_native_reply(self, reply: ModelReply, sent: int) -> None:
+    def note_native_reply(self, reply: ModelReply, sent_tokens: int) -> None:
         """Note whether the model saw the tools it was sent, in a request of so many tokens.
 
         Raises ModelError if it did not.
         """
         if self.profile.schemas:
             schemas = self.profile.schema_tokens
-            prompt = Prompt(sent - schemas, schemas, reply.usage.input_tokens)
+            prompt = Prompt(sent_tokens - schemas, schemas, reply.usage.input_tokens)
             self._native.note_reply(bool(reply.compiled.requests), prompt)
 
     def end_turn(self, called: bool) -> None:

@@ -38,15 +38,15 @@ class ModelReply:
         self,
         chunks: AsyncIterator[Chunk],
         compiler: ReplyReader,
-        done: Callable[[CompiledReply], None] = lambda compiled: None,
-        room: int = RAW_LIMIT,
+        note_compiled: Callable[[CompiledReply], None] = lambda compiled: None,
+        raw_limit: int = RAW_LIMIT,
     ) -> None:
-        """`room`: characters of the reply that `raw` keeps."""
+        """`raw_limit`: characters of the reply that `raw` keeps."""
         self._chunks = chunks
         self._compiler = compiler
-        self._done = done
+        self._done = note_compiled
         self._raw: list[str] = []
-        self._room = self._most = room
+        self._room = self._most = raw_limit
         self.compiled = CompiledReply()
         self.rest = Visible()
         """The text the compiler had held back when the stream ended; not yielded if it failed."""
@@ -79,9 +79,9 @@ class ModelReply:
                         break  # the server is told to stop by the end of the connection
         finally:
             # Also when the stream fails or is cancelled: what was said so far is kept.
-            whole = may_run_calls(self.finish)
-            self.rest, compiled = self._compiler.finish(not whole)
-            self.compiled = compiled if whole else without_requests(compiled)
+            is_whole = may_run_calls(self.finish)
+            self.rest, compiled = self._compiler.finish(not is_whole)
+            self.compiled = compiled if is_whole else without_requests(compiled)
             self._done(self.compiled)
         yield self.rest
 

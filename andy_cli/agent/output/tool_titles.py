@@ -50,12 +50,12 @@ class ToolTitles:
     Pieces come out as they are or with titles; an empty piece says that something was taken out.
     """
 
-    def __init__(self, titles: Mapping[str, str], own: str = "") -> None:
-        """`titles` by the tools' names. `own`: the user's words and what was found; a name that
-        stands there is the user's own."""
+    def __init__(self, titles: Mapping[str, str], own_text: str = "") -> None:
+        """`titles` by the tools' names. `own_text`: the user's words and what was found; a name
+        that stands there is the user's own."""
         self._titles = {_fold_name(name): title for name, title in titles.items()}
         self._exact = {name: title for name, title in titles.items() if is_distinctive(name)}
-        self._own = own
+        self._own = own_text
         self._held = ""
         self._line = ""  # what stands before it on its line
         self._only = True  # the line may yet be nothing but a call or a label
@@ -67,10 +67,10 @@ class ToolTitles:
 
     def pass_by(self, text: str) -> list[str]:
         """Note what stands next and is no prose, or with "" the end; returns what was held."""
-        pieces = [*self._read(final=True, ended=text[:1] in ("", "\n"))]
+        held_pieces = [*self._read(final=True, ended=text[:1] in ("", "\n"))]
         self._line = (self._line + text).rpartition("\n")[2][-AHEAD:]
         self._only = self._only and not text.strip()
-        return pieces
+        return held_pieces
 
     def _read(self, final: bool, ended: bool = False) -> Iterator[str]:
         while "\n" in self._held:
@@ -78,11 +78,11 @@ class ToolTitles:
             yield from self._yield_pieces(line + "\n", True)
             self._line, self._only = "", True
         if self._held:
-            sure = len(self._held) if final else self._count_sure()
-            piece, self._held = self._held[:sure], self._held[sure:]
-            if piece:
-                yield from self._yield_pieces(piece, ended)
-                self._line = (self._line + piece)[-AHEAD:]
+            sure_length = len(self._held) if final else self._count_sure()
+            sure_text, self._held = self._held[:sure_length], self._held[sure_length:]
+            if sure_text:
+                yield from self._yield_pieces(sure_text, ended)
+                self._line = (self._line + sure_text)[-AHEAD:]
 
     def _count_sure(self) -> int:
         """Count how much of an unfinished line can be said: no name is begun in it, and no
@@ -90,20 +90,20 @@ class ToolTitles:
         text = self._held
         if self._only and self._may_be_alone(text):
             return 0
-        half = OPEN_TOKEN.search(text)
-        sure = half.start() if half else len(text)
-        for match in TOKEN.compiled.finditer(text[:sure]):
+        open_token = OPEN_TOKEN.search(text)
+        sure_length = open_token.start() if open_token else len(text)
+        for match in TOKEN.compiled.finditer(text[:sure_length]):
             if self._find_title(match[0]) and self._may_go_on(text, match):
                 return match.start()
-        return sure
+        return sure_length
 
     def _may_go_on(self, text: str, match: re.Match[str]) -> bool:
         """Tell whether what follows a name may yet decide what it is."""
-        behind = text[match.end() :]
-        if len(behind) >= AHEAD:
+        following_text = text[match.end() :]
+        if len(following_text) >= AHEAD:
             return False
-        is_open_call = behind.startswith("(") and ")" not in behind
-        return not behind or is_open_call or self._in_quotation(text, match) is None
+        is_open_call = following_text.startswith("(") and ")" not in following_text
+        return not following_text or is_open_call or self._in_quotation(text, match) is None
 
     def _may_be_alone(self, text: str) -> bool:
         """Tell whether a line may yet be nothing but a call or a label."""
@@ -137,25 +137,25 @@ class ToolTitles:
         label = LABEL.match(words)
         if label is None:
             return self._is_call(words, line.strip(" *_").startswith("["))
-        rest = words[label.end() :].strip(" *_")
-        if VALUE.fullmatch(rest) or CALL_ID.fullmatch(rest):
+        after_label = words[label.end() :].strip(" *_")
+        if VALUE.fullmatch(after_label) or CALL_ID.fullmatch(after_label):
             return True
-        return self._is_call(rest, True)
+        return self._is_call(after_label, True)
 
     def _is_call(self, words: str, is_marked: bool) -> bool:
         """Tell whether words are a call; without arguments only where a label or a bracket says."""
         token = TOKEN.match(words)
         if token is None or not self._find_title(token[0]):
             return False
-        behind = words[token.end() :]
-        arguments = ARGUMENTS.match(behind)
-        rest = behind[arguments.end() if arguments else 0 :]
+        following_text = words[token.end() :]
+        arguments = ARGUMENTS.match(following_text)
+        after_arguments = following_text[arguments.end() if arguments else 0 :]
         if is_marked:
-            return not rest.strip("] *_.\u2026")
-        return arguments is not None and not rest.strip(" ;.`*_")
+            return not after_arguments.strip("] *_.\u2026")
+        return arguments is not None and not after_arguments.strip(" ;.`*_")
 
     def _insert_titles(self, text: str) -> str:
-        parts, last = [], 0
+        titled_parts, last_end = [], 0
         for match in TOKEN.compiled.finditer(text):
             name = match[0].rstrip(NAME_END)
             title = self._find_title(name)
@@ -165,9 +165,9 @@ class ToolTitles:
             arguments = ARGUMENTS.match(text[end:])
             if SENTENCE_END.search(self._line + text[:start]):
                 title = title[0].upper() + title[1:]
-            parts += [text[last:start], title]
-            last = end + (arguments.end() if arguments else 0)
-        titled = "".join(parts) + text[last:]
+            titled_parts += [text[last_end:start], title]
+            last_end = end + (arguments.end() if arguments else 0)
+        titled = "".join(titled_parts) + text[last_end:]
         if CALL_ID.search(titled) and not self._are_own_ids(titled):
             titled = CALL_ID.sub("", CALL_ID_ALONE.sub("", titled))
         return titled
@@ -184,8 +184,8 @@ class ToolTitles:
             return self._exact[name]
         if not PLAIN.fullmatch(name):
             return ""
-        head, dash, tail = name.partition("-")
-        if dash and (title := self._find_title(head)):
+        head, separator, tail = name.partition("-")
+        if separator and (title := self._find_title(head)):
             return f"{title}-{tail}" if tail else title
         return self._find_folded_title(name) or self._find_prefixed_title(name)
 
@@ -199,34 +199,34 @@ class ToolTitles:
 
     def _find_prefixed_title(self, name: str) -> str:
         """Find a name behind a prefix of a protocol."""
-        prefix, _, rest = re.sub(r"__|:", ".", name).rpartition(".")
+        prefix, _, unprefixed = re.sub(r"__|:", ".", name).rpartition(".")
         if prefix in WIRE_PREFIXES or prefix.startswith("mcp"):
-            return self._titles.get(_fold_name(rest), "")
+            return self._titles.get(_fold_name(unprefixed), "")
         return ""
 
     def _in_quotation(self, text: str, match: re.Match[str]) -> bool | None:
         """Tell whether it stands between quotation marks of its line; None: not known yet."""
-        before = self._line + text[: match.start()]
-        behind = text[match.end() : match.end() + AHEAD]
+        line_before = self._line + text[: match.start()]
+        following_text = text[match.end() : match.end() + AHEAD]
         for opener, closers in PAIRS.items():
-            if not _is_open(before, opener, closers):
+            if not _is_open(line_before, opener, closers):
                 continue
-            if any(closer in behind for closer in closers):
+            if any(closer in following_text for closer in closers):
                 return True
-            if len(behind) < AHEAD:
+            if len(following_text) < AHEAD:
                 return None
         return False
 
 
-def _is_open(before: str, opener: str, closers: str) -> bool:
+def _is_open(line_before: str, opener: str, closers: str) -> bool:
     """Tell whether a quotation that began before is still open."""
-    position = before.rfind(opener)
+    position = line_before.rfind(opener)
     if position < 0:
         return False
-    since = before[position + 1 :]
+    since = line_before[position + 1 :]
     if any(closer in since for closer in closers if closer != opener):
         return False
-    return opener != '"' or before.count('"') % 2 == 1
+    return opener != '"' or line_before.count('"') % 2 == 1
 
 
 def _fold_name(name: str) -> str:

@@ -49,134 +49,158 @@ class NoSureExample(Exception):
 
 def make_example_arguments(schema: Schema) -> dict[str, object] | None:
     """Make arguments that fit: the required ones, else all there are; None if none is sure to."""
-    root = standardize_schema(schema)
+    root_schema = standardize_schema(schema)
     try:
-        return _make_object(root, root, 0)
+        return _make_object(root_schema, root_schema, 0)
     except (NoSureExample, RecursionError):
         return None
 
 
-def _make_value(name: str, schema: object, root: Part, depth: int) -> object:
-    part = _merge_schema(schema, root, depth)
-    if "const" in part:
-        return part["const"]
-    if "enum" in part:
-        return next((value for value in part["enum"] if value is not None), None)
-    kind = _find_kind(part)
+def _make_value(name: str, schema: object, root_schema: Part, depth: int) -> object:
+    merged_schema = _merge_schema(schema, root_schema, depth)
+    if "const" in merged_schema:
+        return merged_schema["const"]
+    if "enum" in merged_schema:
+        return next((value for value in merged_schema["enum"] if value is not None), None)
+    kind = _find_kind(merged_schema)
     if kind == "object":
-        return _make_object(part, root, depth)
+        return _make_object(merged_schema, root_schema, depth)
     if kind == "array":
-        return _make_list(name, part, root, depth)
-    return _make_scalar(name, part, kind)
+        return _make_list(name, merged_schema, root_schema, depth)
+    return _make_scalar(name, merged_schema, kind)
 
 
-def _make_scalar(name: str, part: Part, kind: str) -> object:
+def _make_scalar(name: str, merged_schema: Part, kind: str) -> object:
     match kind:
         case "boolean":
             return True
         case "integer":
-            return _make_number(part, whole=True)
+            return _make_number(merged_schema, is_whole=True)
         case "number":
-            return _make_number(part, whole=False)
+            return _make_number(merged_schema, is_whole=False)
         case "string":
-            return _make_text(name, part)
+            return _make_text(name, merged_schema)
     raise NoSureExample
 
 
-def _merge_schema(schema: object, root: Part, depth: int) -> Part:
+def _merge_schema(schema: object, root_schema: Part, depth: int) -> Part:
     """Follow the reference of a schema, join its parts and take one alternative."""
     if depth > DEEPEST or not isinstance(schema, Mapping):
         raise NoSureExample
-    part = dict(schema)
-    joined: list[object] = [*part.pop("allOf", ())]
-    if reference := part.pop("$ref", ""):
-        joined.append(resolve_reference(reference, root))
+    merged_schema = dict(schema)
+    joined: list[object] = [*merged_schema.pop("allOf", ())]
+    if reference := merged_schema.pop("$ref", ""):
+        joined.append(resolve_reference(reference, root_schema))
     for key in ("anyOf", "oneOf"):
-        choices = [choice for choice in part.pop(key, ()) if choice != {"type": "null"}]
+        choices = [choice for choice in merged_schema.pop(key, ()) if choice != {"type": "null"}]
         joined += choices[:1]
     for schema in joined:
-        part = {**_merge_schema(schema, root, depth + 1), **part}
-    if UNREAD & part.keys():
+        merged_schema = {**_merge_schema(schema, root_schema, depth + 1), **merged_schema}
+    if UNREAD & merged_schema.keys():
         raise NoSureExample
-    return part
+    return merged_schema
 
 
-def _find_kind(part: Part) -> str:
-    kinds = part.get("type")
+def _find_kind(merged_schema: Part) -> str:
+    kinds = merged_schema.get("type")
     if isinstance(kinds, list):
         kinds = next((kind for kind in kinds if kind != "null"), None)
     if kinds is None:
         guess = {"properties": "object", "items": "array"}
-        return next((kind for key, kind in guess.items() if key in part), "string")
+        return next((kind for key, kind in guess.items() if key in merged_schema), "string")
     return str(kinds)
 
 
-def _make_object(schema: Part, root: Part, depth: int) -> dict[str, object]:
-    part = _merge_schema(schema, root, depth)
-    properties = part.get("properties") or {}
-    required = part.get("required") or ()
+def _make_object(schema: Part, root_schema: Part, depth: int) -> dict[str, object]:
+    merged_schema = _merge_schema(schema, root_schema, depth)
+    properties = merged_schema.get("properties") or {}
+    required = merged_schema.get("required") or ()
     arguments: dict[str, object] = {}
     for name in required or properties:
         try:
-            arguments[name] = _make_value(name, properties.get(name, {}), root, depth + 1)
+            arguments[name] = _make_value(name, properties.get(name, {}), root_schema, depth + 1)
         except NoSureExample:
             if required:
                 raise
     return arguments
 
 
-def _make_list(name: str, part: Part, root: Part, depth: int) -> list[object]:
-    prefix = part.get("prefixItems", ())
-    elements = [_make_value(name, schema, root, depth + 1) for schema in prefix]
-    least, most = part.get("minItems", 0), part.get("maxItems", math.inf)
-    count = max(least, min(1, most)) - len(elements)
-    if len(elements) + max(count, 0) > most or (count > 1 and part.get("uniqueItems")):
+def _make_list(name: str, merged_schema: Part, root_schema: Part, depth: int) -> list[object]:
+    prefix = merged_schema.get("prefixItems", ())
+    elements = [_make_value(name, schema, root_schema, depth + 1) for schema in prefix]
+    fewest_items, most_items = (
+        merged_schema.get("minItems", 0),
+        merged_schema.get("maxItems", math.inf),
+    )
+    count = max(fewest_items, min(1, most_items)) - len(elements)
+    if len(elements) + max(count, 0) > most_items or (
+        count > 1 and merged_schema.get("uniqueItems")
+    ):
         raise NoSureExample
     if count <= 0:
         return elements
-    return [*elements, *[_make_value(name, part.get("items", {}), root, depth + 1)] * count]
+    return [
+        *elements,
+        *[_make_value(name, merged_schema.get("items", {}), root_schema, depth + 1)] * count,
+    ]
 
 
-def _make_number(part: Part, whole: bool) -> int | float:
-    low = max(part.get("minimum", -math.inf), part.get("exclusiveMinimum", -math.inf))
-    high = min(part.get("maximum", math.inf), part.get("exclusiveMaximum", math.inf))
-    excluded = (part.get("exclusiveMinimum"), part.get("exclusiveMaximum"))
-    for number in _list_numbers(low, high, part.get("multipleOf", 1), whole):
+def _make_number(merged_schema: Part, is_whole: bool) -> int | float:
+    low = max(
+        merged_schema.get("minimum", -math.inf), merged_schema.get("exclusiveMinimum", -math.inf)
+    )
+    high = min(
+        merged_schema.get("maximum", math.inf), merged_schema.get("exclusiveMaximum", math.inf)
+    )
+    excluded = (merged_schema.get("exclusiveMinimum"), merged_schema.get("exclusiveMaximum"))
+    for number in _list_numbers(low, high, merged_schema.get("multipleOf", 1), is_whole):
         if not low <= number <= high or number in excluded:
             continue
-        step = part.get("multipleOf", number)
-        if (step and not number % step) or (number == 0 and low <= 0):
+        multiple = merged_schema.get("multipleOf", number)
+        if (multiple and not number % multiple) or (number == 0 and low <= 0):
             return number
     raise NoSureExample
 
 
-def _list_numbers(low: float, high: float, step: float, whole: bool) -> Iterator[int | float]:
+def _list_numbers(
+    low: float, high: float, multiple: float, is_whole: bool
+) -> Iterator[int | float]:
     yield from (1, 10, 0)
-    near = low if math.isfinite(low) else high
-    if not math.isfinite(near):
-        yield int(step) if step == int(step) else step
+    nearest_bound = low if math.isfinite(low) else high
+    if not math.isfinite(nearest_bound):
+        yield int(multiple) if multiple == int(multiple) else multiple
         return
-    steps = math.ceil(near / step) if near == low else math.floor(near / step)
+    steps = (
+        math.ceil(nearest_bound / multiple)
+        if nearest_bound == low
+        else math.floor(nearest_bound / multiple)
+    )
     for count in (steps, steps + 1, steps - 1):
-        value = count * step
+        value = count * multiple
         if value == int(value):
             yield int(value)
-        elif not whole:
+        elif not is_whole:
             yield value
-    if not whole and math.isfinite(low + high):
+    if not is_whole and math.isfinite(low + high):
         yield (low + high) / 2
 
 
-def _make_text(name: str, part: Part) -> str:
-    least, most = part.get("minLength", 0), part.get("maxLength", math.inf)
-    pattern, form = part.get("pattern"), part.get("format", "")
+def _make_text(name: str, merged_schema: Part) -> str:
+    shortest, longest = merged_schema.get("minLength", 0), merged_schema.get("maxLength", math.inf)
+    pattern, text_format = merged_schema.get("pattern"), merged_schema.get("format", "")
     placeholder = f"<{name}>"
     long_placeholder = placeholder * 9
-    for text in (part.get("default"), FORMATS.get(form), placeholder, long_placeholder, *TEXTS):
-        if not isinstance(text, str) or (form in FORMATS and text != FORMATS[form]):
+    for text in (
+        merged_schema.get("default"),
+        FORMATS.get(text_format),
+        placeholder,
+        long_placeholder,
+        *TEXTS,
+    ):
+        if not isinstance(text, str) or (text_format in FORMATS and text != FORMATS[text_format]):
             continue
-        if text == long_placeholder and most < math.inf:
-            text = text[: int(most)]
-        if least <= len(text) <= most and (not pattern or re.search(pattern, text)):
+        if text == long_placeholder and longest < math.inf:
+            text = text[: int(longest)]
+        if shortest <= len(text) <= longest and (not pattern or re.search(pattern, text)):
             return text
     raise NoSureExample

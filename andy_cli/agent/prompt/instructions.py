@@ -43,11 +43,13 @@ class Instructions:
     def wrap_rules(self, rules: str) -> str:
         """Put all that belongs behind the rules, or behind what stands in their place, there."""
         folders = ", ".join(map(str, self.folders))
-        parts = [self.system.strip() or rules.strip()]
+        paragraphs = [self.system.strip() or rules.strip()]
         if folders:
-            parts.append(f"You may also work in these folders, by their whole paths: {folders}")
-        parts += [*self._render_files(), self.appended.strip()]
-        return "\n\n".join(filter(None, parts))
+            paragraphs.append(
+                f"You may also work in these folders, by their whole paths: {folders}"
+            )
+        paragraphs += [*self._render_files(), self.appended.strip()]
+        return "\n\n".join(filter(None, paragraphs))
 
     def _render_files(self) -> Iterator[str]:
         if self.files:
@@ -79,16 +81,16 @@ def find_instruction_files(settings: Settings, folder: Path) -> FoundInstruction
     limit = settings.whole("instructions.limit")
     if not limit:
         return FoundInstructions((), ())
-    root = find_repository_root(folder)
-    own = find_instruction_file(config_folder())
-    paths, notes = find_allowed_files(settings, folder, root)
-    if own is not None:
-        paths.insert(0, own)
+    root_folder = find_repository_root(folder)
+    user_file = find_instruction_file(config_folder())
+    paths, notes = find_allowed_files(settings, folder, root_folder)
+    if user_file is not None:
+        paths.insert(0, user_file)
     files: list[InstructionFile] = []
     remaining = limit * KILOBYTE
     # The nearest says most about the work at hand: the others share what it leaves.
     for path in reversed(paths):
-        name = name_file_in(path, root)
+        name = name_file_in(path, root_folder)
         try:
             text, is_cut = read_limited_text(path, remaining)
         except OSError as error:
@@ -103,20 +105,22 @@ def find_instruction_files(settings: Settings, folder: Path) -> FoundInstruction
 
 
 def find_allowed_files(
-    settings: Settings, folder: Path, root: Path
+    settings: Settings, folder: Path, root_folder: Path
 ) -> tuple[list[Path], list[str]]:
     """Find the files of a project that may be read, with a note for those that may not."""
-    candidates = [find_instruction_file(parent) for parent in list_folders_between(root, folder)]
+    candidates = [
+        find_instruction_file(parent) for parent in list_folders_between(root_folder, folder)
+    ]
     paths = [path for path in candidates if path is not None]
-    if paths and not (trusts(settings, folder) or trusts(settings, root)):
-        names = ", ".join(name_file_in(path, root) for path in paths)
+    if paths and not (trusts(settings, folder) or trusts(settings, root_folder)):
+        names = ", ".join(name_file_in(path, root_folder) for path in paths)
         note = f"Not read: {names}. `andy trust` lets this folder say how to work in it."
         return [], [note]
     allowed: list[Path] = []
     notes: list[str] = []
     for path in paths:
-        if is_outside_or_secret(path, root):
-            name = name_file_in(path, root)
+        if is_outside_or_secret(path, root_folder):
+            name = name_file_in(path, root_folder)
             notes.append(f"Not read: {name}, which leads out of the project.")
         else:
             allowed.append(path)
@@ -130,10 +134,10 @@ def find_repository_root(folder: Path) -> Path:
     return next((parent for parent in candidates if (parent / ".git").exists()), folder)
 
 
-def list_folders_between(root: Path, folder: Path) -> Sequence[Path]:
+def list_folders_between(root_folder: Path, folder: Path) -> Sequence[Path]:
     """List the folders from the root down to this one."""
     folder = folder.resolve()
-    above = [parent for parent in folder.parents if parent.is_relative_to(root)]
+    above = [parent for parent in folder.parents if parent.is_relative_to(root_folder)]
     return [*reversed(above), folder]
 
 
@@ -141,14 +145,14 @@ def find_instruction_file(folder: Path) -> Path | None:
     return next((path for name in NAMES if (path := folder / name).is_file()), None)
 
 
-def name_file_in(path: Path, root: Path) -> str:
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+def name_file_in(path: Path, root_folder: Path) -> str:
+    return str(path.relative_to(root_folder)) if path.is_relative_to(root_folder) else str(path)
 
 
-def is_outside_or_secret(path: Path, root: Path) -> bool:
+def is_outside_or_secret(path: Path, root_folder: Path) -> bool:
     """Tell whether a link leads out of the project, or to what may hold secrets."""
-    real = path.resolve()
-    return not real.is_relative_to(root) or is_secret_file(real, root)
+    real_path = path.resolve()
+    return not real_path.is_relative_to(root_folder) or is_secret_file(real_path, root_folder)
 
 
 def read_limited_text(path: Path, limit: int) -> tuple[str, bool]:

@@ -27,11 +27,13 @@ class RequestRenderer:
         self._settings, self._folder, self._registry = settings, folder, registry
         self._model, self._history, self._tools = model, history, tools
 
-    def render(self, side: Sequence[Wire] = (), constraint: Constraint | None = None) -> Request:
-        """Render the history, with `side` messages behind it."""
+    def render(
+        self, side_messages: Sequence[Wire] = (), constraint: Constraint | None = None
+    ) -> Request:
+        """Render the history, with `side_messages` messages behind it."""
         max_tokens = self._settings.whole("max_tokens") or None
         messages = self.select_messages()
-        return self._model.profile.render_request(messages, side, constraint, max_tokens)
+        return self._model.profile.render_request(messages, side_messages, constraint, max_tokens)
 
     def render_next(self) -> Request:
         """Render the request for the next reply of the turn."""
@@ -58,7 +60,7 @@ class RequestRenderer:
         # Held to an object it could not think first, as such a model does.
         return None if model.thinks_first else constrain(model.profile.tools)
 
-    def _offer_choices(self, base: Constraint) -> Constraint:
+    def _offer_choices(self, base_constraint: Constraint) -> Constraint:
         """Add the commands, and what is known beside the request, for a small model."""
         # Only small models need them.
         from andy_cli.toolbox.nearby import find_nearby_names
@@ -68,9 +70,9 @@ class RequestRenderer:
         everything = self._history.list_all_results()
         actions = self._tools.actions[-len(results) :] if results else []
         choices = mark_untrusted_choices(
-            [*model.profile.tools], base.choices, self._registry, model.trust
+            [*model.profile.tools], base_constraint.choices, self._registry, model.trust
         )
-        return base._replace(
+        return base_constraint._replace(
             choices=choices,
             results=(*results,),
             done=tuple(action.did if action.ok else "" for action in actions),
@@ -78,7 +80,7 @@ class RequestRenderer:
             names=find_nearby_names(self._folder),
         )
 
-    async def ask_aside(self, side: Sequence[Wire], constraint: Constraint | None) -> str:
+    async def ask_aside(self, side_messages: Sequence[Wire], constraint: Constraint | None) -> str:
         """Ask the model something that is not put into the history; returns its answer."""
         held_to = None if self._model.client.guided else constraint
-        return await self._model.ask_aside(self.render(side, held_to))
+        return await self._model.ask_aside(self.render(side_messages, held_to))

@@ -54,26 +54,26 @@ class Shortlist(NamedTuple):
 
 
 def shorten_tools(
-    tools: Tools, request: str, limit: int, first: Collection[str], rank: Rank | None = None
+    tools: Tools, request: str, limit: int, first: Collection[str], rank_names: Rank | None = None
 ) -> Shortlist:
     """Choose tools that fit in so many tokens: those wanted `first`, then the likeliest."""
-    ranked = (rank or rank_tools)(request, tools)
+    ranked = (rank_names or rank_tools)(request, tools)
     ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
-    remaining, whole = int(limit * (1 - NAMES)), set[str]()
+    remaining, shown_names = int(limit * (1 - NAMES)), set[str]()
     for name in dict.fromkeys(ordered):
         size = measure_tool(tools[name]) if name in tools else 0
         if size <= remaining:
-            whole.add(name)
+            shown_names.add(name)
             remaining -= size
-    named: list[str] = []
+    listed_names: list[str] = []
     remaining = int(limit * NAMES)
     for name in ranked:
-        if name in whole:
+        if name in shown_names:
             continue
         remaining -= tokens(name) + 1
         if remaining > 0:
-            named.append(name)
-    return Shortlist(frozenset(whole), tuple(named))
+            listed_names.append(name)
+    return Shortlist(frozenset(shown_names), tuple(listed_names))
 
 
 def measure_tool(tool: Schema) -> int:
@@ -112,14 +112,16 @@ def rank_by_meaning(request: str, tools: Tools, encoder: Encoder) -> list[str]:
 def rank_by_words(request: str, tools: Tools) -> list[str]:
     """Rank the tools, those first that share the most telling words with what is wanted."""
     words = {name: _split_stems(f"{name} {_describe_tool(tool)}") for name, tool in tools.items()}
-    known = Counter(stem for stems in words.values() for stem in stems)
+    tools_by_stem = Counter(word_stem for stems in words.values() for word_stem in stems)
     request_stems = _split_stems(request)
     weights = {
-        stem: math.log(1 + len(tools) / known[stem]) for stem in request_stems if known[stem]
+        word_stem: math.log(1 + len(tools) / tools_by_stem[word_stem])
+        for word_stem in request_stems
+        if tools_by_stem[word_stem]
     }
     scores = {
-        name: sum(weights.get(stem, 0) for stem in stems)
-        + sum(weights.get(stem, 0) for stem in _split_stems(name))
+        name: sum(weights.get(word_stem, 0) for word_stem in stems)
+        + sum(weights.get(word_stem, 0) for word_stem in _split_stems(name))
         for name, stems in words.items()
     }
     return sorted(tools, key=lambda name: -scores[name])
@@ -134,13 +136,13 @@ def _split_stems(text: str) -> set[str]:
     return {word[:STEM] for word in re.findall(r"[^\W_]{2,}", spread.casefold())}
 
 
-def tell_others(named: Sequence[str]) -> str:
+def tell_others(tool_names: Sequence[str]) -> str:
     """Tell the model of the tools that it is not shown; nothing where there are none."""
-    if not named:
+    if not tool_names:
         return ""
     return (
         f"There are more tools than are described here. Look one up with {DESCRIBE}, by its name or"
-        f" by words for what it does, before you use it: {', '.join(named)}."
+        f" by words for what it does, before you use it: {', '.join(tool_names)}."
     )
 
 
@@ -154,10 +156,10 @@ def make_describer(tools: Callable[[], Tools], note: Callable[[Iterable[str]], o
     """Make the tool that looks tools up; `note` is told which."""
 
     def describe(arguments: Arguments) -> Outcome:
-        known = {name: tool for name, tool in tools().items() if name != DESCRIBE}
-        matching = look_up_tools(str(arguments["what"]), known)
+        known_tools = {name: tool for name, tool in tools().items() if name != DESCRIBE}
+        matching = look_up_tools(str(arguments["what"]), known_tools)
         note(matching)
-        functions = [known[name].get("function", known[name]) for name in matching]
+        functions = [known_tools[name].get("function", known_tools[name]) for name in matching]
         return Outcome(
             [_dump_function(function) for function in functions], f"looked up {len(matching)} tools"
         )

@@ -25,15 +25,15 @@ class ToolFitting:
     def fit(self, window: int) -> None:
         """Show as many tools whole as a window of so many tokens has room for."""
         model = self._model
-        room = int(window * SHARE)
-        if model.shortlist is None and model.profile.fixed <= room:
+        token_limit = int(window * SHARE)
+        if model.shortlist is None and model.profile.fixed <= token_limit:
             return
         if self._describer is None or self._registry.get(DESCRIBE) is not self._describer:
             self._describer = make_describer(self._find_ready, self._note_looked_up)
             self._registry.put([self._describer])
         called = {call.name for message in self._history.messages for call in message.calls}
         first = self._looked_up | called
-        chosen = shorten_tools(self._find_ready(), self._history.user_request, room, first)
+        chosen = shorten_tools(self._find_ready(), self._history.user_request, token_limit, first)
         if chosen != model.shortlist:
             model.show_tools(chosen)
 

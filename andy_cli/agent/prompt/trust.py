@@ -96,11 +96,11 @@ def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> 
         return ""
     if trusted is EMBEDDED and name in UNTRUSTED_BY_NAME:
         return UNTRUSTED_BY_NAME[name]
-    most = _find_most_values(tool.effect, trusted)
-    if most is None:
+    most_values = _find_most_values(tool.effect, trusted)
+    if most_values is None:
         return BEYOND[tool.effect]
-    enough = min(count_free_values(tool.schema), MOST) <= most
-    return "" if enough else _with_details(tool.effect, most)
+    enough = min(count_free_values(tool.schema), MOST) <= most_values
+    return "" if enough else _with_details(tool.effect, most_values)
 
 
 def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
@@ -108,12 +108,20 @@ def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
     if effect is not Effect.DESTROY:
         return trusted.get(effect)
     # Nobody is probed by deleting: it takes what writing and acting take.
-    both = [trusted.get(Effect.WRITE), trusted.get(Effect.ACT)]
-    return min(most for most in both if most is not None) if None not in both else None
+    write_and_act = [trusted.get(Effect.WRITE), trusted.get(Effect.ACT)]
+    return (
+        min(most_values for most_values in write_and_act if most_values is not None)
+        if None not in write_and_act
+        else None
+    )
 
 
-def _with_details(effect: Effect, most: int) -> str:
-    details = "a detail" if most == 0 else f"more than {most} detail{'s' * (most > 1)}"
+def _with_details(effect: Effect, most_values: int) -> str:
+    details = (
+        "a detail"
+        if most_values == 0
+        else f"more than {most_values} detail{'s' * (most_values > 1)}"
+    )
     return f"{BEYOND[effect]} with {details} to get right"
 
 
@@ -135,21 +143,22 @@ def describe_limits(model: str, tools: Tools, registry: Registry, trusted: Trust
     )
     if not missing:
         return ""
-    *some, last = missing
-    what = f"{', '.join(some)} or {last}" if some else last
+    *first_limits, last_limit = missing
+    described_limits = f"{', '.join(first_limits)} or {last_limit}" if first_limits else last_limit
     return (
-        f"You are too small to {what} safely, so there is no tool for it here. Where the user asks"
-        f' for that, do not try; say only: "{model} is too small to do that safely. /model in chat'
+        f"You are too small to {described_limits} safely, so there is no tool for it here."
+        f' Where the user asks for that, do not try; say only: "{model} is too small to do that'
+        " safely. /model in chat"
         ' and `andy models list` show what else is here."'
     )
 
 
 def describe_trust(trusted: Trust) -> Iterator[str]:
     """Describe the list: `read`, `write with 1 value at most`, `run alone`: without a value."""
-    for effect, most in trusted.items():
-        if most >= MOST:
+    for effect, most_values in trusted.items():
+        if most_values >= MOST:
             yield effect
-        elif most:
-            yield f"{effect} with {most} value{'s' * (most > 1)} at most"
+        elif most_values:
+            yield f"{effect} with {most_values} value{'s' * (most_values > 1)} at most"
         else:
             yield f"{effect} alone"

@@ -59,18 +59,18 @@ class AnswerFigure(NamedTuple):
         return self.start + len(self.text)
 
 
-def find_figures(prose: str, taken: Sequence[tuple[int, int]]) -> list[AnswerFigure]:
+def find_figures(prose: str, taken_spans: Sequence[tuple[int, int]]) -> list[AnswerFigure]:
     """Find the figures of a text, outside of what is taken, in order."""
-    rest = prose
-    for start, end in taken:
-        rest = blank_span(rest, start, end)
+    remaining_text = prose
+    for start, end in taken_spans:
+        remaining_text = blank_span(remaining_text, start, end)
     figures: list[AnswerFigure] = []
     for kind, pattern in KINDS:
-        for match in pattern.finditer(rest):
+        for match in pattern.finditer(remaining_text):
             text = match[0].rstrip(" .,")
             if kind:
                 figures.append(AnswerFigure(kind, text, match.start()))
-            rest = blank_span(rest, match.start(), match.start() + len(text))
+            remaining_text = blank_span(remaining_text, match.start(), match.start() + len(text))
     return sorted(figures, key=lambda figure: figure.start)
 
 
@@ -80,11 +80,11 @@ def blank_span(text: str, start: int, end: int) -> str:
 
 def is_marker(figure: AnswerFigure, sentence: Sentence) -> bool:
     """Tell whether it is the number of a list's item or of a row."""
-    before = sentence.text[: figure.start - sentence.start]
-    after = sentence.text[figure.end - sentence.start :][:2]
-    if before.strip(" \t#>*_|(") or after[:1] not in ("", ".", ")", ":", " "):
+    text_before = sentence.text[: figure.start - sentence.start]
+    text_after = sentence.text[figure.end - sentence.start :][:2]
+    if text_before.strip(" \t#>*_|(") or text_after[:1] not in ("", ".", ")", ":", " "):
         return False
-    return after.startswith(" |") or (len(figure.text) < 3 and after[:1] != " ")
+    return text_after.startswith(" |") or (len(figure.text) < 3 and text_after[:1] != " ")
 
 
 def read_values(figure: AnswerFigure) -> list[Quantity]:

@@ -54,26 +54,28 @@ NUMERIC_FORMS = "8176"
 
 def read_date(match: re.Match[str]) -> list[list[PartialDate]]:
     """Read one match of DATE; each of its meanings is one day, or the first and last of a span."""
-    part = match.groupdict()
-    if part["a2"]:
-        first, second, year = int(part["a2"]), int(part["b2"]), complete_year(int(part["y2"]))
+    groups = match.groupdict()
+    if groups["a2"]:
+        first, second, year = int(groups["a2"]), int(groups["b2"]), complete_year(int(groups["y2"]))
         european, american = PartialDate(year, second, first), PartialDate(year, first, second)
-        return [[european]] if part["sign"] == "." else [[european], [american]]
-    for form in NUMERIC_FORMS:
-        if part[f"m{form}"]:
-            year, month, day = (int(part.get(f"{unit}{form}") or 0) for unit in "ymd")
+        return [[european]] if groups["sign"] == "." else [[european], [american]]
+    for form_number in NUMERIC_FORMS:
+        if groups[f"m{form_number}"]:
+            year, month, day = (int(groups.get(f"{unit}{form_number}") or 0) for unit in "ymd")
             return [[PartialDate(year, month, day)]]
-    return [read_named_month(part)]
+    return [read_named_month(groups)]
 
 
-def read_named_month(part: Mapping[str, str | None]) -> list[PartialDate]:
+def read_named_month(groups: Mapping[str, str | None]) -> list[PartialDate]:
     """Read a day, the ends of a span of days, or a month as a whole."""
-    form, name = next((form, name) for form in "345" if (name := part[f"m{form}"]))
-    year, month = int(part[f"y{form}"] or 0), MONTHS[name.casefold()]
-    if form == "5":
+    form_number, name = next(
+        (form_number, name) for form_number in "345" if (name := groups[f"m{form_number}"])
+    )
+    year, month = int(groups[f"y{form_number}"] or 0), MONTHS[name.casefold()]
+    if form_number == "5":
         return [PartialDate(year, month, 0)]
-    ends = [part[f"d{form}"], part[f"e{form}"]]
-    return [PartialDate(year, month, int(day)) for day in ends if day]
+    span_days = [groups[f"d{form_number}"], groups[f"e{form_number}"]]
+    return [PartialDate(year, month, int(day)) for day in span_days if day]
 
 
 def complete_year(year: int) -> int:
@@ -113,17 +115,17 @@ DATED = Expression(
 def find_date_pieces(text: str, words: Set[str]) -> set[str]:
     """Find the pieces of a folded text that may be dates, each once: much less to read. `words`
     are those of the text."""
-    pieces = set()
+    date_pieces = set()
     for match in DATED.finditer(text):
         start, end = match.span()
         # With one sign on either side, by which figures of other kinds are told apart.
-        pieces.add(text[max(0, start - 1) : end + 1])
+        date_pieces.add(text[max(0, start - 1) : end + 1])
     for name in MONTHS.keys() & words:
         start = text.find(name)
         while start >= 0:
-            pieces.add(text[max(0, start - 20) : start + len(name) + 22])
+            date_pieces.add(text[max(0, start - 20) : start + len(name) + 22])
             start = text.find(name, start + 1)
-    return pieces
+    return date_pieces
 
 
 def find_weekday(day: PartialDate) -> int | None:
@@ -169,34 +171,36 @@ class ClockTime(NamedTuple):
 
 def read_time(match: re.Match[str]) -> list[list[ClockTime]]:
     """Read a match of TIME; one list of meanings for each end of a span."""
-    part = match.groupdict()
-    form = next(form for form in "1234567" if part.get(f"h{form}"))
-    minute = read_minute(part.get(f"n{form}"))
-    half = (part.get(f"half{form}") or "").casefold()
-    offset = read_offset(part["zone"])
-    times = list_hours(int(part[f"h{form}"]), minute, half, offset, form in "157")
-    if int(part["s1"] or 0) >= 30:
+    groups = match.groupdict()
+    form_number = next(form_number for form_number in "1234567" if groups.get(f"h{form_number}"))
+    minute = read_minute(groups.get(f"n{form_number}"))
+    day_half = (groups.get(f"half{form_number}") or "").casefold()
+    offset = read_offset(groups["zone"])
+    times = list_hours(
+        int(groups[f"h{form_number}"]), minute, day_half, offset, form_number in "157"
+    )
+    if int(groups["s1"] or 0) >= 30:
         times += [ClockTime((time.minutes + 1) % 1440, time.offset) for time in times]
-    return [times, read_span_start(part)] if part["from"] else [times]
+    return [times, read_span_start(groups)] if groups["from"] else [times]
 
 
 def read_minute(text: str | None) -> int:
     return 30 if text == "半" else int(text or 0)
 
 
-def read_span_start(part: Mapping[str, str | None]) -> list[ClockTime]:
-    hour, minute = int(part["from"] or 0), int((part["from_minutes"] or ":0")[1:])
-    return [time for half in "ap" for time in list_hours(hour, minute, half, None, False)]
+def read_span_start(groups: Mapping[str, str | None]) -> list[ClockTime]:
+    hour, minute = int(groups["from"] or 0), int((groups["from_minutes"] or ":0")[1:])
+    return [time for day_half in "ap" for time in list_hours(hour, minute, day_half, None, False)]
 
 
 def list_hours(
-    hour: int, minute: int, half: str, offset: int | None, loose: bool
+    hour: int, minute: int, day_half: str, offset: int | None, loose: bool
 ) -> list[ClockTime]:
     """List what an hour may mean; a `loose` one may also be of the afternoon."""
     if hour > 24 or minute > 59:
         return []
-    if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
+    if day_half:
+        hour = hour % 12 + (12 if day_half == "p" else 0)
         return [ClockTime(hour * 60 + minute, offset)]
     times = [ClockTime(hour % 24 * 60 + minute, offset)]
     if loose and 1 <= hour < 12:
@@ -214,11 +218,11 @@ def find_times(text: str) -> Iterator[ClockTime]:
         yield from list_times(match)
 
 
-def read_offset(zone: str | None) -> int | None:
+def read_offset(zone_text: str | None) -> int | None:
     """Read the minutes of a time zone east of Greenwich."""
-    if not zone:
+    if not zone_text:
         return None
-    if zone[0] in "+-":
-        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-        return -minutes if zone[0] == "-" else minutes
-    return ZONES[zone.casefold()]
+    if zone_text[0] in "+-":
+        minutes = int(zone_text[1:3]) * 60 + int(zone_text[-2:])
+        return -minutes if zone_text[0] == "-" else minutes
+    return ZONES[zone_text.casefold()]

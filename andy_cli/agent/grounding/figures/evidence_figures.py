@@ -55,13 +55,13 @@ class EvidenceFigures:
     @cached_property
     def weekdays(self) -> frozenset[int]:
         words, text = self.index.words, self._text
-        named = {
+        named_weekdays = {
             number
             for name, number in WEEKDAYS.items()
             if name in words or (not name.isascii() and name in text)
         }
         dated = map(find_weekday, self.days)
-        return frozenset(number for number in dated if number is not None) | named
+        return frozenset(number for number in dated if number is not None) | named_weekdays
 
     @cached_property
     def minutes(self) -> frozenset[int]:
@@ -146,19 +146,19 @@ def compute_totals(table: ResultTable) -> Iterator[float]:
 
 def compute_group_sums(table: ResultTable) -> Iterator[float]:
     """Add up a column for each value that another column repeats: totals by person."""
-    full = [column for column in table.columns.values() if len(column) == len(table.rows)]
-    columns = full[:GROUPED_COLUMNS]
-    for keys in columns:
-        groups = Counter(map(str, keys))
-        if not 1 < len(groups) < len(keys):
+    full_columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
+    columns = full_columns[:GROUPED_COLUMNS]
+    for key_column in columns:
+        groups = Counter(map(str, key_column))
+        if not 1 < len(groups) < len(key_column):
             continue
         for values in columns:
-            sums = sum_by_key(keys, values)
-            yield from (total for key, total in sums.items() if groups[key] > 1)
+            sums_by_key = sum_by_key(key_column, values)
+            yield from (total for key, total in sums_by_key.items() if groups[key] > 1)
 
 
-def sum_by_key(keys: Sequence[object], values: Sequence[object]) -> dict[str, float]:
-    sums: dict[str, float] = {}
-    for key, number in zip(map(str, keys), map(read_cell, values), strict=True):
-        sums[key] = sums.get(key, 0.0) + (number or 0.0)
-    return sums
+def sum_by_key(key_column: Sequence[object], values: Sequence[object]) -> dict[str, float]:
+    sums_by_key: dict[str, float] = {}
+    for key, number in zip(map(str, key_column), map(read_cell, values), strict=True):
+        sums_by_key[key] = sums_by_key.get(key, 0.0) + (number or 0.0)
+    return sums_by_key

@@ -38,83 +38,91 @@ from andy_cli.agent.grounding.text.vocabulary import STOP, WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 
-def holds_date(text: str, known: EvidenceFigures) -> bool:
+def holds_date(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = DATE.match(text)
     return match is None or any(
-        all(is_known_date(day, known) for day in meaning) for meaning in read_date(match)
+        all(is_known_date(day, evidence_figures) for day in meaning) for meaning in read_date(match)
     )
 
 
-def is_known_date(day: PartialDate, known: EvidenceFigures) -> bool:
-    return any(is_same_date(day, other) for other in known.days)
+def is_known_date(day: PartialDate, evidence_figures: EvidenceFigures) -> bool:
+    return any(is_same_date(day, other) for other in evidence_figures.days)
 
 
-def is_same_date(day: PartialDate, known: PartialDate) -> bool:
+def is_same_date(day: PartialDate, known_day: PartialDate) -> bool:
     """Tell whether two dates agree in what both of them name; a month must be known."""
     return (
-        (not day.month or day.month == known.month)
-        and (not day.day or not known.day or day.day == known.day)
-        and (not day.year or not known.year or day.year == known.year)
+        (not day.month or day.month == known_day.month)
+        and (not day.day or not known_day.day or day.day == known_day.day)
+        and (not day.year or not known_day.year or day.year == known_day.year)
     )
 
 
-def holds_time(text: str, known: EvidenceFigures) -> bool:
+def holds_time(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = TIME.match(text)
     if match is None:
         return True
-    if all(any(time.minutes in known.minutes for time in end) for end in read_time(match)):
+    if all(
+        any(time.minutes in evidence_figures.minutes for time in end) for end in read_time(match)
+    ):
         return True
-    return any(known.seconds.has_near(Quantity(value, 0.5)) for value in read_clock_seconds(text))
+    return any(
+        evidence_figures.seconds.has_near(Quantity(value, 0.5))
+        for value in read_clock_seconds(text)
+    )
 
 
-def holds_weekday(text: str, known: EvidenceFigures) -> bool:
+def holds_weekday(text: str, evidence_figures: EvidenceFigures) -> bool:
     name = fold_text(text)
     number = WEEKDAYS.get(name, WEEKDAYS.get(name.removesuffix("s"), WEEKDAYS.get(f"{name[:2]}日")))
-    return number is None or not known.weekdays or number in known.weekdays
+    return number is None or not evidence_figures.weekdays or number in evidence_figures.weekdays
 
 
-def holds_size(text: str, known: EvidenceFigures) -> bool:
+def holds_size(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = SIZE.match(text)
     if match is None:
         return True
     readings = [*read_size(match["number"], match["unit"]), *read_number(match["number"])]
-    return any(known.bytes.has_near(reading) or known.has_near(reading) for reading in readings)
+    return any(
+        evidence_figures.bytes.has_near(reading) or evidence_figures.has_near(reading)
+        for reading in readings
+    )
 
 
-def holds_duration(text: str, known: EvidenceFigures) -> bool:
+def holds_duration(text: str, evidence_figures: EvidenceFigures) -> bool:
     readings = [Quantity(value, max(slack, 0.5)) for value, slack in read_duration(text)]
     # Seconds that are left out may have been cut off as well as rounded.
-    cut = [Quantity(value + slack, 2 * slack) for value, slack in readings if slack >= 30]
-    if any(map(known.seconds.has_near, readings + cut)):
+    cut_readings = [Quantity(value + slack, 2 * slack) for value, slack in readings if slack >= 30]
+    if any(map(evidence_figures.seconds.has_near, readings + cut_readings)):
         return True
     plain = [reading for number in FIGURE.compiled.findall(text) for reading in read_number(number)]
-    return len(plain) == 1 and known.has_near(plain[0])
+    return len(plain) == 1 and evidence_figures.has_near(plain[0])
 
 
-def holds_percent(text: str, known: EvidenceFigures) -> bool:
+def holds_percent(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = PERCENT.match(text)
     readings = read_number(match["number"]) if match else []
     shares = [Quantity(value / 100, slack / 100) for value, slack in readings]
-    return any(map(known.has_near, [*readings, *shares]))
+    return any(map(evidence_figures.has_near, [*readings, *shares]))
 
 
-def holds_number(text: str, known: EvidenceFigures) -> bool:
+def holds_number(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = PLAIN.match(text)
     if match is None:
         return True
     scale = SCALES.get((match["scale"] or "").casefold(), 1)
     readings = read_number(match["number"])
     scaled = [Quantity(value * scale, slack * scale) for value, slack in readings]
-    return any(map(known.has_near, readings + scaled))
+    return any(map(evidence_figures.has_near, readings + scaled))
 
 
-def holds_number_word(text: str, known: EvidenceFigures) -> bool:
+def holds_number_word(text: str, evidence_figures: EvidenceFigures) -> bool:
     value = read_number_word(text)
-    return value is None or known.has_near(Quantity(value, 0.1))
+    return value is None or evidence_figures.has_near(Quantity(value, 0.1))
 
 
-def holds_version(text: str, known: EvidenceFigures) -> bool:
-    return fold_text(text).lstrip("v") in known.index.text
+def holds_version(text: str, evidence_figures: EvidenceFigures) -> bool:
+    return fold_text(text).lstrip("v") in evidence_figures.index.text
 
 
 HOLDS: dict[str, Callable[[str, EvidenceFigures], bool]] = {
@@ -134,26 +142,32 @@ def find_figure_claims(
     prose: str,
     figures: Sequence[AnswerFigure],
     spoken: Sequence[Sentence],
-    known: EvidenceFigures,
+    evidence_figures: EvidenceFigures,
 ) -> Iterator[Claim]:
     """Find the figures told of something that the results know, and that nothing supports."""
     groups = [*find_lists(prose), *find_table_columns(prose)]
     lengths = NumberLine(float(len(group)) for group in groups)
-    held = [figure for figure in figures if HOLDS[figure.kind](figure.text, known)]
-    unknown = set(figures).difference(held)
+    supported = [figure for figure in figures if HOLDS[figure.kind](figure.text, evidence_figures)]
+    unknown = set(figures).difference(supported)
     for figure in figures:
-        if figure not in unknown or not is_checkable(figure, spoken, known):
+        if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
-        if not (is_computed(figure, held) or any(map(lengths.has_near, read_values(figure)))):
+        if not (is_computed(figure, supported) or any(map(lengths.has_near, read_values(figure)))):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
 
 
-def is_checkable(figure: AnswerFigure, spoken: Sequence[Sentence], known: EvidenceFigures) -> bool:
+def is_checkable(
+    figure: AnswerFigure, spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
+) -> bool:
     """Tell whether the figure is stated, of something that the results are about."""
-    sentence = next((one for one in spoken if one.start <= figure.start < one.end), None)
+    sentence = next(
+        (candidate for candidate in spoken if candidate.start <= figure.start < candidate.end), None
+    )
     if sentence is None or sentence.question or is_marker(figure, sentence):
         return False
-    return is_about(figure, sentence, known.index) and not is_converted(figure, sentence, known)
+    return is_about(figure, sentence, evidence_figures.index) and not is_converted(
+        figure, sentence, evidence_figures
+    )
 
 
 PARAGRAPH = 400
@@ -161,11 +175,11 @@ PARAGRAPH = 400
 OPERANDS = 12
 
 
-def is_computed(figure: AnswerFigure, held: Sequence[AnswerFigure]) -> bool:
+def is_computed(figure: AnswerFigure, supported: Sequence[AnswerFigure]) -> bool:
     """Tell whether the answer itself shows how the figure comes about: from two of those near it,
     or as the sum of them all."""
-    near = [other for other in held if abs(other.start - figure.start) < PARAGRAPH]
-    readings = [read_values(other) for other in near]
+    near_figures = [other for other in supported if abs(other.start - figure.start) < PARAGRAPH]
+    readings = [read_values(other) for other in near_figures]
     operands = [values[0].value for values in readings if values][-OPERANDS:]
     results = [sum(operands)]
     for first, second in itertools.permutations(operands, 2):
@@ -186,14 +200,19 @@ CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
 """Converts a figure with this unit behind it into the unit that it was given in."""
 
 
-def is_converted(figure: AnswerFigure, sentence: Sentence, known: EvidenceFigures) -> bool:
-    behind = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
+def is_converted(
+    figure: AnswerFigure, sentence: Sentence, evidence_figures: EvidenceFigures
+) -> bool:
+    following_text = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
     in_table = "|" in sentence.text
     values = [reading.value for reading in read_values(figure)]
     for unit, convert in CONVERTED:
-        if in_table or unit.match(behind):
+        if in_table or unit.match(following_text):
             slack = max(0.6 * convert(1.0) - 0.6 * convert(0.0), 0.6)
-            if any(known.numbers.has_near(Quantity(convert(value), slack)) for value in values):
+            if any(
+                evidence_figures.numbers.has_near(Quantity(convert(value), slack))
+                for value in values
+            ):
                 return True
     return False
 
@@ -226,8 +245,10 @@ def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
     """Tell whether its sentence shares a telling word with the results: of other things everybody
     may know figures."""
     if figure.kind == "spelled":
-        behind = split_words(fold_text(sentence.text[figure.end - sentence.start :][:40]))[:2]
-        return any(word not in STOP and index.contains_stem(word) for word in behind)
+        following_words = split_words(fold_text(sentence.text[figure.end - sentence.start :][:40]))[
+            :2
+        ]
+        return any(word not in STOP and index.contains_stem(word) for word in following_words)
     if figure.kind == "number" and YEAR.fullmatch(figure.text) and not YEAR.search(index.given):
         return False
     if not has_kind(figure, sentence, index):
@@ -237,17 +258,17 @@ def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
 
 
 def share_word(text: str, index: EvidenceIndex) -> bool:
-    known = index.given_words
-    if sum(map(str.isalpha, known)) < BARE:  # what bare figures are of stands in the question
-        known = index.words
-    shared = known.intersection(split_words(text))
+    known_words = index.given_words
+    if sum(map(str.isalpha, known_words)) < BARE:  # what bare figures are of stands in the question
+        known_words = index.words
+    shared = known_words.intersection(split_words(text))
     return any(len(word) > 2 and word not in STOP and not word[0].isdigit() for word in shared)
 
 
 def share_letters(text: str, index: EvidenceIndex) -> bool:
     """Tell whether two Chinese or Japanese letters side by side stand in the results too."""
-    pairs = (text[place : place + 2] for place in range(len(text) - 1))
+    letter_pairs = (text[position : position + 2] for position in range(len(text) - 1))
     return any(
-        all("\u2e80" <= letter <= "\u9fff" for letter in pair) and pair in index.given
-        for pair in pairs
+        all("\u2e80" <= letter <= "\u9fff" for letter in letter_pair) and letter_pair in index.given
+        for letter_pair in letter_pairs
     )

@@ -64,10 +64,10 @@ class NumberLine:
 
     def has_near(self, quantity: Quantity) -> bool:
         """Tell whether one of the numbers may be meant."""
-        place = bisect_left(self.values, quantity.value - quantity.slack * 1.0001)
-        if place == len(self.values):
+        position = bisect_left(self.values, quantity.value - quantity.slack * 1.0001)
+        if position == len(self.values):
             return False
-        return self.values[place] <= quantity.value + quantity.slack * 1.0001
+        return self.values[position] <= quantity.value + quantity.slack * 1.0001
 
 
 def read_number(text: str) -> list[Quantity]:
@@ -79,10 +79,10 @@ def read_number(text: str) -> list[Quantity]:
     thousands = THOUSANDS.fullmatch(plain)
     if thousands:
         readings.append(read_round_number(plain.replace(".", "").replace(",", "")))
-    head, _, tail = plain.replace(",", ".").rpartition(".")
-    before = head.replace(".", "")
-    if tail.isdigit() and before.isdigit() and not (thousands and "." in head):
-        readings.append(Quantity(float(f"{before}.{tail}"), 0.5 * 10 ** -len(tail)))
+    integer_part, _, fraction = plain.replace(",", ".").rpartition(".")
+    whole_digits = integer_part.replace(".", "")
+    if fraction.isdigit() and whole_digits.isdigit() and not (thousands and "." in integer_part):
+        readings.append(Quantity(float(f"{whole_digits}.{fraction}"), 0.5 * 10 ** -len(fraction)))
     return readings
 
 
@@ -109,11 +109,11 @@ def read_size(number: str, unit: str) -> list[Quantity]:
     """Read bytes, by thousands and by 1024s."""
     unit = unit.casefold().translate(CYRILLIC)
     power = 0 if unit.startswith(("byte", "octet", "ba")) else POWERS.get(unit[0], 0)
-    bases = (1000, 1024) if power else (1,)
+    unit_bases = (1000, 1024) if power else (1,)
     return [
-        Quantity(value * base**power, slack * base**power)
+        Quantity(value * unit_base**power, slack * unit_base**power)
         for value, slack in read_number(number)
-        for base in bases
+        for unit_base in unit_bases
     ]
 
 

@@ -78,10 +78,10 @@ class RecordMention(NamedTuple):
 
 
 def find_row_claims(
-    figures: Sequence[AnswerFigure], spoken: Sequence[Sentence], known: EvidenceFigures
+    figures: Sequence[AnswerFigure], spoken: Sequence[Sentence], evidence_figures: EvidenceFigures
 ) -> Iterator[Claim]:
     """Find the figures of one record that are told of another."""
-    tables = read_sure_tables(known.index.tables)
+    tables = read_sure_tables(evidence_figures.index.tables)
     for sentence in spoken:
         inside = list_figures_of(sentence, figures)
         if not inside or sentence.question:
@@ -90,7 +90,7 @@ def find_row_claims(
             wrong = [
                 figure
                 for figure in find_misattributed(inside, sentence, records)
-                if not is_supported_elsewhere(figure, totals, known)
+                if not is_supported_elsewhere(figure, totals, evidence_figures)
             ]
             yield from (Claim(figure.text, figure.start, figure.end, "row") for figure in wrong)
             if wrong:
@@ -101,11 +101,13 @@ def read_sure_tables(
     tables: Sequence[ResultTable],
 ) -> list[tuple[Sequence[TableRecord], NumberLine]]:
     """Read the tables whose rows are records, two of them at least with names; and their totals."""
-    sure = [table for table in tables if table.sure and 1 < len(table.rows) <= MOST]
-    read = [(read_records(table), NumberLine(compute_totals(table))) for table in sure]
+    sure_tables = [table for table in tables if table.sure and 1 < len(table.rows) <= MOST]
+    read_tables = [
+        (read_records(table), NumberLine(compute_totals(table))) for table in sure_tables
+    ]
     return [
         (records, totals)
-        for records, totals in read
+        for records, totals in read_tables
         if sum(bool(record.words) for record in records) > 1
     ]
 
@@ -156,15 +158,15 @@ def find_subjects(
 ) -> set[int]:
     """Find the records that a figure may be told of; none if that cannot be known."""
     start, end = find_part(sentence, figure.start, WEAK)
-    beside = [mention for mention in mentions if start <= mention.start < end]
+    near_mentions = [mention for mention in mentions if start <= mention.start < end]
     in_line = sentence.text.lstrip()[:1] in LINE_MARKS
-    if not beside:
+    if not near_mentions:
         return find_earlier_subject(figure, sentence, mentions, inside, in_line)
-    if len({mention.record for mention in beside}) == 1:
-        return find_near_subject(figure, sentence, beside, in_line)
+    if len({mention.record for mention in near_mentions}) == 1:
+        return find_near_subject(figure, sentence, near_mentions, in_line)
     numbers = [other for other in inside if start <= other.start < end]
     return pair_subjects(
-        figure, beside, [other.start for other in numbers if is_in_table(other, table)]
+        figure, near_mentions, [other.start for other in numbers if is_in_table(other, table)]
     )
 
 
@@ -177,32 +179,34 @@ def find_earlier_subject(
 ) -> set[int]:
     """Find the one record named before, if no other figure has been told of it since."""
     start, _ = find_part(sentence, figure.start, STRONG)
-    before = [mention for mention in mentions if start <= mention.start < figure.start]
-    if len({mention.record for mention in before}) != 1:
+    earlier_mentions = [mention for mention in mentions if start <= mention.start < figure.start]
+    if len({mention.record for mention in earlier_mentions}) != 1:
         return set()
-    last = before[-1]
-    has_figure = any(last.end <= other.start < figure.start for other in inside)
-    return {last.record} if in_line or not has_figure else set()
+    last_mention = earlier_mentions[-1]
+    has_figure = any(last_mention.end <= other.start < figure.start for other in inside)
+    return {last_mention.record} if in_line or not has_figure else set()
 
 
 def find_near_subject(
-    figure: AnswerFigure, sentence: Sentence, beside: Sequence[RecordMention], in_line: bool
+    figure: AnswerFigure, sentence: Sentence, near_mentions: Sequence[RecordMention], in_line: bool
 ) -> set[int]:
     """Find the one record that is named beside the figure, if it stands within reach."""
-    first = min(beside, key=lambda mention: abs(mention.start - figure.start))
-    between = sentence.text[figure.end - sentence.start : first.start - sentence.start]
+    nearest_mention = min(near_mentions, key=lambda mention: abs(mention.start - figure.start))
+    between = sentence.text[figure.end - sentence.start : nearest_mention.start - sentence.start]
     reach = REACH if len(figure.text) > 2 else SHORT
-    distance = min(abs(first.start - figure.end), abs(figure.start - first.end))
-    return set() if ":" in between or (distance > reach and not in_line) else {first.record}
+    distance = min(abs(nearest_mention.start - figure.end), abs(figure.start - nearest_mention.end))
+    return (
+        set() if ":" in between or (distance > reach and not in_line) else {nearest_mention.record}
+    )
 
 
 def pair_subjects(
-    figure: AnswerFigure, beside: Sequence[RecordMention], figures_at: Sequence[int]
+    figure: AnswerFigure, near_mentions: Sequence[RecordMention], figures_at: Sequence[int]
 ) -> set[int]:
     """Pair the figure with one of several records, where names and figures take turns."""
-    names = sorted((mention.start, mention.record) for mention in beside)
-    places = sorted([*names, *((position, FIGURE_HERE) for position in figures_at)])
-    kinds = [record == FIGURE_HERE for _, record in places]
+    names = sorted((mention.start, mention.record) for mention in near_mentions)
+    positions = sorted([*names, *((position, FIGURE_HERE) for position in figures_at)])
+    kinds = [record == FIGURE_HERE for _, record in positions]
     mixed = any(not first and not second for first, second in itertools.pairwise(kinds))
     if mixed or kinds[0] == kinds[-1]:  # `A and B have 3 and 4`: any of them may be meant
         return {record for _, record in names}
@@ -280,27 +284,27 @@ def map_unique_stems(owners: Mapping[str, int]) -> dict[str, int]:
 
 
 def find_owner(word: str, owners: Mapping[str, int], stems: Mapping[str, int]) -> int | None:
-    for form in list_endings(word):
-        if form in owners:
-            return owners[form]
+    for word_form in list_endings(word):
+        if word_form in owners:
+            return owners[word_form]
     return stems.get(strip_ending(word))
 
 
 def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[RecordMention]:
     """Find names inside of words: Chinese and Japanese have no blanks between words."""
     for word, row in owners.items():
-        place = text.find(word) if not word.isascii() else -1
-        if place >= 0:
-            yield RecordMention(row, place, place + len(word))
+        position = text.find(word) if not word.isascii() else -1
+        if position >= 0:
+            yield RecordMention(row, position, position + len(word))
 
 
 def is_supported_elsewhere(
-    figure: AnswerFigure, totals: NumberLine, known: EvidenceFigures
+    figure: AnswerFigure, totals: NumberLine, evidence_figures: EvidenceFigures
 ) -> bool:
     """Tell whether the user's words or the history have the figure, or it is the sum or the mean
     of a column."""
     text = re.escape(fold_text(figure.text))
-    if re.search(rf"(?<![\d.,:]){text}(?![\d.,:])", known.index.said):
+    if re.search(rf"(?<![\d.,:]){text}(?![\d.,:])", evidence_figures.index.said):
         return True
     return figure.kind == "number" and any(map(totals.has_near, read_number(figure.text)))
 

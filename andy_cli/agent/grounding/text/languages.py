@@ -73,12 +73,16 @@ class Language:
         """Short texts that were looked at, and the actions they may name."""
         self._beginnings = {
             action: tuple(
-                {text for form in self._list_forms(action) for text in find_beginnings(form)}
+                {
+                    text
+                    for verb_form in self._list_forms(action)
+                    for text in find_beginnings(verb_form)
+                }
             )
             for action in self._done
         }
-        every = {text for texts in self._beginnings.values() for text in texts}
-        self._any_beginning = re.compile("|".join(map(re.escape, sorted(every))))
+        all_beginnings = {text for texts in self._beginnings.values() for text in texts}
+        self._any_beginning = re.compile("|".join(map(re.escape, sorted(all_beginnings))))
 
     @cached_property
     def unreal(self) -> re.Pattern[str]:
@@ -93,9 +97,9 @@ class Language:
     def find_actions(self, text: str) -> Sequence[str]:
         """Find the actions that a text may name."""
         lower = text.lower()
-        known = self._named.get(lower)
-        if known is not None:
-            return known
+        known_actions = self._named.get(lower)
+        if known_actions is not None:
+            return known_actions
         actions = tuple(self._search_actions(lower))
         # What is very long says the same again and again.
         if len(lower) < SHORT and len(self._named) < REMEMBERED:
@@ -123,15 +127,15 @@ class Language:
         """Tell whether a finished form of the action stands in a folded text."""
         return any(start in text for start in self._beginnings[action] if len(start) > 2)
 
-    def find_report_patterns(self, action: str, way: str) -> Sequence[re.Pattern[str]]:
+    def find_report_patterns(self, action: str, report_form: str) -> Sequence[re.Pattern[str]]:
         """Compile what says that it was done: `own` by the speaker, `told` by somebody, `weak`
         perhaps."""
-        key = action, way
+        key = action, report_form
         if key not in self._patterns:
-            done = f"(?P<done>{'|'.join(self._done[action])})"
-            templates = {"own": self._own, "told": self._told, "weak": self._weak}[way]
-            sources = [template.replace("{done}", done) for template in templates]
-            if way == "own" and (forms := self._own_forms.get(action)):
+            done_group = f"(?P<done>{'|'.join(self._done[action])})"
+            templates = {"own": self._own, "told": self._told, "weak": self._weak}[report_form]
+            sources = [template.replace("{done}", done_group) for template in templates]
+            if report_form == "own" and (forms := self._own_forms.get(action)):
                 sources.append(f"(?<![{MARKS}])(?P<done>{'|'.join(forms)})(?![{MARKS}])")
             self._patterns[key] = [re.compile(source, re.IGNORECASE) for source in sources]
         return self._patterns[key]
@@ -140,22 +144,22 @@ class Language:
         return [*self._done[action], *self._own_forms.get(action, ())]
 
     def _compile_words(self, words: Sequence[str]) -> re.Pattern[str]:
-        parts = []
+        expressions = []
         for word in sorted(words, key=len, reverse=True):
-            part = re.escape(word)
+            expression = re.escape(word)
             if self.name not in ("zh", "ja"):
-                before = "" if word[0] in "'’" or word[:2] in ("n'", "n’") else f"(?<![{MARKS}])"
-                part = f"{before}{part}(?![{MARKS}])"
-            parts.append(part)
-        return re.compile("|".join(parts) or r"(?!)", re.IGNORECASE)
+                boundary = "" if word[0] in "'’" or word[:2] in ("n'", "n’") else f"(?<![{MARKS}])"
+                expression = f"{boundary}{expression}(?![{MARKS}])"
+            expressions.append(expression)
+        return re.compile("|".join(expressions) or r"(?!)", re.IGNORECASE)
 
 
-def find_beginnings(form: str) -> list[str]:
+def find_beginnings(expression: str) -> list[str]:
     """Find the letters with which the texts begin that a regular expression may match."""
-    plain = LOOKAROUND.sub("", form)
+    plain = LOOKAROUND.sub("", expression)
     if plain.startswith("(?:"):
         inner = plain[3 : plain.find(")")]
-        return [text for part in inner.split("|") for text in find_beginnings(part)]
+        return [text for alternative in inner.split("|") for text in find_beginnings(alternative)]
     literal = LITERAL.match(plain)
     if literal is None:
         return []
@@ -184,9 +188,11 @@ def detect_languages(text: str) -> list[Language]:
 def detect_latin_languages(text: str) -> list[str]:
     words = WORD.findall(text.lower().replace("’", "'"))
     common = _split_common_words()
-    scores = {name: sum(map(known.__contains__, words)) for name, known in common.items()}
-    best = max(scores.values())
-    return [name for name, score in scores.items() if score >= best * 0.5]
+    scores = {
+        name: sum(map(common_words.__contains__, words)) for name, common_words in common.items()
+    }
+    best_score = max(scores.values())
+    return [name for name, score in scores.items() if score >= best_score * 0.5]
 
 
 @cache

@@ -69,12 +69,12 @@ def find_fences(text: str) -> list[tuple[int, int, str]]:
 
 def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
     """Leave nothing but line ends where these spans are; the text is as long as before."""
-    parts, last = [], 0
+    text_parts, last_end = [], 0
     for start, end in spans:
-        parts.append(text[last:start])
-        parts.append("\n".join("\0" * len(line) for line in text[start:end].split("\n")))
-        last = end
-    return "".join(parts) + text[last:]
+        text_parts.append(text[last_end:start])
+        text_parts.append("\n".join("\0" * len(line) for line in text[start:end].split("\n")))
+        last_end = end
+    return "".join(text_parts) + text[last_end:]
 
 
 def split_sentences(text: str) -> list[Sentence]:
@@ -82,11 +82,11 @@ def split_sentences(text: str) -> list[Sentence]:
     sentences: list[Sentence] = []
     start = 0
     for match in END.finditer(text):
-        piece = text[start : match.start()]
+        sentence_text = text[start : match.start()]
         inside = match[0] and "\n" not in match[0]
-        if inside and piece.endswith(".") and NUMBERED.search(piece[-5:]):
+        if inside and sentence_text.endswith(".") and NUMBERED.search(sentence_text[-5:]):
             continue
-        sentences.append(read_sentence(piece, start))
+        sentences.append(read_sentence(sentence_text, start))
         start = match.end()
     sentences.append(read_sentence(text[start:], start))
     return [sentence for sentence in sentences if sentence.text.strip()]
@@ -106,9 +106,9 @@ def find_clause(sentence: Sentence, position: int) -> str:
 
 def locate_clause(sentence: Sentence, position: int) -> tuple[str, int]:
     """Find the same, and where in the answer it begins."""
-    place, start = position - sentence.start, 0
+    offset, start = position - sentence.start, 0
     for match in CLAUSE.finditer(sentence.text):
-        if match.start() >= place:
+        if match.start() >= offset:
             return sentence.text[start : match.start()], sentence.start + start
         start = match.end()
     return sentence.text[start:], sentence.start + start
@@ -117,12 +117,12 @@ def locate_clause(sentence: Sentence, position: int) -> tuple[str, int]:
 def find_lists(text: str) -> list[list[ListEntry]]:
     """Find the lists of a text, each as the names its items begin with."""
     groups: list[list[ListEntry]] = []
-    last = -9
+    last_end = -9
     for match in ITEM.finditer(text):
         # Lines of one list follow each other with at most one other line between.
-        if last < 0 or text.count("\n", last, match.start()) > 2:
+        if last_end < 0 or text.count("\n", last_end, match.start()) > 2:
             groups.append([])
-        last = match.end()
+        last_end = match.end()
         groups[-1].append(read_entry(match["rest"], match.start("rest")))
     return groups
 
@@ -132,11 +132,11 @@ def read_entry(text: str, start: int) -> ListEntry:
     body = text.lstrip(PEEL)
     peeled = len(text) - len(body)
     opener = text[:peeled].translate(CLOSERS)
-    close = next((mark for mark in EMPHASIS if mark in opener), "")
+    close = next((emphasis for emphasis in EMPHASIS if emphasis in opener), "")
     end = body.find(close) if close else -1
     if end < 0:
-        stop = LEAD_END.search(body)
-        end = stop.start() if stop else len(body)
+        lead_end = LEAD_END.search(body)
+        end = lead_end.start() if lead_end else len(body)
     name = body[:end].rstrip(PEEL).rstrip(":：").rstrip(PEEL)
     return ListEntry(name, start + peeled)
 
@@ -159,17 +159,17 @@ def find_table_columns(text: str) -> list[list[ListEntry]]:
 
 
 def add_row(columns: list[list[ListEntry]], cells: Sequence[ListEntry]) -> None:
-    for place, cell in enumerate(cells):
-        if place == len(columns):
+    for column_index, cell in enumerate(cells):
+        if column_index == len(columns):
             columns.append([])
-        columns[place].append(cell)
+        columns[column_index].append(cell)
 
 
 def split_cells(line: str, start: int) -> list[ListEntry]:
     cells = []
-    for piece in line.split("|"):
-        name = piece.strip(PEEL)
-        cells.append(ListEntry(name, start + piece.find(name) if name else start))
-        start += len(piece) + 1
+    for cell_text in line.split("|"):
+        name = cell_text.strip(PEEL)
+        cells.append(ListEntry(name, start + cell_text.find(name) if name else start))
+        start += len(cell_text) + 1
     inner = line.strip()
     return cells[(1 if inner.startswith("|") else 0) : (-1 if inner.endswith("|") else None)]

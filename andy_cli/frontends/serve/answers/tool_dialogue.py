@@ -119,7 +119,9 @@ class DialogueAsker:
         dialogue = self._dialogue
         self._silent, self._reader = self._is_silent, make_reader(dialogue)
         request = dialogue.build_request(constraint=next_step(dialogue))
-        return ModelReply(dialogue.source.reply(request, dialogue.fields), self._reader, room=WHOLE)
+        return ModelReply(
+            dialogue.source.reply(request, dialogue.fields), self._reader, raw_limit=WHOLE
+        )
 
     async def show(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
         async for piece in stream_words(self._dialogue, reply, self._silent, self._reader):
