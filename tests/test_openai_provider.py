@@ -357,8 +357,8 @@ def test_this_machine_is_known_in_every_spelling(url: str) -> None:
 
 def test_a_model_on_this_machine_may_be_slow_unless_somebody_said_otherwise() -> None:
     default = load(environment={"ANDY_CONFIG_DIR": "/nonexistent"})
-    assert idle_seconds(default, here=True) == 5 * idle_seconds(default, here=False)
-    assert idle_seconds(settings(), here=True) == 1
+    assert idle_seconds(default, is_local=True) == 5 * idle_seconds(default, is_local=False)
+    assert idle_seconds(settings(), is_local=True) == 1
 
 
 def test_what_the_server_lists_is_known() -> None:

@@ -45,10 +45,12 @@ SAID = re.compile(
 
 def capture_for(settings: Settings, secrets: Sequence[str] = ()) -> "Capture | None":
     """The capture the settings ask for. `secrets` are the keys in use."""
-    wanted = settings.text("debug.raw")
-    if not wanted or wanted == "0":
+    raw_setting = settings.text("debug.raw")
+    if not raw_setting or raw_setting == "0":
         return None
-    capture = _in(state_folder() / "captures" if wanted == "1" else Path(wanted).expanduser())
+    capture = _in(
+        state_folder() / "captures" if raw_setting == "1" else Path(raw_setting).expanduser()
+    )
     capture.secrets += [secret for secret in secrets if secret]
     return capture
 
@@ -79,8 +81,8 @@ class Capture:
     """The file. What cannot be written is said once on stderr, and written when there is room."""
 
     def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
-        now = time.strftime("%Y%m%d-%H%M%S")
-        self.path = folder / f"{now}-{os.getpid()}-{time.time_ns() % 10**6:06}.jsonl"
+        time_stamp = time.strftime("%Y%m%d-%H%M%S")
+        self.path = folder / f"{time_stamp}-{os.getpid()}-{time.time_ns() % 10**6:06}.jsonl"
         self.secrets = list(secrets)
         self._waiting: list[bytes] = []
         self._told = False
@@ -173,25 +175,33 @@ class ExchangeCapture:
         self._chunks.append((self._elapsed_seconds(), chunk))
 
     def end(self, error: BaseException | None = None) -> None:
-        last: dict[str, object] = {"kind": "end", "n": self._number, "t": self._elapsed_seconds()}
+        last_record: dict[str, object] = {
+            "kind": "end",
+            "n": self._number,
+            "t": self._elapsed_seconds(),
+        }
         if error:
-            last["kind"] = "error"
-            last["error"] = error.kind if isinstance(error, AndyError) else type(error).__name__
-            last["text"] = redact_text(str(error), self._capture.secrets)
-        self._capture.write(*self._capture_records(), last)
+            last_record["kind"] = "error"
+            last_record["error"] = (
+                error.kind if isinstance(error, AndyError) else type(error).__name__
+            )
+            last_record["text"] = redact_text(str(error), self._capture.secrets)
+        self._capture.write(*self._capture_records(), last_record)
 
     def _capture_records(self) -> list[dict[str, object]]:
         secrets = self._capture.secrets
-        data = mask_bytes(b"".join(piece for _, piece in self._pieces), secrets)
-        records, at = [], 0
-        for seconds, piece in self._pieces:
-            records.append(self._capture_record(seconds, _as_text(data[at : at + len(piece)])))
-            at += len(piece)
-        said = mask_secrets("".join(chunk.text for _, chunk in self._chunks), secrets)
-        at = 0
+        data = mask_bytes(b"".join(received for _, received in self._pieces), secrets)
+        records, position = [], 0
+        for seconds, received in self._pieces:
+            records.append(
+                self._capture_record(seconds, _as_text(data[position : position + len(received)]))
+            )
+            position += len(received)
+        spoken_text = mask_secrets("".join(chunk.text for _, chunk in self._chunks), secrets)
+        position = 0
         for seconds, chunk in self._chunks:
-            text = said[at : at + len(chunk.text)]
-            at += len(chunk.text)
+            text = spoken_text[position : position + len(chunk.text)]
+            position += len(chunk.text)
             shown_chunk = {"text": text, "reasoning": chunk.reasoning, "finish": chunk.finish}
             records.append(
                 self._capture_record(seconds, {"chunk": redact_value(shown_chunk, secrets)})
@@ -216,10 +226,10 @@ def _without_secrets(record: Mapping[str, object], secrets: Sequence[str]) -> Ma
     """With stars, as in the bytes of the reply: what is made of those must be the same."""
     text = mask_secrets(json.dumps(record, ensure_ascii=False, default=str), secrets)
     try:
-        found = json.loads(text)
+        masked = json.loads(text)
     except ValueError:  # the secret went over the end of a text
-        found = redact_value(record, secrets)
-    return found if isinstance(found, dict) else {}
+        masked = redact_value(record, secrets)
+    return masked if isinstance(masked, dict) else {}
 
 
 def mask_bytes(data: bytes, secrets: Sequence[str] = ()) -> bytes:
@@ -229,15 +239,15 @@ def mask_bytes(data: bytes, secrets: Sequence[str] = ()) -> bytes:
     with everything between the pieces taken away.
     """
     text = data.decode("latin-1")  # one character for one byte
-    known = [secret.encode().decode("latin-1") for secret in secrets]
-    text = mask_secrets(text, known)
-    pieces = [match.span(1) for match in SAID.finditer(text)]
-    said = mask_secrets("".join(text[start:end] for start, end in pieces), known)
-    kept, at, used = [], 0, 0
-    for start, end in pieces:
-        kept += [text[at:start], said[used : used + end - start]]
-        at, used = end, used + end - start
-    return ("".join(kept) + text[at:]).encode("latin-1")
+    known_secrets = [secret.encode().decode("latin-1") for secret in secrets]
+    text = mask_secrets(text, known_secrets)
+    text_spans = [match.span(1) for match in SAID.finditer(text)]
+    spoken_text = mask_secrets("".join(text[start:end] for start, end in text_spans), known_secrets)
+    masked_texts, position, used_length = [], 0, 0
+    for start, end in text_spans:
+        masked_texts += [text[position:start], spoken_text[used_length : used_length + end - start]]
+        position, used_length = end, used_length + end - start
+    return ("".join(masked_texts) + text[position:]).encode("latin-1")
 
 
 class Captured(ForwardingClient):

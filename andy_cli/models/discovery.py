@@ -50,9 +50,11 @@ async def scan_servers(
         return []
     import asyncio  # it runs us
 
-    places = usual_ports(environment) if ports is None else ports
-    found = await asyncio.gather(*(_probe_server(name, port) for name, port in places.items()))
-    return [item for item in found if item]
+    known_ports = usual_ports(environment) if ports is None else ports
+    servers = await asyncio.gather(
+        *(_probe_server(name, port) for name, port in known_ports.items())
+    )
+    return [item for item in servers if item]
 
 
 def usual_ports(environment: Mapping[str, str]) -> dict[str, int]:
@@ -67,18 +69,18 @@ def usual_ports(environment: Mapping[str, str]) -> dict[str, int]:
 
 def ollama_address(host: str) -> str:
     """The base URL for OLLAMA_HOST: `host`, `host:port`, `:port` or a URL (Ollama's own rules)."""
-    scheme, separator, rest = host.strip().rpartition("://")
-    parts = urlsplit(f"//{rest}")
-    usual = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
+    scheme, separator, host_and_path = host.strip().rpartition("://")
+    url_parts = urlsplit(f"//{host_and_path}")
+    usual_port = {"http": 80, "https": 443}.get(scheme, 11434) if separator else 11434
     try:
-        port = parts.port or usual
+        port = url_parts.port or usual_port
     except ValueError:
-        port = usual
-    name = parts.hostname or "127.0.0.1"
+        port = usual_port
+    name = url_parts.hostname or "127.0.0.1"
     if name in ("0.0.0.0", "::"):  # where it listens; nobody can be reached there
         name = "127.0.0.1"
     name = f"[{name}]" if ":" in name else name
-    return f"{scheme or 'http'}://{name}:{port}{parts.path.rstrip('/').removesuffix('/v1')}/v1"
+    return f"{scheme or 'http'}://{name}:{port}{url_parts.path.rstrip('/').removesuffix('/v1')}/v1"
 
 
 async def _probe_server(provider: str, port: int) -> FoundServer | None:
@@ -105,8 +107,8 @@ async def _fetch_answer(port: int, path: str) -> bytes:
         writer.write(request.encode())
         await writer.drain()
         answer = b""
-        while (piece := await reader.read(2**16)) and len(answer) < LARGEST:
-            answer += piece
+        while (received := await reader.read(2**16)) and len(answer) < LARGEST:
+            answer += received
         return answer
     finally:
         writer.close()
@@ -124,8 +126,8 @@ def parse_answer(provider: str, base_url: str, answer: bytes) -> FoundServer | N
         return None
     names = [row.get(name_key) for row in rows]
     owners = filter(None, (OWNERS.get(str(row.get("owned_by"))) for row in rows))
-    known = tuple(name for name in names if isinstance(name, str))
-    return FoundServer(next(owners, provider), base_url, known)
+    model_names = tuple(name for name in names if isinstance(name, str))
+    return FoundServer(next(owners, provider), base_url, model_names)
 
 
 def _read_rows(body: bytes, key: str) -> list[dict[str, object]] | None:

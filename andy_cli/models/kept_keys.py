@@ -24,11 +24,11 @@ def read_keys(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     import tomllib  # 10 ms, and most people have no such file
 
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        kept_keys = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         # What stands there is not told: it may be a key.
         raise UsageError(f"{path} cannot be read. Correct it or move it away.") from error
-    return {name: value for name, value in found.items() if value and isinstance(value, str)}
+    return {name: value for name, value in kept_keys.items() if value and isinstance(value, str)}
 
 
 def keep_key(name: str, key: str) -> Path:
@@ -39,16 +39,16 @@ def keep_key(name: str, key: str) -> Path:
     import tomlkit  # only to write
 
     path = keys_file()
-    kept = tomlkit.document()
-    kept.update({**read_keys(), name: key})
+    document = tomlkit.document()
+    document.update({**read_keys(), name: key})
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix="secrets.", suffix=".new")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as opened:
-                opened.write(tomlkit.dumps(kept))
-                opened.flush()
-                os.fsync(opened.fileno())
+            with os.fdopen(handle, "w", encoding="utf-8") as draft_file:
+                draft_file.write(tomlkit.dumps(document))
+                draft_file.flush()
+                os.fsync(draft_file.fileno())
             Path(draft).replace(path)
         except BaseException:
             Path(draft).unlink(missing_ok=True)

@@ -70,15 +70,15 @@ def known_models() -> list[Key]:
     return [*reversed(_read_entries(_memory_file()))]
 
 
-def learn_refusal(endpoint: Endpoint, instead: str, why: str, today: date | None = None) -> bool:
+def learn_refusal(endpoint: Endpoint, instead: str, reason: str, today: date | None = None) -> bool:
     """Keep that the server refused tools, and the dialect that was found instead.
 
-    `why` in the words of compiler/detect.py. Returns whether it is kept; never raises.
+    `reason` in the words of compiler/detect.py. Returns whether it is kept; never raises.
     """
     day = (today or date.today()).isoformat()
-    said = why[:LONGEST]
+    short_reason = reason[:LONGEST]
     return _keep_changes(
-        endpoint, {"native": False, "native_on": day, "instead": instead, "why": said}
+        endpoint, {"native": False, "native_on": day, "instead": instead, "why": short_reason}
     )
 
 
@@ -97,9 +97,11 @@ def learn_silent(endpoint: Endpoint, replies: int) -> bool:
 def learn_without(endpoint: Endpoint, features: Collection[str], today: date | None = None) -> bool:
     """Keep what the server refused of requests. Returns as `learn_refusal`."""
     day = today or date.today()
-    known = _recent_refusals(_read_entries(_memory_file()).get(_model_key(endpoint), {}), day)
+    known_refusals = _recent_refusals(
+        _read_entries(_memory_file()).get(_model_key(endpoint), {}), day
+    )
     return _keep_changes(
-        endpoint, {"without": {**dict.fromkeys(features, day.isoformat()), **known}}
+        endpoint, {"without": {**dict.fromkeys(features, day.isoformat()), **known_refusals}}
     )
 
 
@@ -123,8 +125,8 @@ def _memory_file() -> Path:
 
 
 def _model_key(endpoint: Endpoint) -> Key:
-    where = show_url(endpoint.base_url) if endpoint.base_url else endpoint.provider
-    return where, endpoint.model
+    server_place = show_url(endpoint.base_url) if endpoint.base_url else endpoint.provider
+    return server_place, endpoint.model
 
 
 def _recent_refusals(entry: Entry, today: date) -> dict[str, str]:
@@ -151,11 +153,15 @@ def _read_entries(path: Path) -> dict[Key, Entry]:
     except (OSError, ValueError, RecursionError):
         return {}
     rows = tree.get("models") if isinstance(tree, dict) else None
-    found: dict[Key, Entry] = {}
+    entries: dict[Key, Entry] = {}
     for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, dict) and (where := _entry_text(row, "endpoint")) and row.get("model"):
-            found[where, _entry_text(row, "model")] = row
-    return found
+        if (
+            isinstance(row, dict)
+            and (server_place := _entry_text(row, "endpoint"))
+            and row.get("model")
+        ):
+            entries[server_place, _entry_text(row, "model")] = row
+    return entries
 
 
 def _write_entries(path: Path, entries: list[Entry]) -> bool:
@@ -192,5 +198,5 @@ def _entry_text(entry: Entry, name: str) -> str:
 
 def _entry_count(entry: Entry, name: str) -> int:
     value = entry.get(name)
-    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if whole and isinstance(value, int) else 0
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return value if is_count and isinstance(value, int) else 0

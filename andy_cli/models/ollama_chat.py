@@ -39,13 +39,13 @@ class OllamaChat:
     """`speaks` until the server turns out to be none: then it is spoken to as any other."""
 
     def __init__(
-        self, base_url: str, context: int, ask: Callable[[str], Awaitable[ServerFacts]]
+        self, base_url: str, context: int, ask_facts: Callable[[str], Awaitable[ServerFacts]]
     ) -> None:
-        """`context`: tokens as set, or 0; `ask` tells what the server says of a model."""
+        """`context`: tokens as set, or 0; `ask_facts` tells what the server says of a model."""
         self.address = chat_address(base_url)
         self.speaks = True
         self._context = context
-        self._ask = ask
+        self._ask = ask_facts
         self._sizes: dict[str, ContextSize] = {}
 
     async def write(self, body: Body) -> Body:
@@ -91,20 +91,20 @@ class ContextSize:
 
     def double(self) -> bool:
         """To the next power of two; returns whether it could grow."""
-        before = self._size
-        self._size = min(2 ** before.bit_length(), self._most)
-        return self._size > before
+        size_before = self._size
+        self._size = min(2 ** size_before.bit_length(), self._most)
+        return self._size > size_before
 
 
 def estimate_tokens(written: Body) -> int:
     """Tokens of a request in Ollama's words, about, and rather too many."""
-    found = 0
+    token_count = 0
     for message in find_mappings(written["messages"]):
         words = {name: value for name, value in message.items() if name != "images"}
         images = message.get("images")
-        found += MESSAGE + PICTURE * (len(images) if isinstance(images, list) else 0)
-        found += count(words)
-    return int(WRONG_BY * (found + count(written.get("tools") or "")))
+        token_count += MESSAGE + PICTURE * (len(images) if isinstance(images, list) else 0)
+        token_count += count(words)
+    return int(WRONG_BY * (token_count + count(written.get("tools") or "")))
 
 
 def count(value: object) -> int:
@@ -114,8 +114,8 @@ def count(value: object) -> int:
 
 def count_reply(body: Body) -> int:
     """Tokens to keep free for the reply."""
-    asked = read_count(body, "max_tokens") or read_count(body, "max_completion_tokens")
-    return min(asked or REPLY, LONGEST_REPLY)
+    asked_tokens = read_count(body, "max_tokens") or read_count(body, "max_completion_tokens")
+    return min(asked_tokens or REPLY, LONGEST_REPLY)
 
 
 def read_count(body: Body, name: str) -> int:

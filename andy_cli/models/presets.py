@@ -10,5 +10,5 @@ from andy_cli.models.client import Provider
 @cache
 def presets() -> dict[str, Provider]:
     """By name, the one that is preferred first."""
-    found = discover(providers, Provider, "PROVIDER")
-    return {item.name: item for item in sorted(found, key=lambda each: each.rank)}
+    providers_found = discover(providers, Provider, "PROVIDER")
+    return {item.name: item for item in sorted(providers_found, key=lambda provider: provider.rank)}

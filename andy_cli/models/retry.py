@@ -23,15 +23,15 @@ TRIES = {"timeout": 2, "dns": 3, "protocol": 3}
 
 class Retrying(ForwardingClient):
     def __init__(
-        self, client: ModelClient, settings: Settings, tell: Callable[[str], None]
+        self, client: ModelClient, settings: Settings, tell_user: Callable[[str], None]
     ) -> None:
         super().__init__(client)
         self._tries = max(1, settings.whole("network.tries"))
         self._first_backoff = settings.number("network.first_backoff")
-        self._tell = tell
+        self._tell = tell_user
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        tried = 0
+        tries = 0
         while True:
             begun = False
             try:
@@ -41,22 +41,22 @@ class Retrying(ForwardingClient):
                         yield chunk
                 return
             except TransientError as error:
-                tried += 1
-                if begun or not self._worth_it(error, tried):
+                tries += 1
+                if begun or not self._worth_it(error, tries):
                     raise
-                await self._wait_before_retry(error, tried)
+                await self._wait_before_retry(error, tries)
 
-    def _worth_it(self, error: TransientError, tried: int) -> bool:
+    def _worth_it(self, error: TransientError, tries: int) -> bool:
         if error.retry_after is not None and error.retry_after > LONGEST_WAIT:
             return False
-        return tried < min(self._tries, TRIES.get(error.kind, self._tries))
+        return tries < min(self._tries, TRIES.get(error.kind, self._tries))
 
-    async def _wait_before_retry(self, error: TransientError, tried: int) -> None:
+    async def _wait_before_retry(self, error: TransientError, tries: int) -> None:
         import asyncio  # it runs us
         import random  # 5 ms, and few requests fail
 
-        most = min(LONGEST_BACKOFF, self._first_backoff * 2 ** (tried - 1))
-        seconds = max(random.uniform(0, most), error.retry_after or 0.0)
-        why = str(error).rstrip(".")
-        self._tell(f"{why}. Trying again in {seconds:.1f} s ({tried + 1} of {self._tries}).")
+        longest_wait = min(LONGEST_BACKOFF, self._first_backoff * 2 ** (tries - 1))
+        seconds = max(random.uniform(0, longest_wait), error.retry_after or 0.0)
+        reason = str(error).rstrip(".")
+        self._tell(f"{reason}. Trying again in {seconds:.1f} s ({tries + 1} of {self._tries}).")
         await asyncio.sleep(seconds)

@@ -73,23 +73,23 @@ async def choose_model(
     settings: Settings,
     environment: Mapping[str, str] | None = None,
     ports: Mapping[str, int] | None = None,
-    near: bool = False,
+    only_near: bool = False,
 ) -> Chosen:
     """Raises `NoModelError` (the first-run page) when there is nothing to choose.
 
     `environment` replaces that of the process and the kept keys, `ports` the ports on which
-    servers are looked for. With `near` only servers on this
+    servers are looked for. With `only_near` only servers on this
     machine are asked; raises `FarServerError` where that is not enough.
     """
-    kept = read_keys() if environment is None else {}
-    variables = {**kept, **os.environ} if environment is None else environment
-    choosing = Choosing(settings, variables, ports, near, kept.keys() - os.environ.keys())
-    named, model = parse_name(settings.text("model"))
+    kept_keys = read_keys() if environment is None else {}
+    variables = {**kept_keys, **os.environ} if environment is None else environment
+    choosing = Choosing(settings, variables, ports, only_near, kept_keys.keys() - os.environ.keys())
+    provider_name, model = parse_name(settings.text("model"))
     if settings.text("base_url"):
-        return await _at_address(choosing, named, model)
-    if named:
+        return await _at_address(choosing, provider_name, model)
+    if provider_name:
         return await _by_preset(
-            choosing, presets()[named], model, _phrase_origin(settings, "model")
+            choosing, presets()[provider_name], model, _phrase_origin(settings, "model")
         )
     return await _by_order(choosing, model)
 
@@ -99,19 +99,19 @@ def parse_name(text: str) -> tuple[str, str]:
 
     `qwen2.5:7b` is all name: what stands before the colon is no preset.
     """
-    prefix, _, rest = text.strip().partition(":")
-    return (prefix, rest) if prefix in presets() else ("", text.strip())
+    prefix, _, model_name = text.strip().partition(":")
+    return (prefix, model_name) if prefix in presets() else ("", text.strip())
 
 
 def connect_client(
     chosen: Chosen,
     settings: Settings,
-    tell: Callable[[str], None] = lambda line: None,
+    tell_user: Callable[[str], None] = lambda line: None,
     forget: bool = False,
 ) -> ModelClient:
-    """The client, with its retries and its capture. `tell` is given lines for the user; with
+    """The client, with its retries and its capture. `tell_user` is given lines for the user; with
     `forget` nothing is kept of what its server refuses."""
-    return Retrying(_make_client(chosen, settings, forget), settings, tell)
+    return Retrying(_make_client(chosen, settings, forget), settings, tell_user)
 
 
 def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
@@ -149,10 +149,10 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
         endpoint,
         settings,
         tools=provider.tools,
-        tap=capture.exchange if capture else None,
+        tap_exchange=capture.exchange if capture else None,
         learned=left_out(recall_model(endpoint), settings),
         ollama=ollama,
-        keep=keep,
+        keep_features=keep,
         kind=ServerKind(endpoint, ask_kind),
     )
 
@@ -161,8 +161,10 @@ def left_out(learned: Learned, settings: Settings) -> set[str]:
     """List what requests go without: what the server refused, and what does the model no good."""
     from andy_cli.models.http.constraints import UNHELPFUL  # see _client
 
-    wanted = settings.text("constraints")
-    unhelpful = wanted == "off" or (wanted == "auto" and learned.constrained is False)
+    constraints_setting = settings.text("constraints")
+    unhelpful = constraints_setting == "off" or (
+        constraints_setting == "auto" and learned.constrained is False
+    )
     return {*learned.without, *([UNHELPFUL] if unhelpful else [])}
 
 
@@ -241,10 +243,10 @@ PATIENCE = 4.0
 """Seconds for a list of models that somebody waits for."""
 
 
-async def _at_address(choosing: Choosing, named: str, model: str) -> Chosen:
+async def _at_address(choosing: Choosing, provider_name: str, model: str) -> Chosen:
     settings = choosing.settings
     base_url = check_base_url(settings.text("base_url"))
-    provider = presets()[named or provider_at(base_url)]
+    provider = presets()[provider_name or provider_at(base_url)]
     key, key_from = _find_key(choosing, provider)
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
     return Chosen(
@@ -258,35 +260,35 @@ def provider_at(base_url: str) -> str:
     """Find who is at an address: by its host or, on this machine, by its usual port. Nobody but
     Ollama has Ollama's port, on any machine.
     """
-    parts = urlsplit(base_url)
+    url_parts = urlsplit(base_url)
     for preset in presets().values():
         if is_loopback(base_url):
-            if preset.local_port and preset.local_port == parts.port:
+            if preset.local_port and preset.local_port == url_parts.port:
                 return preset.name
-        elif urlsplit(preset.base_url).hostname == parts.hostname:
+        elif urlsplit(preset.base_url).hostname == url_parts.hostname:
             return preset.name
-    return "ollama" if parts.port == OLLAMA_PORT else "openai"
+    return "ollama" if url_parts.port == OLLAMA_PORT else "openai"
 
 
-async def _by_preset(choosing: Choosing, provider: Provider, model: str, why: str) -> Chosen:
+async def _by_preset(choosing: Choosing, provider: Provider, model: str, reason: str) -> Chosen:
     key, key_from = _find_key(choosing, provider)
     base_url = _find_address(choosing, provider)
     if provider.connect:
         endpoint = Endpoint(provider.name, model or provider.default_model, base_url)
-        return Chosen(endpoint, provider, why)
+        return Chosen(endpoint, provider, reason)
     if not key and base_url == provider.base_url and not is_loopback(base_url):
         names = " or ".join(provider.key_names)
         raise AuthError(f"{provider.name} needs a key: set {names}.", "Or choose another --model.")
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
-    return Chosen(await _with_model(choosing, endpoint, provider), provider, why)
+    return Chosen(await _with_model(choosing, endpoint, provider), provider, reason)
 
 
 async def _with_model(choosing: Choosing, endpoint: Endpoint, provider: Provider) -> Endpoint:
     """The endpoint with a model: the one named, else the preset's, else the server's first."""
     if endpoint.model:
         return endpoint
-    here = endpoint.base_url == provider.base_url and not provider.local_port
-    listed = [] if here else await choosing.models_at(endpoint)
+    is_preset_address = endpoint.base_url == provider.base_url and not provider.local_port
+    listed = [] if is_preset_address else await choosing.models_at(endpoint)
     model = preferred_model(listed, provider)
     if not model:
         raise TransientError(
@@ -305,59 +307,64 @@ def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> 
 
 
 async def _by_order(choosing: Choosing, model: str) -> Chosen:
-    found: list[FoundServer] | None = None
+    found_servers: list[FoundServer] | None = None
     if ":" in model:  # the way Ollama writes names, and nobody else
-        found = await _scan(choosing)
-        if server := _find_server(found, model):
+        found_servers = await _scan(choosing)
+        if server := _find_server(found_servers, model):
             return _choose_served(choosing, server, model)
-    for provider, why in _by_environment(choosing, model):
+    for provider, reason in _by_environment(choosing, model):
         if provider.name != "ollama":
-            return await _by_preset(choosing, provider, model, why)
+            return await _by_preset(choosing, provider, model, reason)
         address = _find_address(choosing, provider)
         if listed := await choosing.models_at(Endpoint("ollama", "", address)):
             endpoint = Endpoint("ollama", model or preferred_model(listed, provider), address)
-            return Chosen(endpoint, provider, why)
-    if found is None:
-        found = await _scan(choosing)
-    return _choose_found(choosing, found, model)
+            return Chosen(endpoint, provider, reason)
+    if found_servers is None:
+        found_servers = await _scan(choosing)
+    return _choose_found(choosing, found_servers, model)
 
 
 async def _scan(choosing: Choosing) -> list[FoundServer]:
     return await scan_servers(choosing.settings, choosing.ports, choosing.environment)
 
 
-def _choose_found(choosing: Choosing, found: list[FoundServer], model: str) -> Chosen:
+def _choose_found(choosing: Choosing, found_servers: list[FoundServer], model: str) -> Chosen:
     """Choose the server that has the model, else the first; without one the model inside."""
-    if servers := [server for server in found if server.models]:
-        return _choose_served(choosing, _find_server(found, model) or servers[0], model)
+    if servers := [server for server in found_servers if server.models]:
+        return _choose_served(choosing, _find_server(found_servers, model) or servers[0], model)
     return _choose_inside(model)
 
 
 def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]]:
     """The presets that the environment has something for; first those that make such a model."""
-    there: list[tuple[Provider, str]] = []
+    available: list[tuple[Provider, str]] = []
     for provider in presets().values():
         names = ADDRESS_NAMES.get(provider.name, ())
         if not provider.local_port:
             names = (*provider.key_names, *names)
         if name := next((name for name in names if choosing.environment.get(name)), ""):
-            kept = name in choosing.kept
-            there.append((provider, f"{name} is {'kept' if kept else 'set'}"))
+            is_kept = name in choosing.kept
+            available.append((provider, f"{name} is {'kept' if is_kept else 'set'}"))
     family = model.partition("-")[0]
-    return sorted(there, key=lambda each: not (family and each[0].default_model.startswith(family)))
+    return sorted(
+        available,
+        key=lambda provider_and_reason: (
+            not (family and provider_and_reason[0].default_model.startswith(family))
+        ),
+    )
 
 
-def _find_server(found: list[FoundServer], model: str) -> FoundServer | None:
+def _find_server(found_servers: list[FoundServer], model: str) -> FoundServer | None:
     """The server that has the model; Ollama leaves `:latest` out."""
     names = {model, f"{model}:latest"}
-    return next((item for item in found if names.intersection(item.models)), None)
+    return next((item for item in found_servers if names.intersection(item.models)), None)
 
 
-def _choose_served(choosing: Choosing, found: FoundServer, model: str) -> Chosen:
-    provider = presets()[found.provider]
+def _choose_served(choosing: Choosing, found_server: FoundServer, model: str) -> Chosen:
+    provider = presets()[found_server.provider]
     key, key_from = _find_key(choosing, provider)
-    name = model or preferred_model(found.models, provider)
-    endpoint = Endpoint(provider.name, name, found.base_url, key, key_from)
+    name = model or preferred_model(found_server.models, provider)
+    endpoint = Endpoint(provider.name, name, found_server.base_url, key, key_from)
     return Chosen(endpoint, provider, "it runs here")
 
 

@@ -27,5 +27,5 @@ def tokens(text: str) -> int:
     """The estimated number of tokens; 0 only for the empty text."""
     data = text.encode("utf-8", "surrogatepass")
     size = len(data)
-    found = sum(weight * (size - len(data.translate(None, kind))) for kind, weight in KINDS)
-    return max(int(found + 0.999), bool(text))
+    estimated = sum(weight * (size - len(data.translate(None, kind))) for kind, weight in KINDS)
+    return max(int(estimated + 0.999), bool(text))

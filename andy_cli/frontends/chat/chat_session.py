@@ -170,7 +170,7 @@ class ChatSession:
         """
         settings = self.options.settings()
         try:
-            chosen = await select.choose_model(settings, near=early)
+            chosen = await select.choose_model(settings, only_near=early)
             if self.pick_model is None or settings.text("model") or is_on_disk(chosen):
                 return chosen
             raise NoModelError(FIRST_RUN)

@@ -45,13 +45,15 @@ class Adapter:
         """The request without what was refused before."""
         return adapt_body(body, self.learned)
 
-    def learn(self, status: int, refusal: ServerRefusal, sent: Mapping[str, object]) -> Body | None:
+    def learn(
+        self, status: int, refusal: ServerRefusal, sent_body: Mapping[str, object]
+    ) -> Body | None:
         """Find what to send instead of a request that was refused; None if nothing is left."""
-        for feature in find_features(status, refusal, sent):
+        for feature in find_features(status, refusal, sent_body):
             if feature in self.learned:
                 continue
-            changed = adapt_body(sent, {*self.learned, feature})
-            if changed != sent:
+            changed = adapt_body(sent_body, {*self.learned, feature})
+            if changed != sent_body:
                 self.learned.add(feature)
                 return changed
         return None
@@ -59,8 +61,10 @@ class Adapter:
 
 def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
     """The request without the features; the same again for a request that has none of them."""
-    kept = {STREAM, *LIMITS}  # these are changed
-    changed = {name: value for name, value in body.items() if name not in learned or name in kept}
+    kept_fields = {STREAM, *LIMITS}  # these are changed
+    changed = {
+        name: value for name, value in body.items() if name not in learned or name in kept_fields
+    }
     if STREAM in learned:
         changed["stream"] = False
         changed.pop("stream_options", None)
@@ -85,19 +89,19 @@ def _rename_limit(body: Body, learned: Collection[str]) -> None:
             return
 
 
-def _adapt_roles(wire: list[Wire], learned: Collection[str]) -> list[Wire]:
+def _adapt_roles(wire_messages: list[Wire], learned: Collection[str]) -> list[Wire]:
     if DEVELOPER_ROLE in learned:
-        wire = [_with_system_role(message) for message in wire]
+        wire_messages = [_with_system_role(message) for message in wire_messages]
     if ALTERNATION in learned or TOOL_ROLE in learned:
-        wire = _without_tool_role(wire)
+        wire_messages = _without_tool_role(wire_messages)
     if ALTERNATION in learned or SYSTEM_ROLE in learned:
-        wire = _without_system_role(wire)
-    return wire
+        wire_messages = _without_system_role(wire_messages)
+    return wire_messages
 
 
 def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[Wire]:
     dropped = {name.removeprefix("messages.") for name in learned if name.startswith("messages.")}
-    wire = _adapt_roles([_drop_fields(message, dropped) for message in messages], learned)
+    wire_messages = _adapt_roles([_drop_fields(message, dropped) for message in messages], learned)
     changes: list[Callable[[Wire], Wire]] = []
     if NULL_CONTENT in learned or EMPTY_CONTENT in learned:
         changes.append(partial(_with_content, learned=learned))
@@ -106,8 +110,8 @@ def _adapt_messages(messages: Sequence[Wire], learned: Collection[str]) -> list[
     if REASONING in learned and "reasoning_content" not in dropped:
         changes.append(_with_reasoning)
     for change in changes:
-        wire = [*map(change, wire)]
-    return wire
+        wire_messages = [*map(change, wire_messages)]
+    return wire_messages
 
 
 def _drop_fields(message: Wire, names: Collection[str]) -> Wire:
@@ -124,8 +128,8 @@ def _with_content(message: Wire, learned: Collection[str]) -> Wire:
         return message
     if EMPTY_CONTENT not in learned:
         return {**message, "content": ""}
-    null = bool(message.get("tool_calls")) and NULL_CONTENT not in learned
-    return {**message, "content": None if null else "(empty)"}
+    is_null = bool(message.get("tool_calls")) and NULL_CONTENT not in learned
+    return {**message, "content": None if is_null else "(empty)"}
 
 
 def _with_reasoning(message: Wire) -> Wire:
@@ -157,32 +161,32 @@ def shorten_id(id: str) -> str:
 
 def _without_tool_role(messages: Sequence[Wire]) -> list[Wire]:
     """Results told by the user. Requests go with them: we never write the assistant's words."""
-    asked: dict[object, str] = {}
-    wire: list[Wire] = []
+    words_by_id: dict[object, str] = {}
+    wire_messages: list[Wire] = []
     for message in messages:
         for id, words in _calls_in_words(message):
-            asked[id] = words
+            words_by_id[id] = words
         if message.get("role") == "tool":
-            what = asked.get(message.get("tool_call_id"), "")
-            text = f"Result{what}:\n{_message_text(message)}"
-            wire.append({"role": "user", "content": text})
+            call_words = words_by_id.get(message.get("tool_call_id"), "")
+            text = f"Result{call_words}:\n{_message_text(message)}"
+            wire_messages.append({"role": "user", "content": text})
         elif message.get("tool_calls"):
             if text := _message_text(message):
-                wire.append({"role": message["role"], "content": text})
+                wire_messages.append({"role": message["role"], "content": text})
         else:
-            wire.append(message)
-    return _merge_neighbours(wire)
+            wire_messages.append(message)
+    return _merge_neighbours(wire_messages)
 
 
 def _calls_in_words(message: Wire) -> list[tuple[object, str]]:
     calls = message.get("tool_calls")
-    found: list[tuple[object, str]] = []
+    call_words: list[tuple[object, str]] = []
     for call in calls if isinstance(calls, list | tuple) else ():
         function = call.get("function") if isinstance(call, Mapping) else None
         if isinstance(function, Mapping):
             words = f" of {function.get('name')} {function.get('arguments') or ''}".rstrip()
-            found.append((call.get("id"), words))
-    return found
+            call_words.append((call.get("id"), words))
+    return call_words
 
 
 def _without_system_role(messages: Sequence[Wire]) -> list[Wire]:
@@ -195,19 +199,23 @@ def _without_system_role(messages: Sequence[Wire]) -> list[Wire]:
 
 def _merge_neighbours(messages: Sequence[Wire]) -> list[Wire]:
     """Neighbours of one role become one message, with a blank line between (R1)."""
-    wire: list[Wire] = []
+    wire_messages: list[Wire] = []
     for message in messages:
-        if wire and message.get("role") == wire[-1].get("role") != "tool":
-            both = f"{_message_text(wire[-1])}\n\n{_message_text(message)}".strip()
-            wire[-1] = {**wire[-1], "content": both}
+        if wire_messages and message.get("role") == wire_messages[-1].get("role") != "tool":
+            joined_text = f"{_message_text(wire_messages[-1])}\n\n{_message_text(message)}".strip()
+            wire_messages[-1] = {**wire_messages[-1], "content": joined_text}
         else:
-            wire.append(message)
-    return wire
+            wire_messages.append(message)
+    return wire_messages
 
 
 def _message_text(message: Wire) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "\n".join(part for part in parts if isinstance(part, str))
+        texts = [
+            content_part.get("text")
+            for content_part in content
+            if isinstance(content_part, Mapping)
+        ]
+        return "\n".join(content_part for content_part in texts if isinstance(content_part, str))
     return content if isinstance(content, str) else ""

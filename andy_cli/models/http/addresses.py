@@ -16,9 +16,9 @@ def is_loopback(url: str) -> bool:
 
 def show_url(url: str) -> str:
     """The address without a user name, password or query, which may hold a key."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+    url_parts = urlsplit(url)
+    host = url_parts.netloc.rpartition("@")[2]
+    return f"{url_parts.scheme}://{host}{url_parts.path.rstrip('/')}"
 
 
 def check_base_url(url: str) -> str:
@@ -26,11 +26,13 @@ def check_base_url(url: str) -> str:
     text = url.strip()
     text = (text if "://" in text else f"http://{text}").rstrip("/")
     try:
-        parts = urlsplit(text)
-        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+        url_parts = urlsplit(text)
+        is_usable = (
+            url_parts.scheme in ("http", "https") and url_parts.hostname and (url_parts.port or 1)
+        )
     except ValueError:
-        good = False
-    if not good:
+        is_usable = False
+    if not is_usable:
         raise UsageError(
             f"{url!r} is not the address of a model server.",
             "Write it as http://127.0.0.1:8080/v1 or https://example.org/v1.",

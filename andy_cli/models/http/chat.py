@@ -72,22 +72,22 @@ class ChatClient:
         settings: Settings,
         *,
         tools: bool = True,
-        tap: Tap | None = None,
+        tap_exchange: Tap | None = None,
         learned: Iterable[str] = (),
         ollama: OllamaChat | None = None,
-        keep: Callable[[Collection[str]], object] = lambda features: None,
+        keep_features: Callable[[Collection[str]], object] = lambda features: None,
         kind: ServerKind | None = None,
     ) -> None:
-        """`learned`: what its server is known to refuse of requests; `keep` is told what it is
-        seen to refuse. `ollama`: its server is one, and speaks its own API. `kind` tells which
-        kind of server it is."""
+        """`learned`: what its server is known to refuse of requests; `keep_features` is told
+        what it is seen to refuse. `ollama`: its server is one, and speaks its own API. `kind`
+        tells which kind of server it is."""
         self.endpoint = endpoint
         self._settings = settings
         self._tools = tools
-        self._tap = tap
+        self._tap = tap_exchange
         self._adapter = Adapter(learned)
         self._ollama = ollama
-        self._keep = keep
+        self._keep = keep_features
         self._kind = kind or ServerKind(endpoint)
         self._transport: Transport | None = None
 
@@ -168,19 +168,19 @@ class ChatClient:
         exchange: CapturedExchange | None,
     ) -> AsyncGenerator[Chunk, None]:
         until = monotonic() + self._settings.number("network.total_timeout")
-        size, said = 0, False
+        size, has_begun = 0, False
         async for data in answer.bytes:
             if exchange:
                 exchange.chunk(data)
             size += len(data)
             for chunk in reader.feed(data):
-                said = True
+                has_begun = True
                 yield chunk
             if reader.failure or reader.done:
                 break
             self._check_limits(size, until)
         for chunk in reader.finish():
-            said = True
+            has_begun = True
             yield chunk
         if reader.failure:
             error = reader.failure
@@ -188,7 +188,7 @@ class ChatClient:
             raise error
         if reader.done:
             await drain_answer(answer)
-        if not said:
+        if not has_begun:
             message = f"{show_url(self.endpoint.base_url)} ended its reply before it began."
             raise narrow_kind(TransientError(message, "Try again."), "protocol")
 
@@ -208,67 +208,69 @@ class ChatClient:
         self, answer: HttpAnswer, exchange: CapturedExchange | None
     ) -> RequestRefused:
         data = b""
-        async for piece in answer.bytes:
+        async for received in answer.bytes:
             if exchange:
-                exchange.chunk(piece)
-            data += piece
+                exchange.chunk(received)
+            data += received
             if len(data) > REFUSAL:
                 break
         try:
             refusal = read_refusal(json.loads(data.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
             refusal = read_page(data.decode("utf-8", "replace"))
-        said = self._without_key(refusal.message)
-        return RequestRefused(answer.status, answer.headers, refusal._replace(message=said))
+        message = self._without_key(refusal.message)
+        return RequestRefused(answer.status, answer.headers, refusal._replace(message=message))
 
-    def _learn_refusal(self, refused: RequestRefused, sent: Body) -> bool:
+    def _learn_refusal(self, refused: RequestRefused, sent_body: Body) -> bool:
         """Tell whether the request can be changed so that it is taken; raises where tools go."""
         ollama = self._ollama if self._ollama and self._ollama.speaks else None
-        if ollama and ollama.learn(refused.status, refused.refusal, sent):
+        if ollama and ollama.learn(refused.status, refused.refusal, sent_body):
             return True
-        if self._adapter.learn(refused.status, refused.refusal, sent) is None:
+        if self._adapter.learn(refused.status, refused.refusal, sent_body) is None:
             return False
         self._keep(self._adapter.learned - PASSING)
-        if "tools" in sent and not self.tools:
+        if "tools" in sent_body and not self.tools:
             message = f"{self.name} does not take tools: {refused.refusal.message}"
-            hint = "Use a text dialect (--dialect auto) or another model."
+            advice = "Use a text dialect (--dialect auto) or another model."
             wholly = refuses_any_tools(refused.refusal)
-            raise ToolsRefusedError(message, hint, wholly) from None
+            raise ToolsRefusedError(message, advice, wholly) from None
         return True
 
     async def _explain_refusal(self, refused: RequestRefused) -> ModelError:
-        where = show_url(self.endpoint.base_url)
-        who = f"{self.endpoint.provider} at {where}"
+        shown_address = show_url(self.endpoint.base_url)
+        server_name = f"{self.endpoint.provider} at {shown_address}"
         if 300 <= refused.status < 400:
             target = show_url(refused.headers.get("location", ""))
-            message = f"{where} points to another address, {target}; andy does not follow it."
+            message = (
+                f"{shown_address} points to another address, {target}; andy does not follow it."
+            )
             return narrow_kind(
                 ModelError(message, "If you trust it, use it as --base-url."), "redirect"
             )
         if refused.refusal.code == "https":
-            return use_https(where)
+            return use_https(shown_address)
         if names_no_model(refused.status, refused.refusal):
-            return await self._unknown_model(who)
+            return await self._unknown_model(server_name)
         if refused.status in (404, 405):
-            message = f"There is no chat API at {where} ({refused.status})."
-            hint = "The address is probably wrong: it usually ends in /v1."
-            return narrow_kind(ModelError(message, hint), "not_found")
-        wait = retry_after(refused.headers)
+            message = f"There is no chat API at {shown_address} ({refused.status})."
+            advice = "The address is probably wrong: it usually ends in /v1."
+            return narrow_kind(ModelError(message, advice), "not_found")
+        retry_seconds = retry_after(refused.headers)
         key = self.endpoint.key_from
-        error = as_error(refused.status, refused.refusal, who, key, wait)
+        error = as_error(refused.status, refused.refusal, server_name, key, retry_seconds)
         if refused.headers.get("x-should-retry") == "false":
             return narrow_kind(ModelError(str(error), error.hint), error.kind)
         return error
 
-    async def _unknown_model(self, who: str) -> ModelError:
+    async def _unknown_model(self, server_name: str) -> ModelError:
         import difflib  # only for somebody who mistyped
 
         listed = await self.models()
-        near = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
-        hint = f"Did you mean {', '.join(near)}? " if near else ""
-        hint += "`andy models list` shows what there is."
+        nearest_names = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
+        advice = f"Did you mean {', '.join(nearest_names)}? " if nearest_names else ""
+        advice += "`andy models list` shows what there is."
         return narrow_kind(
-            ModelError(f"{who} has no model {self.endpoint.model!r}.", hint), "no_model"
+            ModelError(f"{server_name} has no model {self.endpoint.model!r}.", advice), "no_model"
         )
 
     def _without_key(self, text: str) -> str:

@@ -49,9 +49,9 @@ class ChoiceReader:
         self._said = False
         self._finished = False
 
-    def take(self, last: bool = False) -> list[Chunk]:
-        """Return the chunks read since; `last` also gives what waited for more."""
-        if last:
+    def take(self, is_last: bool = False) -> list[Chunk]:
+        """Return the chunks read since; `is_last` also gives what waited for more."""
+        if is_last:
             if self._half:
                 self._texts.append("\N{REPLACEMENT CHARACTER}")
                 self._half = ""
@@ -64,16 +64,16 @@ class ChoiceReader:
         chunks, self._chunks = self._chunks, []
         return chunks
 
-    def finish_reply(self, sure: bool) -> None:
-        """The server said that the reply is whole; `sure`: and nothing of it was unreadable."""
-        if sure and not self._finished:
+    def finish_reply(self, is_sure: bool) -> None:
+        """The server said that the reply is whole; `is_sure`: and nothing of it was unreadable."""
+        if is_sure and not self._finished:
             self._finish_choice("stop")
         if self._usage:
             self._flush_text()
             self._chunks.append(Chunk(usage=self._usage))
             self._usage = None
 
-    def read(self, event: Mapping[str, object], escaped: bool, sure: bool) -> None:
+    def read(self, event: Mapping[str, object], escaped: bool, is_sure: bool) -> None:
         usage = event.get("usage")
         if usage:
             self._usage = _read_usage(usage) or self._usage
@@ -82,18 +82,18 @@ class ChoiceReader:
             if isinstance(choice, dict) and not choice.get("index"):
                 self.any = True
                 self._read_choice(choice, escaped)
-                self._end_choice(choice, sure)
+                self._end_choice(choice, is_sure)
                 return
 
-    def _end_choice(self, choice: Mapping[str, object], sure: bool) -> None:
+    def _end_choice(self, choice: Mapping[str, object], is_sure: bool) -> None:
         finish = choice.get("finish_reason")
         reason = plain_finish(str(finish)) if finish else ""
         if reason == "error":
             self.given_up = str(finish)
-        elif reason and sure:
+        elif reason and is_sure:
             # vLLM's name for it, and SGLang's
-            stop = choice.get("stop_reason") or choice.get("matched_stop")
-            self._finish_choice(reason, stop if isinstance(stop, str) else "")
+            stop_reason = choice.get("stop_reason") or choice.get("matched_stop")
+            self._finish_choice(reason, stop_reason if isinstance(stop_reason, str) else "")
 
     def _read_choice(self, choice: Mapping[str, object], escaped: bool) -> None:
         delta = choice.get("delta")
@@ -138,17 +138,17 @@ class ChoiceReader:
         """The text of a list of parts; an object is its own JSON, for a dialect to read."""
         if not isinstance(content, list):
             return json.dumps(content, ensure_ascii=False)
-        said = []
-        for part in content:
-            if isinstance(part, str):
-                said.append(part)
-            elif isinstance(part, dict) and isinstance(part.get("text"), str):
-                said.append(part["text"])
-            elif isinstance(part, dict) and (thought := part.get("thinking")):
+        texts = []
+        for content_part in content:
+            if isinstance(content_part, str):
+                texts.append(content_part)
+            elif isinstance(content_part, dict) and isinstance(content_part.get("text"), str):
+                texts.append(content_part["text"])
+            elif isinstance(content_part, dict) and (thought := content_part.get("thinking")):
                 self._add_reasoning(
                     thought if isinstance(thought, str) else self._join_parts(thought)
                 )
-        return "".join(said)
+        return "".join(texts)
 
     def _add_calls(self, calls: list[object]) -> None:
         self._flush_text()
@@ -157,10 +157,10 @@ class ChoiceReader:
                 self._said = True
                 self._chunks.append(Chunk(call=read_call_delta(call)))
 
-    def _finish_choice(self, reason: str, stop: str = "") -> None:
+    def _finish_choice(self, reason: str, stopped_at: str = "") -> None:
         self._finished = True
         self._flush_text()
-        self._chunks.append(Chunk(finish=reason, stopped_at=stop))
+        self._chunks.append(Chunk(finish=reason, stopped_at=stopped_at))
 
     def _flush_text(self) -> None:
         if self._thoughts:
@@ -176,13 +176,13 @@ def whole_characters(text: str) -> tuple[str, str]:
 
     Some servers cut an escaped emoji in two, and half of one cannot be shown or stored.
     """
-    half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-    text = text[: len(text) - len(half)]
+    half_pair = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+    text = text[: len(text) - len(half_pair)]
     try:
         text.encode()
     except UnicodeEncodeError:
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text, half
+    return text, half_pair
 
 
 def read_call_delta(call: Mapping[str, object]) -> CallDelta:
@@ -212,9 +212,9 @@ def _call_position(index: object) -> int | None:
 def _read_usage(usage: object) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    taken = usage.get("prompt_tokens") or usage.get("input_tokens")
-    given = usage.get("completion_tokens") or usage.get("output_tokens")
+    input_count = usage.get("prompt_tokens") or usage.get("input_tokens")
+    output_count = usage.get("completion_tokens") or usage.get("output_tokens")
     return Usage(
-        taken if isinstance(taken, int) else 0,
-        given if isinstance(given, int) else 0,
+        input_count if isinstance(input_count, int) else 0,
+        output_count if isinstance(output_count, int) else 0,
     )

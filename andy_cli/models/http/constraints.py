@@ -116,8 +116,10 @@ def _is_ours(field: str, value: object) -> bool:
 
 
 def _schema_name(response_format: object) -> str:
-    named = response_format.get("json_schema") if isinstance(response_format, Mapping) else None
-    return str(named.get("name")) if isinstance(named, Mapping) else ""
+    named_schema = (
+        response_format.get("json_schema") if isinstance(response_format, Mapping) else None
+    )
+    return str(named_schema.get("name")) if isinstance(named_schema, Mapping) else ""
 
 
 def is_wrapped(written: Mapping[str, object]) -> bool:
@@ -128,14 +130,14 @@ def is_wrapped(written: Mapping[str, object]) -> bool:
 async def unwrap_answers(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
     """A reply whose text is the answer alone: `{"answer": "on"}` is `on`. It comes whole."""
     text = ""
-    async with closing_stream(chunks) as said:
-        async for chunk in said:
+    async with closing_stream(chunks) as reply_chunks:
+        async for chunk in reply_chunks:
             text += chunk.text
             if chunk.finish and text:
                 yield Chunk(text=read_answer(text))
                 text = ""
-            if any(rest := chunk._replace(text="")):
-                yield rest
+            if any(chunk_without_text := chunk._replace(text="")):
+                yield chunk_without_text
     if text:
         yield Chunk(text=read_answer(text))
 
@@ -143,10 +145,10 @@ async def unwrap_answers(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, 
 def read_answer(text: str) -> str:
     """The answer in our object; another text is that of a server that read no field."""
     try:
-        found = json.loads(text)
+        answer_object = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    if not isinstance(found, dict) or KEY not in found:
+    if not isinstance(answer_object, dict) or KEY not in answer_object:
         return text
-    answer = found[KEY]
+    answer = answer_object[KEY]
     return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)

@@ -56,27 +56,27 @@ class Direct:
 
 
 def _make_client(endpoint: Endpoint, settings: Settings) -> httpx2.AsyncClient:
-    here = is_loopback(endpoint.base_url)
+    is_local = is_loopback(endpoint.base_url)
     return httpx2.AsyncClient(
-        timeout=_make_timeout(settings, here),
+        timeout=_make_timeout(settings, is_local),
         verify=_trusted_context(endpoint.base_url),
         # A proxy is of no use for this machine, and few people think of NO_PROXY.
-        trust_env=not here,
+        trust_env=not is_local,
     )
 
 
-def _make_timeout(settings: Settings, here: bool) -> httpx2.Timeout:
+def _make_timeout(settings: Settings, is_local: bool) -> httpx2.Timeout:
     connect = settings.number("network.connect_timeout")
-    return httpx2.Timeout(idle_seconds(settings, here), connect=connect, pool=connect)
+    return httpx2.Timeout(idle_seconds(settings, is_local), connect=connect, pool=connect)
 
 
-def idle_seconds(settings: Settings, here: bool) -> float:
+def idle_seconds(settings: Settings, is_local: bool) -> float:
     """Return how long a server may say nothing. A model on this machine may be slow to begin:
     unless somebody chose the value, it is given five times as long.
     """
-    idle = settings.number("network.idle_timeout")
+    idle_timeout = settings.number("network.idle_timeout")
     chosen = settings["network.idle_timeout"].origin != "default"
-    return idle if chosen or not here else 5 * idle
+    return idle_timeout if chosen or not is_local else 5 * idle_timeout
 
 
 def _trusted_context(url: str) -> ssl.SSLContext | bool:
@@ -111,12 +111,14 @@ async def speaks_tls(url: str) -> bool:
     import asyncio  # it runs us
     from contextlib import suppress
 
-    parts = urlsplit(url)
+    url_parts = urlsplit(url)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         async with asyncio.timeout(HANDSHAKE):
-            _, writer = await asyncio.open_connection(parts.hostname, parts.port or 80, ssl=context)
+            _, writer = await asyncio.open_connection(
+                url_parts.hostname, url_parts.port or 80, ssl=context
+            )
     except (OSError, TimeoutError, ValueError):
         return False
     writer.close()
@@ -127,60 +129,66 @@ async def speaks_tls(url: str) -> bool:
 
 def no_answer(error: BaseException, url: str) -> ModelError:
     """A failure of the connection, in a sentence that says what to do."""
-    where = show_url(url)
+    shown_address = show_url(url)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
-        return _explain_unreachable(where, "no connection in time", "timeout")
+        return _explain_unreachable(shown_address, "no connection in time", "timeout")
     if isinstance(error, httpx2.TimeoutException):
-        message = f"{where} has said nothing for too long."
-        hint = "The server may be overloaded, or the model slow: see network.idle_timeout."
-        return narrow_kind(TransientError(message, hint), "timeout")
+        message = f"{shown_address} has said nothing for too long."
+        advice = "The server may be overloaded, or the model slow: see network.idle_timeout."
+        return narrow_kind(TransientError(message, advice), "timeout")
     if isinstance(error, httpx2.ConnectError):
-        return _not_connected(error, where)
+        return _not_connected(error, shown_address)
     if isinstance(error, httpx2.ProxyError):
-        return _explain_unreachable(where, f"the proxy refused ({error})", "connect")
+        return _explain_unreachable(shown_address, f"the proxy refused ({error})", "connect")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return narrow_kind(ModelError(f"{where} is no address to reach: {error}"), "connect")
-    message = f"The connection to {where} broke off ({_error_words(error)})."
-    hint = "Try again. If it stays so, what listens there is probably no model server."
-    return narrow_kind(TransientError(message, hint), "protocol")
+        return narrow_kind(
+            ModelError(f"{shown_address} is no address to reach: {error}"), "connect"
+        )
+    message = f"The connection to {shown_address} broke off ({_error_words(error)})."
+    advice = "Try again. If it stays so, what listens there is probably no model server."
+    return narrow_kind(TransientError(message, advice), "protocol")
 
 
 def _error_words(error: BaseException) -> str:
     return str(error).strip().rstrip(".") or type(error).__name__
 
 
-def _not_connected(error: BaseException, where: str) -> ModelError:
+def _not_connected(error: BaseException, shown_address: str) -> ModelError:
     causes = list(_list_causes(error))
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-        message = f"The certificate of {where} is not trusted: {_error_words(error)}."
-        hint = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
-        return narrow_kind(ModelError(message, hint), "certificate")
+        message = f"The certificate of {shown_address} is not trusted: {_error_words(error)}."
+        advice = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
+        return narrow_kind(ModelError(message, advice), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        message = f"cannot reach {where}: it does not speak https."
+        message = f"cannot reach {shown_address}: it does not speak https."
         return narrow_kind(ModelError(message, "Write http:// in --base-url."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return _explain_unreachable(where, "there is no such host name, or no network", "dns")
+        return _explain_unreachable(
+            shown_address, "there is no such host name, or no network", "dns"
+        )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return _explain_unreachable(where, "connection refused", "connect")
-    return _explain_unreachable(where, _error_words(error), "connect")
+        return _explain_unreachable(shown_address, "connection refused", "connect")
+    return _explain_unreachable(shown_address, _error_words(error), "connect")
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
     """The error, what it came from, and the members of groups on the way."""
-    found: list[BaseException] = []
+    causes: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
-        each = waiting.pop()
-        if each is None or each in found:
+        cause = waiting.pop()
+        if cause is None or cause in causes:
             continue
-        found.append(each)
-        waiting += [each.__cause__, each.__context__]
-        if isinstance(each, BaseExceptionGroup):
-            waiting += each.exceptions
-    return found
+        causes.append(cause)
+        waiting += [cause.__cause__, cause.__context__]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+    return causes
 
 
-def _explain_unreachable(where: str, why: str, kind: str) -> ModelError:
-    message = f"cannot reach {where}: {why}."
-    hint = "Is the server running, and is the address right? --base-url or --model choose another."
-    return narrow_kind(TransientError(message, hint), kind)
+def _explain_unreachable(shown_address: str, reason: str, kind: str) -> ModelError:
+    message = f"cannot reach {shown_address}: {reason}."
+    advice = (
+        "Is the server running, and is the address right? --base-url or --model choose another."
+    )
+    return narrow_kind(TransientError(message, advice), kind)

@@ -109,14 +109,14 @@ def find_features(status: int, refusal: ServerRefusal, request: Request) -> Iter
         return
     if blamed:
         yield LIMIT
-    said = f"{refusal.text or refusal.message} {' '.join(refusal.fields)}"
-    yield from _in_messages(said, request)
-    if status in INVALID or REFUSED.search(f"{said} {refusal.code}"):
+    refusal_text = f"{refusal.text or refusal.message} {' '.join(refusal.fields)}"
+    yield from _in_messages(refusal_text, request)
+    if status in INVALID or REFUSED.search(f"{refusal_text} {refusal.code}"):
         yield from _named_fields(refusal, request)
-    if CONSTRAINT.search(said) and TOOLS not in request:
+    if CONSTRAINT.search(refusal_text) and TOOLS not in request:
         yield from find_ours(request)
-    yield from _in_words(said, refusal, request)
-    yield from _in_template(said, request)
+    yield from _in_words(refusal_text, refusal, request)
+    yield from _in_template(refusal_text, request)
 
 
 def refuses_any_tools(refusal: ServerRefusal) -> bool:
@@ -129,7 +129,7 @@ def blames_value(refusal: ServerRefusal) -> bool:
     return FAULTY_LIMIT.search(refusal.message) is not None
 
 
-def _blames_one_tool(said: str, request: Request) -> bool:
+def _blames_one_tool(refusal_text: str, request: Request) -> bool:
     """Tell whether a place among the tools is named, or one of them by its name in quotes."""
     tools = request.get(TOOLS)
     functions = [
@@ -138,8 +138,8 @@ def _blames_one_tool(said: str, request: Request) -> bool:
         if isinstance(tool, Mapping)
     ]
     names = {str(function.get("name")) for function in functions if isinstance(function, Mapping)}
-    quoted = {found[1] for found in QUOTED.finditer(said)}
-    return PART_OF_TOOL.search(said) is not None or not names.isdisjoint(quoted)
+    quoted = {quotation[1] for quotation in QUOTED.finditer(refusal_text)}
+    return PART_OF_TOOL.search(refusal_text) is not None or not names.isdisjoint(quoted)
 
 
 def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
@@ -147,34 +147,38 @@ def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
     limits = [name for name in LIMITS if name in request]
     if not limits or OF_INPUT.search(refusal.message):
         return False
-    asked = any(re.search(rf"\b{request[name]}\b", refusal.message) for name in limits)
-    named = OUTPUT.search(refusal.message) or any(_is_named(name, refusal) for name in limits)
-    return bool(named or asked) and blames_value(refusal)
+    is_asked = any(re.search(rf"\b{request[name]}\b", refusal.message) for name in limits)
+    is_named = OUTPUT.search(refusal.message) or any(_is_named(name, refusal) for name in limits)
+    return bool(is_named or is_asked) and blames_value(refusal)
 
 
-def _is_field_named(name: str, said: str) -> bool:
-    return bool(re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", said))
+def _is_field_named(name: str, refusal_text: str) -> bool:
+    return bool(re.search(rf"\b{name}\b" if "_" in name else rf"\W{{2}}{name}['\"`]", refusal_text))
 
 
-def _in_messages(said: str, request: Request) -> Iterator[str]:
+def _in_messages(refusal_text: str, request: Request) -> Iterator[str]:
     """List the fields that are named inside the messages."""
     messages = _wire_messages(request)
-    if CALL_ID.search(said):
+    if CALL_ID.search(refusal_text):
         yield SHORT_IDS
-    if "reasoning_content" in said and DEMANDED.search(said) and "remove" not in said:
+    if (
+        "reasoning_content" in refusal_text
+        and DEMANDED.search(refusal_text)
+        and "remove" not in refusal_text
+    ):
         yield REASONING
     for name in sorted({*chain.from_iterable(messages)} - CORE):
-        if _is_field_named(name, said):
+        if _is_field_named(name, refusal_text):
             yield f"messages.{name}"
-    for place, name in PLACE.findall(said):
-        if int(place) < len(messages):
-            yield from _at_place(messages[int(place)], name, said)
+    for message_index, name in PLACE.findall(refusal_text):
+        if int(message_index) < len(messages):
+            yield from _at_place(messages[int(message_index)], name, refusal_text)
 
 
-def _at_place(message: WireMessage, name: str, said: str) -> Iterator[str]:
+def _at_place(message: WireMessage, name: str, refusal_text: str) -> Iterator[str]:
     if name == "role":
         yield ROLES.get(str(message.get("role")), ALTERNATION)
-    if (name == "content" or "content" in said) and not message.get("content"):
+    if (name == "content" or "content" in refusal_text) and not message.get("content"):
         yield NULL_CONTENT if message.get("content") is None else EMPTY_CONTENT
 
 
@@ -198,12 +202,12 @@ def _named_fields(refusal: ServerRefusal, request: Request) -> Iterator[str]:
 def _is_named(name: str, refusal: ServerRefusal) -> bool:
     if name in refusal.fields:
         return True
-    said = refusal.text or refusal.message
+    refusal_text = refusal.text or refusal.message
     # `stop` and `seed` are words of English too: they are names in quotes and behind a colon.
     if "_" not in name and name != "temperature":
         pattern = rf"[`'\"]{name}\b|: {name}$|\b(parameter|field) {name}\b"
-        return re.search(pattern, said) is not None
-    return name in said or name.replace("_", "") in _camel_words(said)
+        return re.search(pattern, refusal_text) is not None
+    return name in refusal_text or name.replace("_", "") in _camel_words(refusal_text)
 
 
 def _camel_words(text: str) -> set[str]:
@@ -211,22 +215,26 @@ def _camel_words(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b", text)}
 
 
-def _in_words(said: str, refusal: ServerRefusal, request: Request) -> Iterator[str]:
+def _in_words(refusal_text: str, refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """Find what is refused in words, where no field is named."""
-    if ORDER.search(said):
+    if ORDER.search(refusal_text):
         yield ALTERNATION
-    if not REFUSED.search(said):
+    if not REFUSED.search(refusal_text):
         return
-    if USER_LAST.search(said):
+    if USER_LAST.search(refusal_text):
         yield TOOL_ROLE
-    yield from _in_roles(said, request)
-    if TOOLS in request and CALLING.search(said) and not _blames_one_tool(said, request):
+    yield from _in_roles(refusal_text, request)
+    if (
+        TOOLS in request
+        and CALLING.search(refusal_text)
+        and not _blames_one_tool(refusal_text, request)
+    ):
         yield TOOLS
-    if re.search(r"\b(content|text|parts|empty|blank)\b", said, re.IGNORECASE):
+    if re.search(r"\b(content|text|parts|empty|blank)\b", refusal_text, re.IGNORECASE):
         yield from _list_empty_contents(request)
     if "stream" in refusal.fields:
         yield STREAM
-    if TOO_MUCH.search(said):
+    if TOO_MUCH.search(refusal_text):
         yield EXTRAS
 
 
@@ -235,25 +243,27 @@ def _list_empty_contents(request: Request) -> Iterator[str]:
         yield NULL_CONTENT if message["content"] is None else EMPTY_CONTENT
 
 
-def _in_roles(said: str, request: Request) -> Iterator[str]:
+def _in_roles(refusal_text: str, request: Request) -> Iterator[str]:
     """List the roles that are refused, by name or because others are demanded."""
     roles = {message.get("role") for message in _wire_messages(request)}
-    for found in ROLE.finditer(said):
-        named = next(name for name in found.groups() if name).lower()
+    for role_match in ROLE.finditer(refusal_text):
+        role_name = next(name for name in role_match.groups() if name).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
-        yield ROLES[named] if named in roles or named != "developer" else SYSTEM_ROLE
-    if re.search(r"\brole", said, re.I):
-        yield from _list_unnamed_roles(said.lower(), roles)
+        yield ROLES[role_name] if role_name in roles or role_name != "developer" else SYSTEM_ROLE
+    if re.search(r"\brole", refusal_text, re.I):
+        yield from _list_unnamed_roles(refusal_text.lower(), roles)
 
 
-def _list_unnamed_roles(said: str, roles: Collection[object]) -> list[str]:
+def _list_unnamed_roles(refusal_text: str, roles: Collection[object]) -> list[str]:
     """List the roles of a request that are not among those that a refusal names."""
-    return [feature for role, feature in ROLES.items() if role in roles and role not in said]
+    return [
+        feature for role, feature in ROLES.items() if role in roles and role not in refusal_text
+    ]
 
 
-def _in_template(said: str, request: Request) -> Iterator[str]:
+def _in_template(refusal_text: str, request: Request) -> Iterator[str]:
     """Yield what templates fail over that say no more than that: tools, then every role but two."""
-    if TEMPLATE.search(said):
+    if TEMPLATE.search(refusal_text):
         if TOOLS in request:
             yield TOOLS
         yield ALTERNATION

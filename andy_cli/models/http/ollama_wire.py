@@ -48,8 +48,8 @@ def chat_address(base_url: str) -> str:
 
 def _write_options(body: Body) -> Body:
     options = {OPTIONS[name]: body[name] for name in OPTIONS if body.get(name) is not None}
-    if isinstance(stop := options.get("stop"), str):
-        options["stop"] = [stop]
+    if isinstance(stop_text := options.get("stop"), str):
+        options["stop"] = [stop_text]
     return options
 
 
@@ -71,8 +71,8 @@ def write_request(body: Body) -> Body:
     }
     if body.get("tools") and body.get("tool_choice") != "none":
         request["tools"] = body["tools"]
-    if (form := _write_format(body.get("response_format"))) is not None:
-        request["format"] = form
+    if (answer_format := _write_format(body.get("response_format"))) is not None:
+        request["format"] = answer_format
     if effort := body.get("reasoning_effort"):
         request["think"] = False if effort == "none" else effort
     request |= {name: body[name] for name in OWN if name in body}
@@ -92,8 +92,8 @@ def _write_format(value: object) -> object:
     """`json` or a schema; None for any text."""
     if not isinstance(value, Mapping) or value.get("type") not in ("json_object", "json_schema"):
         return None
-    named = value.get("json_schema")
-    schema = named.get("schema") if isinstance(named, Mapping) else None
+    named_schema = value.get("json_schema")
+    schema = named_schema.get("schema") if isinstance(named_schema, Mapping) else None
     return schema or "json"
 
 
@@ -112,18 +112,18 @@ def _write_message(
 ) -> dict[str, object]:
     role = "system" if message.get("role") == "developer" else message.get("role")
     text, images = _write_content(message.get("content"))
-    made: dict[str, object] = {"role": role, "content": text}
+    ollama_message: dict[str, object] = {"role": role, "content": text}
     if images:
-        made["images"] = images
+        ollama_message["images"] = images
     if thoughts := message.get("reasoning_content"):
-        made["thinking"] = thoughts
+        ollama_message["thinking"] = thoughts
     if calls:
-        made["tool_calls"] = calls
+        ollama_message["tool_calls"] = calls
     if role == "tool":
         id = message.get("tool_call_id")
-        made["tool_name"] = names.get(id) or message.get("name") or ""
-        made["tool_call_id"] = id or ""
-    return made
+        ollama_message["tool_name"] = names.get(id) or message.get("name") or ""
+        ollama_message["tool_call_id"] = id or ""
+    return ollama_message
 
 
 def _write_call(call: Wire) -> Wire:
@@ -135,8 +135,8 @@ def _write_call(call: Wire) -> Wire:
             arguments = json.loads(arguments or "{}")
     if not isinstance(arguments, Mapping):
         arguments = {} if arguments is None else {"arguments": arguments}
-    named = {"name": function.get("name") or "", "arguments": arguments}
-    return {"id": call.get("id") or "", "function": named}
+    ollama_function = {"name": function.get("name") or "", "arguments": arguments}
+    return {"id": call.get("id") or "", "function": ollama_function}
 
 
 def _wire_function(call: Wire) -> Wire:
@@ -153,10 +153,19 @@ def _write_content(content: object) -> tuple[str, list[str]]:
     """The text of a message, and its pictures in base64."""
     if isinstance(content, str):
         return content, []
-    parts = find_mappings(content)
-    texts = [text for part in parts if isinstance(text := part.get("text"), str)]
-    pictures = [part["image_url"] for part in parts if part.get("type") == "image_url"]
-    if foreign := {part.get("type") for part in parts} - {"text", "image_url"}:
+    content_parts = find_mappings(content)
+    texts = [
+        text for content_part in content_parts if isinstance(text := content_part.get("text"), str)
+    ]
+    pictures = [
+        content_part["image_url"]
+        for content_part in content_parts
+        if content_part.get("type") == "image_url"
+    ]
+    if foreign := {content_part.get("type") for content_part in content_parts} - {
+        "text",
+        "image_url",
+    }:
         kinds = ", ".join(sorted(map(str, foreign)))
         raise BadRequestError(f"Ollama reads texts and pictures, no {kinds}.")
     return "\n".join(texts), [_read_picture(picture) for picture in pictures]
@@ -194,11 +203,11 @@ class OllamaReader:
     def feed(self, data: bytes) -> list[Chunk]:
         if self.failure or self.done:
             return []
-        *lines, rest = data.split(b"\n")
+        *lines, unfinished_line = data.split(b"\n")
         if lines:
             lines[0] = b"".join((*self._pieces, lines[0]))
             self._pieces = []
-        self._pieces.append(rest)
+        self._pieces.append(unfinished_line)
         for line in lines:
             self._read_line(line)
         return self._choices.take()
@@ -210,7 +219,7 @@ class OllamaReader:
             if self._stray and not self._read_any:
                 begun = self._stray.startswith("{")
                 self.failure = cut_off() if begun else not_a_reply(self._stray)
-        return self._choices.take(last=self._choices.any)
+        return self._choices.take(is_last=self._choices.any)
 
     def _read_line(self, line: bytes) -> None:
         text = line.decode("utf-8", "replace").strip()
@@ -238,11 +247,11 @@ class OllamaReader:
         }
         ended = event.get("done") is True
         choice = {"delta": delta, "finish_reason": self._finish_reason(event) if ended else None}
-        said = {"choices": [choice], "usage": _read_usage(event)}
-        self._choices.read(said, escaped="\\u" in line, sure=not self._stray)
+        chat_event = {"choices": [choice], "usage": _read_usage(event)}
+        self._choices.read(chat_event, escaped="\\u" in line, is_sure=not self._stray)
         if ended:
             self.done = True
-            self._choices.finish_reply(sure=not self._stray)
+            self._choices.finish_reply(is_sure=not self._stray)
 
     def _number_call(self, call: Wire) -> Wire:
         """A call is whole wherever it stands; not every version numbers them."""
@@ -257,7 +266,9 @@ class OllamaReader:
 
 def _read_usage(event: Mapping[str, object]) -> Wire | None:
     counts = {"prompt_tokens": "prompt_eval_count", "completion_tokens": "eval_count"}
-    usage = {name: event[own] for name, own in counts.items() if own in event}
+    usage = {
+        name: event[ollama_name] for name, ollama_name in counts.items() if ollama_name in event
+    }
     return usage or None
 
 

@@ -52,8 +52,10 @@ def read_refusal(body: object) -> ServerRefusal:
     inner = body.get("error")
     if isinstance(inner, Mapping):
         body = inner
-    said = "; ".join(dict.fromkeys(_find_words(body)))
-    return ServerRefusal(_clean_line(said), _error_code(body), fields, *_error_labels(body), text)
+    joined_words = "; ".join(dict.fromkeys(_find_words(body)))
+    return ServerRefusal(
+        _clean_line(joined_words), _error_code(body), fields, *_error_labels(body), text
+    )
 
 
 WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
@@ -80,22 +82,22 @@ NAMES = 20
 DEEPEST = 6
 
 
-def _find_words(said: object, depth: int = 0) -> Iterator[str]:
+def _find_words(refusal_part: object, depth: int = 0) -> Iterator[str]:
     """The sentences of a refusal, wherever they stand."""
-    if isinstance(said, str):
-        yield said
+    if isinstance(refusal_part, str):
+        yield refusal_part
     elif depth >= DEEPEST:
         return
-    elif isinstance(said, list):
-        for item in said[:NAMES]:
+    elif isinstance(refusal_part, list):
+        for item in refusal_part[:NAMES]:
             yield from _find_words(item, depth + 1)
-    elif isinstance(said, Mapping):
-        words = (_find_words(said.get(key), depth + 1) for key in WORDS)
+    elif isinstance(refusal_part, Mapping):
+        words = (_find_words(refusal_part.get(key), depth + 1) for key in WORDS)
         first = next(chain.from_iterable(words), None)
-        place = said.get("loc")
+        location = refusal_part.get("loc")
         if first is not None:  # FastAPI, vLLM and Mistral say where
-            is_placed = isinstance(place, list)
-            yield f"{first} ({said.get('type')}): {place}" if is_placed else first
+            is_placed = isinstance(location, list)
+            yield f"{first} ({refusal_part.get('type')}): {location}" if is_placed else first
 
 
 def _find_texts(body: object, depth: int = 0) -> Iterator[str]:
@@ -126,10 +128,10 @@ def _find_fields(body: object, depth: int = 0) -> Iterator[str]:
                 yield from _find_fields(value, depth + 1)
 
 
-def _field_names(place: str | list[object]) -> Iterator[str]:
+def _field_names(location: str | list[object]) -> Iterator[str]:
     """`body`, `messages`, 2, `name` is messages.2.name, and so is /messages/2/name."""
-    steps = place.strip("/").split("/") if isinstance(place, str) else place
-    if field := ".".join(str(step) for step in steps if step != "body"):
+    segments = location.strip("/").split("/") if isinstance(location, str) else location
+    if field := ".".join(str(segment) for segment in segments if segment != "body"):
         yield field[:LONGEST]
 
 
@@ -139,13 +141,17 @@ def _error_labels(body: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _error_code(body: Mapping[str, object]) -> str:
-    parts = (body.get("type"), body.get("code"), body.get("status"))
-    return " ".join(str(part) for part in parts if part is not None).lower()
+    code_parts = (body.get("type"), body.get("code"), body.get("status"))
+    return " ".join(str(code_part) for code_part in code_parts if code_part is not None).lower()
 
 
 def _clean_line(text: str) -> str:
     """On one line, and without characters that only a terminal would act on."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * LONGEST]).split())
+    line = " ".join(
+        "".join(
+            character if character.isprintable() else " " for character in text[: 2 * LONGEST]
+        ).split()
+    )
     return line if len(line) <= LONGEST else line[:LONGEST] + "…"
 
 
@@ -170,16 +176,16 @@ def _status_by_words(code: str) -> int:
 def as_error(
     status: int,
     refusal: ServerRefusal,
-    who: str,
+    server_name: str,
     key_from: str = "",
     retry_after: float | None = None,
 ) -> ModelError:
-    """The refusal as one sentence. `who` begins it: a name of the server."""
+    """The refusal as one sentence. `server_name` begins it: a name of the server."""
     quoted = f": {refusal.message}" if refusal.message else "."
     if is_quota(status, refusal):
         return narrow_kind(
             ModelError(
-                f"{who} says that the account has no quota left{quoted}",
+                f"{server_name} says that the account has no quota left{quoted}",
                 "Check the plan and billing of the account, or choose another with --model.",
             ),
             "quota",
@@ -192,34 +198,36 @@ def as_error(
             ),
             "context",
         )
-    if error := _not_to_be_mended(status, refusal, who, quoted):
+    if error := _not_to_be_mended(status, refusal, server_name, quoted):
         return error
     if status in PASSING:
-        return _transient_error(status, who, quoted, retry_after)
+        return _transient_error(status, server_name, quoted, retry_after)
     if status in (401, 403):
-        return _no_entry(status, who, quoted, key_from)
+        return _no_entry(status, server_name, quoted, key_from)
     if status == 413:
         return narrow_kind(
             ModelError(
-                f"{who} finds the request too large{quoted}",
+                f"{server_name} finds the request too large{quoted}",
                 "Ask for less at a time.",
             ),
             "too_large",
         )
-    return narrow_kind(ModelError(f"{who} refused the request ({status}){quoted}"), "bad_request")
+    return narrow_kind(
+        ModelError(f"{server_name} refused the request ({status}){quoted}"), "bad_request"
+    )
 
 
 def _not_to_be_mended(
-    status: int, refusal: ServerRefusal, who: str, quoted: str
+    status: int, refusal: ServerRefusal, server_name: str, quoted: str
 ) -> ModelError | None:
     """Refusals that no change of the request by us can help."""
     if "content_filter" in refusal.code or "content_policy" in refusal.code:
-        message, hint = f"{who} holds the request back{quoted}", "Say it otherwise."
-        return narrow_kind(ModelError(message, hint), "filtered")
+        message, advice = f"{server_name} holds the request back{quoted}", "Say it otherwise."
+        return narrow_kind(ModelError(message, advice), "filtered")
     if status == 407:
-        message = f"A proxy on the way to {who} wants a name and a password (407)."
-        hint = "Write them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT."
-        return narrow_kind(ModelError(message, hint), "proxy")
+        message = f"A proxy on the way to {server_name} wants a name and a password (407)."
+        advice = "Write them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT."
+        return narrow_kind(ModelError(message, advice), "proxy")
     return None
 
 
@@ -307,20 +315,20 @@ def _seconds_until(date: str) -> float:
 
 
 def _transient_error(
-    status: int, who: str, quoted: str, retry_after: float | None
+    status: int, server_name: str, quoted: str, retry_after: float | None
 ) -> TransientError:
     if status == 429:
-        what, kind = "asks for fewer requests", "rate_limit"
+        failure_words, kind = "asks for fewer requests", "rate_limit"
     elif status in (503, 529):
-        what, kind = "is overloaded", "overloaded"
+        failure_words, kind = "is overloaded", "overloaded"
     else:
-        what, kind = "failed", "server"
-    hint = (
+        failure_words, kind = "failed", "server"
+    advice = (
         f"It may be tried again in {_spell_seconds(retry_after)}."
         if retry_after
         else "Try again later."
     )
-    error = TransientError(f"{who} {what} ({status}){quoted}", hint, retry_after)
+    error = TransientError(f"{server_name} {failure_words} ({status}){quoted}", advice, retry_after)
     error.kind = kind
     return error
 
@@ -330,17 +338,17 @@ def _spell_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{minutes} min ({seconds:.0f} s)"
 
 
-def _no_entry(status: int, who: str, quoted: str, key_from: str) -> AuthError:
+def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> AuthError:
     key = f"the key in {key_from}" if key_from else "a request without a key"
-    hint = f"Check {key_from}." if key_from else "Set the provider's key; see `andy models list`."
-    verb = "does not accept" if status == 401 else "does not allow this with"
-    error = AuthError(f"{who} {verb} {key} ({status}){quoted}", hint)
+    advice = f"Check {key_from}." if key_from else "Set the provider's key; see `andy models list`."
+    refusal_verb = "does not accept" if status == 401 else "does not allow this with"
+    error = AuthError(f"{server_name} {refusal_verb} {key} ({status}){quoted}", advice)
     error.kind = "auth" if status == 401 else "forbidden"
     return error
 
 
-def use_https(where: str) -> ModelError:
-    message = f"{where} speaks https, and was asked by http."
+def use_https(shown_address: str) -> ModelError:
+    message = f"{shown_address} speaks https, and was asked by http."
     return narrow_kind(ModelError(message, "Write https:// in --base-url."), "protocol")
 
 

@@ -35,11 +35,13 @@ class ThroughOpenAI:
                 yield answer
             return
         url = self._endpoint.base_url
-        known, extra = _split_body(body)
+        known_fields, extra_fields = _split_body(body)
         async with AsyncExitStack() as stack:
             try:
                 create = self._api.chat.completions.with_streaming_response.create
-                response = await stack.enter_async_context(create(**known, extra_body=extra))
+                response = await stack.enter_async_context(
+                    create(**known_fields, extra_body=extra_fields)
+                )
                 yield HttpAnswer(response.status_code, response.headers, response.iter_bytes())
             except openai.APIStatusError as error:
                 refused = error.response
@@ -56,18 +58,18 @@ class ThroughOpenAI:
         await self._direct.close()
 
 
-def _make_client(endpoint: Endpoint, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+def _make_client(endpoint: Endpoint, http_client: httpx2.AsyncClient) -> openai.AsyncOpenAI:
     # The package insists on a key; servers without one ignore it.
     options: dict[str, Any] = {
         "api_key": endpoint.key or "none",
         "max_retries": 0,
-        "http_client": http,
-        "timeout": http.timeout,
+        "http_client": http_client,
+        "timeout": http_client.timeout,
     }
-    parts = urlsplit(endpoint.base_url)
-    if (parts.hostname or "").endswith(AZURE) and "/openai/v1" not in parts.path:
+    url_parts = urlsplit(endpoint.base_url)
+    if (url_parts.hostname or "").endswith(AZURE) and "/openai/v1" not in url_parts.path:
         return openai.AsyncAzureOpenAI(
-            azure_endpoint=f"{parts.scheme}://{parts.netloc}",
+            azure_endpoint=f"{url_parts.scheme}://{url_parts.netloc}",
             api_version=os.environ.get("OPENAI_API_VERSION") or AZURE_VERSION,
             **options,
         )
@@ -89,5 +91,5 @@ KNOWN = {
 
 def _split_body(body: Body) -> tuple[dict[str, Any], Body]:
     """Split off what the package has parameters for from what it passes on unseen."""
-    known = {name: value for name, value in body.items() if name in KNOWN}
-    return known, {name: value for name, value in body.items() if name not in KNOWN}
+    known_fields = {name: value for name, value in body.items() if name in KNOWN}
+    return known_fields, {name: value for name, value in body.items() if name not in KNOWN}

@@ -72,7 +72,7 @@ class WireReader:
             elif self._stray and not self._read_any:
                 self.failure = not_a_reply(self._stray)
         # Usage without a reply is nothing that was said: the request may be tried again.
-        return self._choices.take(last=self._choices.any)
+        return self._choices.take(is_last=self._choices.any)
 
     def _begin_reading(self, data: bytes) -> bytes:
         """Find out from the first character what is coming; return what follows."""
@@ -104,15 +104,15 @@ class WireReader:
         """Cut into lines, keeping the last if it is not whole; nothing is looked at twice."""
         if self._after_return and data.startswith(b"\n"):
             data = data[1:]
-        cut = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        lines_end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         self._after_return = data.endswith(b"\r") or (self._after_return and not data)
-        if not cut:
+        if not lines_end:
             self._pieces.append(data)
             return []
-        end, rest = data[:cut], data[cut:]
+        end, unfinished_line = data[:lines_end], data[lines_end:]
         if self._pieces:
             end = b"".join((*self._pieces, end))
-        self._pieces = [rest] if rest else []
+        self._pieces = [unfinished_line] if unfinished_line else []
         block = end.decode("utf-8", "replace")
         if "\r" in block:
             block = block.replace("\r\n", "\n").replace("\r", "\n")
@@ -131,16 +131,16 @@ class WireReader:
         if payload == DONE:
             self._end_event()
             self.done = True
-            self._end_reply(sure=not self._damaged)
+            self._end_reply(is_sure=not self._damaged)
         elif payload:
             self._held.append(payload)
 
-    def _end_reply(self, sure: bool) -> None:
+    def _end_reply(self, is_sure: bool) -> None:
         """The server has said all: that is a reply only if there was a choice in it."""
         if self.failure:
             return
         if self._choices.any:
-            self._choices.finish_reply(sure)
+            self._choices.finish_reply(is_sure)
         elif self._damaged and not self._read_any:
             self.failure = not_a_reply("")
         else:
@@ -159,14 +159,14 @@ class WireReader:
 
     def _end_event(self) -> None:
         """An event of several lines, or one whose line could not be read at once, is over."""
-        held, is_error = self._held, self._is_error
+        held_lines, is_error = self._held, self._is_error
         self._held, self._is_error = [], False
-        if not held:
+        if not held_lines:
             return
-        events, damaged = _parse_lines(held)
+        events, damaged = _parse_lines(held_lines)
         self._damaged = self._damaged or damaged
         if is_error and not any(_is_error(event) for event in events):
-            self.failure = error_in_reply({"error": events[0] if events else " ".join(held)})
+            self.failure = error_in_reply({"error": events[0] if events else " ".join(held_lines)})
             return
         for event in events:
             self._take_event(event, "\\u")
@@ -179,7 +179,7 @@ class WireReader:
         if ("error" in event or "choices" not in event) and _is_error(event):
             self.failure = error_in_reply(event)
             return
-        self._choices.read(event, escaped="\\u" in line, sure=not self._damaged)
+        self._choices.read(event, escaped="\\u" in line, is_sure=not self._damaged)
         if self._choices.given_up:
             self.failure = _given_up(self._choices.given_up)
 
@@ -201,7 +201,7 @@ class WireReader:
 
     def _end_whole(self, events: Sequence[object], text: str) -> None:
         if self._choices.any or any(map(_is_reply, events)):
-            self._end_reply(sure=True)
+            self._end_reply(is_sure=True)
         else:
             self.failure = not_a_reply(text)
 
@@ -228,22 +228,24 @@ def _parse_lines(lines: Sequence[str]) -> tuple[list[object], bool]:
     if not damaged or len(lines) == 1:
         return events, damaged
     read = [_parse_objects(line) for line in lines]
-    return [event for found, _ in read for event in found], any(bad for _, bad in read)
+    return [event for line_events, _ in read for event in line_events], any(
+        is_damaged for _, is_damaged in read
+    )
 
 
 def _parse_objects(text: str) -> tuple[list[object], bool]:
     """The JSON values that stand one after another, and whether something else came after."""
-    found: list[object] = []
-    at = 0
-    while at < len(text):
+    values: list[object] = []
+    position = 0
+    while position < len(text):
         try:
-            value, at = DECODE(text, at)
+            value, position = DECODE(text, position)
         except (ValueError, RecursionError):
-            return found, True
-        found.append(value)
-        while at < len(text) and text[at].isspace():
-            at += 1
-    return found, False
+            return values, True
+        values.append(value)
+        while position < len(text) and text[position].isspace():
+            position += 1
+    return values, False
 
 
 def _cannot_be_json(text: str) -> bool:
@@ -275,9 +277,9 @@ def cut_off() -> ModelError:
 def not_a_reply(text: str) -> ModelError:
     """The error for an answer that no chat API gives: the address is probably wrong."""
     page = text.lstrip().startswith("<")
-    what = "a web page, not an API answer" if page else "something else than a chat reply"
+    answer_kind = "a web page, not an API answer" if page else "something else than a chat reply"
     error = ModelError(
-        f"The model server's address gave {what}.",
+        f"The model server's address gave {answer_kind}.",
         "The address is probably wrong: it usually ends in /v1. A network sign-in page would "
         "do this too.",
     )

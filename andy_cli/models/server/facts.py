@@ -73,21 +73,21 @@ async def facts(
         return ServerFacts()
     import asyncio  # it runs us
 
-    found = await asyncio.gather(
+    all_facts = await asyncio.gather(
         *(
             _ask_source(endpoint, settings, source, fetch)
             for source in _list_sources(endpoint, sure)
         )
     )
     merged = ServerFacts()
-    for item in found:
+    for source_facts in all_facts:
         merged = ServerFacts(
-            merged.context or item.context,
-            merged.capabilities or item.capabilities,
-            merged.template or item.template,
-            merged.longest or item.longest,
-            merged.loaded or item.loaded,
-            merged.kind or item.kind,
+            merged.context or source_facts.context,
+            merged.capabilities or source_facts.capabilities,
+            merged.template or source_facts.template,
+            merged.longest or source_facts.longest,
+            merged.loaded or source_facts.loaded,
+            merged.kind or source_facts.kind,
         )
     return merged
 
@@ -99,20 +99,20 @@ async def takes_tools(
 
     An Ollama at an unusual address is not asked: it refuses by itself.
     """
-    told = (await facts(endpoint, settings, fetch, sure=True)).capabilities
-    return "tools" in told if told else None
+    capabilities = (await facts(endpoint, settings, fetch, sure=True)).capabilities
+    return "tools" in capabilities if capabilities else None
 
 
 def _list_sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
-    own = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
+    own_sources = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
     if endpoint.provider == "ollama":
         return [OLLAMA, LOADED, LISTED]
-    if endpoint.provider in own:
-        return [own[endpoint.provider], LISTED]
+    if endpoint.provider in own_sources:
+        return [own_sources[endpoint.provider], LISTED]
     preset = presets().get(endpoint.provider)
-    usual = preset is not None and endpoint.base_url == preset.base_url
-    every = [LISTED] if usual else [*own.values(), LISTED]
-    return [probe for probe in every if probe.method == "GET" or not sure]
+    is_usual = preset is not None and endpoint.base_url == preset.base_url
+    all_sources = [LISTED] if is_usual else [*own_sources.values(), LISTED]
+    return [probe for probe in all_sources if probe.method == "GET" or not sure]
 
 
 async def _ask_source(
@@ -120,12 +120,12 @@ async def _ask_source(
 ) -> ServerFacts:
     import asyncio
 
-    root = endpoint.base_url.removesuffix("/v1")
+    root_url = endpoint.base_url.removesuffix("/v1")
     body = {"model": endpoint.model} if source.method == "POST" else None
     try:
         async with asyncio.timeout(PATIENCE):
-            ask = fetch or partial(_fetch_answer, endpoint, settings)
-            data = await ask(source.method, f"{root}{source.path}", body)
+            fetch_answer = fetch or partial(_fetch_answer, endpoint, settings)
+            data = await fetch_answer(source.method, f"{root_url}{source.path}", body)
         answer = json.loads(data) if data else None
     except (TimeoutError, ValueError, RecursionError):
         return ServerFacts()
@@ -144,8 +144,8 @@ async def _fetch_answer(
     try:
         async with direct.http.stream(method, url, json=body, headers=headers) as response:
             data = b""
-            async for piece in response.aiter_bytes():
-                data += piece
+            async for received in response.aiter_bytes():
+                data += received
                 if len(data) > LARGEST:
                     return None
         return data if response.is_success else None
@@ -159,62 +159,69 @@ async def _fetch_answer(
 
 
 def _read_ollama(answer: Json, model: str) -> ServerFacts:
-    info = _as_mapping(answer, "model_info")
-    most = next((_as_count(info[key]) for key in info if key.endswith(".context_length")), None)
+    model_info = _as_mapping(answer, "model_info")
+    longest_context = next(
+        (_as_count(model_info[key]) for key in model_info if key.endswith(".context_length")), None
+    )
     set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _as_text(answer, "parameters"), re.M)
-    context = int(set_to[1]) if set_to else most
+    context = int(set_to[1]) if set_to else longest_context
     template = _as_text(answer, "template")
-    return ServerFacts(context, _as_words(answer.get("capabilities")), template, most)
+    return ServerFacts(context, _as_words(answer.get("capabilities")), template, longest_context)
 
 
 def _read_loaded(answer: Json, model: str) -> ServerFacts:
     rows = answer.get("models")
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    row = next((item for item in found if item.get("name") in (model, f"{model}:latest")), {})
+    model_rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    row = next((item for item in model_rows if item.get("name") in (model, f"{model}:latest")), {})
     return ServerFacts(loaded=_as_count(row.get("context_length")))
 
 
 def _read_llamacpp(answer: Json, model: str) -> ServerFacts:
-    caps = _as_mapping(answer, "chat_template_caps")
-    takes = any(caps.get(name) is True for name in ("supports_tools", "supports_tool_calls"))
-    told = ("completion", "tools") if takes else ("completion",) * bool(caps)
+    template_capabilities = _as_mapping(answer, "chat_template_caps")
+    takes = any(
+        template_capabilities.get(name) is True
+        for name in ("supports_tools", "supports_tool_calls")
+    )
+    capabilities = (
+        ("completion", "tools") if takes else ("completion",) * bool(template_capabilities)
+    )
     context = _as_count(_as_mapping(answer, "default_generation_settings").get("n_ctx"))
-    return ServerFacts(context, told, _as_text(answer, "chat_template"))
+    return ServerFacts(context, capabilities, _as_text(answer, "chat_template"))
 
 
 def _read_listed(answer: Json, model: str) -> ServerFacts:
     """The model's row in a list of models."""
     rows = answer.get("data")
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    row = next((item for item in found if item.get("id") in (model, f"{model}:latest")), {})
+    model_rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    row = next((item for item in model_rows if item.get("id") in (model, f"{model}:latest")), {})
     lengths = (*LENGTHS, "max_context_length")
     context = next((count for key in lengths if (count := _as_count(row.get(key)))), None)
     context = context or _as_count(_as_mapping(row, "meta").get("n_ctx_train"))
-    owner = next((_as_text(item, "owned_by") for item in found), "")
+    owner = next((_as_text(item, "owned_by") for item in model_rows), "")
     return ServerFacts(context, _read_abilities(row), kind=owner * (owner in OWNERS))
 
 
 def _read_abilities(row: Json) -> tuple[str, ...]:
     """LM Studio: words; Mistral: which are true; OpenRouter: parameters that are taken."""
-    told = row.get("capabilities")
-    if isinstance(told, dict):
-        words = tuple(str(name) for name, there in told.items() if there is True)
+    capabilities = row.get("capabilities")
+    if isinstance(capabilities, dict):
+        words = tuple(str(name) for name, is_there in capabilities.items() if is_there is True)
     else:
-        words = _as_words(told)
-        if not words and (taken := _as_words(row.get("supported_parameters"))):
-            words = ("completion", "tools") if "tools" in taken else ("completion",)
-    same = {"tool_use": "tools", "function_calling": "tools"}
-    return tuple(same.get(word, word) for word in words)
+        words = _as_words(capabilities)
+        if not words and (parameters := _as_words(row.get("supported_parameters"))):
+            words = ("completion", "tools") if "tools" in parameters else ("completion",)
+    standard_words = {"tool_use": "tools", "function_calling": "tools"}
+    return tuple(standard_words.get(word, word) for word in words)
 
 
 def _as_mapping(value: Json, key: str) -> Json:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
+    member = value.get(key)
+    return member if isinstance(member, dict) else {}
 
 
 def _as_text(value: Json, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    member = value.get(key)
+    return member if isinstance(member, str) else ""
 
 
 def _as_words(value: object) -> tuple[str, ...]:
@@ -226,8 +233,8 @@ def _as_words(value: object) -> tuple[str, ...]:
 
 
 def _as_count(value: object) -> int | None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and isinstance(value, int) and 0 < value < 10**9 else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and isinstance(value, int) and 0 < value < 10**9 else None
 
 
 OLLAMA = FactSource("/api/show", _read_ollama, "POST")

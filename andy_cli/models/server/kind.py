@@ -12,9 +12,9 @@ async def say_nothing() -> ServerFacts:
     return ServerFacts()
 
 
-def kind_of(endpoint: Endpoint, told: ServerFacts) -> str:
+def kind_of(endpoint: Endpoint, server_facts: ServerFacts) -> str:
     """The kind of a server, from its preset, else from what it tells of itself."""
-    return name_kind(endpoint) or told.kind or endpoint.provider
+    return name_kind(endpoint) or server_facts.kind or endpoint.provider
 
 
 def name_kind(endpoint: Endpoint) -> str:
@@ -29,11 +29,11 @@ class ServerKind:
     """The kind of one server, by the name of its preset; it is asked once, when that is needed."""
 
     def __init__(
-        self, endpoint: Endpoint, ask: Callable[[], Awaitable[ServerFacts]] = say_nothing
+        self, endpoint: Endpoint, ask_facts: Callable[[], Awaitable[ServerFacts]] = say_nothing
     ) -> None:
         self._endpoint = endpoint
         self._kind = name_kind(endpoint)
-        self._ask = ask
+        self._ask = ask_facts
 
     async def find(self) -> str:
         """`llamacpp`, `vllm`, ...; `openai` for all of which nothing else is known."""

@@ -35,9 +35,13 @@ class Prompt(NamedTuple):
     @property
     def without_tools(self) -> bool:
         """The count is that of the messages, and too low for messages and tools."""
-        low = LOW * self.messages
-        most = HIGH * self.messages + OVERHEAD
-        return low <= self.counted < min(most, low + SHORTEST_TOOLS * self.tools)
+        lower_bound = LOW * self.messages
+        upper_bound = HIGH * self.messages + OVERHEAD
+        return (
+            lower_bound
+            <= self.counted
+            < min(upper_bound, lower_bound + SHORTEST_TOOLS * self.tools)
+        )
 
     @property
     def with_tools(self) -> bool:
@@ -78,10 +82,12 @@ class ObservedTools:
 
     def _is_believed(self, prompt: Prompt) -> bool:
         """Tell whether the counts follow the messages; some servers always report the same."""
-        least, most = (part * prompt.messages for part in NEAR)
-        if prompt.messages >= ENOUGH and least <= prompt.counted <= most + OVERHEAD:
+        lower_bound, upper_bound = (share * prompt.messages for share in NEAR)
+        if prompt.messages >= ENOUGH and lower_bound <= prompt.counted <= upper_bound + OVERHEAD:
             return True
-        before, self._short = self._short or prompt, prompt
-        grown = abs(prompt.messages - before.messages)
-        counted = (prompt.counted - before.counted) * (prompt.messages - before.messages)
+        earlier_prompt, self._short = self._short or prompt, prompt
+        grown = abs(prompt.messages - earlier_prompt.messages)
+        counted = (prompt.counted - earlier_prompt.counted) * (
+            prompt.messages - earlier_prompt.messages
+        )
         return grown >= DIFFERENT and LOW / HIGH * grown * grown <= counted

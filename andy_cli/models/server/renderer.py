@@ -65,16 +65,16 @@ def renderings(source: str) -> list[str]:
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = as_json
-    now: Callable[[str], str] = lambda form: "1 Jan 2026"  # noqa: E731
-    environment.globals.update(raise_exception=refuse, strftime_now=now)
-    found: list[str] = []
+    format_now: Callable[[str], str] = lambda time_format: "1 Jan 2026"  # noqa: E731
+    environment.globals.update(raise_exception=refuse, strftime_now=format_now)
+    rendered_texts: list[str] = []
     for as_text in (False, True):
         try:
             template = environment.from_string(GENERATION.sub("", source))
-            found.append(template.render(conversation(as_text))[:LARGEST_TEXT])
+            rendered_texts.append(template.render(conversation(as_text))[:LARGEST_TEXT])
         except Exception:  # noqa: BLE001  # whatever a stranger's template does, it says nothing
             continue
-    return found
+    return rendered_texts
 
 
 if __name__ == "__main__":

@@ -34,12 +34,12 @@ async def render_template(template: str) -> tuple[str, ...]:
         return ()
     try:
         async with asyncio.timeout(PATIENCE):
-            said, _ = await child.communicate(template.encode("utf-8", "replace"))
-        found = json.loads(said[:LARGEST]) if child.returncode == 0 else []
+            child_output, _ = await child.communicate(template.encode("utf-8", "replace"))
+        rendered_texts = json.loads(child_output[:LARGEST]) if child.returncode == 0 else []
     except (TimeoutError, ValueError, OSError):
         return ()
     finally:
         with suppress(ProcessLookupError):
             child.kill()
         await child.wait()
-    return tuple(item for item in found if isinstance(item, str))
+    return tuple(item for item in rendered_texts if isinstance(item, str))
