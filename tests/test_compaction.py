@@ -158,7 +158,7 @@ def test_an_order_that_a_tool_returned_stays_foreign_where_only_the_summary_tell
 
 def test_a_resumed_session_goes_on_from_the_summary_and_the_file_keeps_all(tmp_path: Path) -> None:
     model = ScriptedModel([*TALK, "A king had a long story.", "He died."])
-    log = Log(tmp_path, "s", card={"folder": "/"})
+    log = Log(tmp_path, "s", card_fields={"folder": "/"})
     settings = load((), environment={})
     chat = Conversation(model, DESK, Gate(tmp_path), settings, tmp_path, log)
     for words in ("tell me a story", "do not name the king", "go on", "and the end?"):

@@ -17,7 +17,7 @@ HELLO, ANSWER = Message("user", "Hello"), Message("assistant", "Good morning")
 def write_session(
     folder: Path, id: str, *messages: Message, card: dict[str, object] | None = None
 ) -> Path:
-    log = Log(folder, id, card=card)
+    log = Log(folder, id, card_fields=card)
     for message in messages:
         log.message(message)
     log.close()
@@ -74,7 +74,7 @@ def test_a_hundred_torn_files_are_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_a_list_reads_the_ends_of_files_alone(tmp_path: Path) -> None:
-    log = Log(tmp_path, "s", card={"folder": "/f"})
+    log = Log(tmp_path, "s", card_fields={"folder": "/f"})
     log.message(Message("user", "Where is the house?"))
     log.update_card(name="houses")
     for number in range(400):

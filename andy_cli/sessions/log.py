@@ -52,15 +52,15 @@ class Log:
         folder: Path,
         session_id: str,
         secrets: Sequence[str] = (),
-        card: Record | None = None,
+        card_fields: Record | None = None,
     ) -> None:
         """`secrets` are values known to be some. The file is opened with the first message.
 
-        `card` is what a list shall show of the session; without it the file has no cards.
+        `card_fields` is what a list shall show of the session; without it the file has no cards.
         """
         self.path = folder / f"{session_id}.jsonl"
         self.secrets = list(secrets)
-        self._card = dict(card) if card is not None else None
+        self._card = dict(card_fields) if card_fields is not None else None
         self._since_card = CARD_EVERY
         """Bytes written behind the last card; so many at first that one is due."""
         self._descriptor = -1
@@ -125,8 +125,8 @@ class Log:
 
     def _add_card(self) -> None:
         assert self._card is not None
-        card = {"version": VERSION, "pid": os.getpid(), **self._card}
-        self._add_record(CARD, card)
+        card_record = {"version": VERSION, "pid": os.getpid(), **self._card}
+        self._add_record(CARD, card_record)
         self._since_card = 0
 
     @property
@@ -263,9 +263,9 @@ def line_checksum(data: bytes) -> bytes:
 
 def decode_record(line: bytes) -> Record | None:
     """The record of a line; None where the line is damaged or none of ours."""
-    head, mark, end = line.rpartition(MARK)
+    head, mark_found, end = line.rpartition(MARK)
     data = head + b"}"
-    if not mark or end != line_checksum(data) + b'"}':
+    if not mark_found or end != line_checksum(data) + b'"}':
         return None
     try:
         record = json.loads(data)
@@ -276,11 +276,11 @@ def decode_record(line: bytes) -> Record | None:
 
 def intact_records(data: bytes) -> Iterator[Record]:
     """The records in a session's bytes, in order; a line that was written twice counts once."""
-    seen: set[bytes] = set()
+    seen_lines: set[bytes] = set()
     for line in data.split(b"\n"):  # no other sign ends a line, whatever a message holds
-        record = decode_record(line) if line not in seen else None
+        record = decode_record(line) if line not in seen_lines else None
         if record is not None:
-            seen.add(line)
+            seen_lines.add(line)
             yield record
 
 
@@ -357,8 +357,8 @@ def as_message(record: Record) -> Message | None:
 
 def as_call(record: Record) -> ToolCall:
     arguments = record.get("arguments")
-    given = arguments if isinstance(arguments, dict) else {}
-    return ToolCall(text_of(record, "id"), text_of(record, "name"), given)
+    call_arguments = arguments if isinstance(arguments, dict) else {}
+    return ToolCall(text_of(record, "id"), text_of(record, "name"), call_arguments)
 
 
 def text_of(record: Record, key: str) -> str:

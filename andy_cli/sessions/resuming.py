@@ -50,51 +50,52 @@ def _find_started(calls: Iterable[ToolCall], records: Iterable[Record]) -> list[
     return [call for call in calls if call.id in started]
 
 
-def resume_session(card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
+def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> ResumedSession:
     """Open a session to go on with it; calls without a result get one that says why.
 
     Raises UsageError: another andy writes it, it cannot be read, or it is no session.
     """
-    if card.version > VERSION:
+    if session_card.version > VERSION:
         raise UsageError(
-            f"The session {card.id} was written by a newer andy.", "Update andy to go on with it."
+            f"The session {session_card.id} was written by a newer andy.",
+            "Update andy to go on with it.",
         )
-    log = Log(card.path.parent, card.id, secrets, card.as_record())
+    session_log = Log(session_card.path.parent, session_card.id, secrets, session_card.as_record())
     try:
-        log.open()
-        records, whole = read_end(card)
+        session_log.open()
+        records, is_whole = read_end(session_card)
     except OSError as error:
-        raise explain_busy(card, error, f"`andy -r {card.id}`") from error
+        raise explain_busy(session_card, error, f"`andy -r {session_card.id}`") from error
     except UsageError:
-        log.close()
+        session_log.close()
         raise
-    log.write_card()
+    session_log.write_card()
     messages = [message for record in records if (message := message_in(record))]
     compaction = find_compaction(records)
-    if not whole:
-        messages, before = from_first_turn(messages), len(messages)
-        compaction = without_first(compaction, before - len(messages))
+    if not is_whole:
+        messages, count_before = from_first_turn(messages), len(messages)
+        compaction = without_first(compaction, count_before - len(messages))
     unanswered = find_unanswered(messages)
     interrupted = _find_started(unanswered, records)
     for call in unanswered:
         content = BEGUN if call in interrupted else NOT_BEGUN
         result = Message("tool", content, call_id=call.id, name=call.name)
-        log.message(result)
+        session_log.message(result)
         messages.append(result)
-    return ResumedSession(card, log, messages, interrupted, whole, compaction)
+    return ResumedSession(session_card, session_log, messages, interrupted, is_whole, compaction)
 
 
-def read_end(card: SessionCard) -> tuple[list[Record], bool]:
+def read_end(session_card: SessionCard) -> tuple[list[Record], bool]:
     """The last records, and whether they are all. Raises OSError; UsageError: it is no session."""
     size = ENOUGH
     while True:
-        data = read_tail(card.path, size)
-        whole = len(data) < size
+        data = read_tail(session_card.path, size)
+        is_whole = len(data) < size
         records = list(intact_records(data))
         if any(map(message_in, records)):
-            return records, whole
-        if whole:
-            raise UsageError(f"Nothing was said in {card.path}, or it is no session.")
+            return records, is_whole
+        if is_whole:
+            raise UsageError(f"Nothing was said in {session_card.path}, or it is no session.")
         size *= 8  # the last line alone is longer
 
 
@@ -104,13 +105,13 @@ def message_in(record: Record) -> Message | None:
 
 def find_compaction(records: Iterable[Record]) -> Compaction | None:
     """The last time that the conversation was compacted; None where it never was."""
-    found, said = None, 0
+    latest, message_count = None, 0
     for record in records:
         if message_in(record):
-            said += 1
+            message_count += 1
         elif record.get("type") == COMPACTION and (messages := _read_messages(record)):
-            found = Compaction(said, messages)
-    return found
+            latest = Compaction(message_count, messages)
+    return latest
 
 
 def _read_messages(record: Record) -> tuple[Message, ...]:
@@ -118,12 +119,14 @@ def _read_messages(record: Record) -> tuple[Message, ...]:
 
     A foreign hand may have written it: rather the whole conversation than a part of a summary.
     """
-    kept = record.get("messages")
-    if not isinstance(kept, list):
+    kept_records = record.get("messages")
+    if not isinstance(kept_records, list):
         return ()
-    told = [as_message(message) if isinstance(message, dict) else None for message in kept]
-    messages = tuple(message for message in told if message is not None)
-    return messages if len(messages) == len(kept) else ()
+    read_messages = [
+        as_message(message) if isinstance(message, dict) else None for message in kept_records
+    ]
+    messages = tuple(message for message in read_messages if message is not None)
+    return messages if len(messages) == len(kept_records) else ()
 
 
 def without_first(compaction: Compaction | None, count: int) -> Compaction | None:
@@ -135,9 +138,9 @@ def without_first(compaction: Compaction | None, count: int) -> Compaction | Non
 
 def from_first_turn(messages: list[Message]) -> list[Message]:
     """Without the turn whose beginning is not among them; all, if there is no other."""
-    for at, message in enumerate(messages):
+    for position, message in enumerate(messages):
         if message.role == "user" and not message.note:
-            return messages[at:]
+            return messages[position:]
     return messages
 
 

@@ -76,13 +76,13 @@ def list_sessions(sessions: Path, of_folder: Path | None = None) -> Iterator[Ses
     Lazy: whoever wants the newest alone has no others read. What cannot be read is passed over.
     """
     for path, status in sorted(_session_files(sessions), key=_newest_first):
-        card = SessionCard(path, status.st_mtime, status.st_size)
+        session_card = SessionCard(path, status.st_mtime, status.st_size)
         try:
-            card = read_card(card)
+            session_card = read_card(session_card)
         except OSError:
             continue
-        if of_folder is None or card.is_of(of_folder):
-            yield card
+        if of_folder is None or session_card.is_of(of_folder):
+            yield session_card
 
 
 def _session_files(sessions: Path) -> Iterator[tuple[Path, os.stat_result]]:
@@ -96,34 +96,34 @@ def _session_files(sessions: Path) -> Iterator[tuple[Path, os.stat_result]]:
 def _newest_first(file: tuple[Path, os.stat_result]) -> tuple[float, str]:
     path, status = file
     # The id begins with the time too: it decides between files of one moment.
-    return -status.st_mtime, "".join(chr(0x10FFFF - ord(sign)) for sign in path.stem)
+    return -status.st_mtime, "".join(chr(0x10FFFF - ord(character)) for character in path.stem)
 
 
-def read_card(card: SessionCard) -> SessionCard:
+def read_card(session_card: SessionCard) -> SessionCard:
     """Read what the ends of the file say of the session. Raises OSError."""
-    lines = read_tail(card.path, TAIL).split(b"\n")
+    lines = read_tail(session_card.path, TAIL).split(b"\n")
     for line in reversed(lines):
         record = decode_record(line) if b'"type": "session"' in line else None
         if record is not None and record.get("type") == CARD:
-            return with_record(card, record)
-    with card.path.open("rb") as file:
-        return with_head(card, intact_records(file.read(HEAD)))
+            return with_record(session_card, record)
+    with session_card.path.open("rb") as file:
+        return with_head(session_card, intact_records(file.read(HEAD)))
 
 
-def with_head(card: SessionCard, records: Iterable[Record]) -> SessionCard:
+def with_head(session_card: SessionCard, records: Iterable[Record]) -> SessionCard:
     """The card of a file whose end has none: the first one, or the user's first words."""
     for record in records:
         if record.get("type") == CARD:
-            card = with_record(card, record)
-        elif record.get("role") == "user" and not card.title:
+            session_card = with_record(session_card, record)
+        elif record.get("role") == "user" and not session_card.title:
             words = first_words(text_of(record, "content"))
-            return replace(card, title=redact_text(words)[:TITLE])
-    return card
+            return replace(session_card, title=redact_text(words)[:TITLE])
+    return session_card
 
 
-def with_record(card: SessionCard, record: Record) -> SessionCard:
+def with_record(session_card: SessionCard, record: Record) -> SessionCard:
     return replace(
-        card,
+        session_card,
         folder=text_of(record, "folder"),
         name=text_of(record, "name"),
         title=text_of(record, "title"),
@@ -135,68 +135,77 @@ def with_record(card: SessionCard, record: Record) -> SessionCard:
 
 def find_newest(sessions: Path, folder: Path) -> SessionCard:
     """The newest session of a working folder. Raises UsageError where there is none."""
-    for card in list_sessions(sessions, folder):
-        return card
+    for session_card in list_sessions(sessions, folder):
+        return session_card
     raise UsageError(f"No session was held in {folder} yet.", f"`andy` begins one. {ALL}")
 
 
 def find_session(sessions: Path, beginning: str) -> SessionCard:
     """The session of this id, or of the only id that begins so. Raises UsageError."""
     cards = {path.stem: (path, status) for path, status in _session_files(sessions)}
-    found = (
+    matching_ids = (
         [beginning]
         if beginning in cards
         else sorted(id for id in cards if beginning and id.startswith(beginning))
     )
-    if not found:
+    if not matching_ids:
         raise UsageError(f"There is no session {beginning!r}.", ALL)
-    if len(found) > 1:
-        named = ", ".join(found[-NAMED:]) + (", ..." if len(found) > NAMED else "")
-        raise UsageError(
-            f"{len(found)} sessions begin with {beginning!r}: {named}.", "Give more of the id."
+    if len(matching_ids) > 1:
+        shown_ids = ", ".join(matching_ids[-NAMED:]) + (
+            ", ..." if len(matching_ids) > NAMED else ""
         )
-    path, status = cards[found[0]]
+        raise UsageError(
+            f"{len(matching_ids)} sessions begin with {beginning!r}: {shown_ids}.",
+            "Give more of the id.",
+        )
+    path, status = cards[matching_ids[0]]
     try:
         return read_card(SessionCard(path, status.st_mtime, status.st_size))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def explain_busy(card: SessionCard, error: OSError, meant: str) -> UsageError:
+def explain_busy(session_card: SessionCard, error: OSError, next_command: str) -> UsageError:
     """Why a session cannot be written: another process does, or the disk says no."""
     if error.strerror != BUSY:
-        return UsageError(f"{card.path} cannot be written: {error.strerror or error}.")
-    process = f"process {card.pid}" if card.pid else "another andy"
+        return UsageError(f"{session_card.path} cannot be written: {error.strerror or error}.")
+    process = f"process {session_card.pid}" if session_card.pid else "another andy"
     return UsageError(
-        f"The session {card.id} is open elsewhere: {process} writes to it.",
-        f"Leave it there (Ctrl-D), then {meant}.",
+        f"The session {session_card.id} is open elsewhere: {process} writes to it.",
+        f"Leave it there (Ctrl-D), then {next_command}.",
     )
 
 
-def rename_session(card: SessionCard, name: str) -> None:
+def rename_session(session_card: SessionCard, name: str) -> None:
     """Give a session a name. Raises UsageError where another andy writes it."""
-    log = Log(card.path.parent, card.id, card={**card.as_record(), "name": name})
+    session_log = Log(
+        session_card.path.parent,
+        session_card.id,
+        card_fields={**session_card.as_record(), "name": name},
+    )
     try:
-        log.open()
+        session_log.open()
     except OSError as error:
-        raise explain_busy(card, error, "rename it") from error
-    log.write_card()
-    log.close()
-    if problem := log.take_problem():
+        raise explain_busy(session_card, error, "rename it") from error
+    session_log.write_card()
+    session_log.close()
+    if problem := session_log.take_problem():
         raise UsageError(problem)
-    os.utime(card.path, (card.changed, card.changed))  # nothing was said: it is no newer
+    os.utime(
+        session_card.path, (session_card.changed, session_card.changed)
+    )  # nothing was said: it is no newer
 
 
-def remove_session(card: SessionCard) -> None:
+def remove_session(session_card: SessionCard) -> None:
     """Remove a session's file for good. Raises UsageError where another andy writes it."""
     try:
-        descriptor = open_locked(card.path)
+        descriptor = open_locked(session_card.path)
         try:
             if os.name != "nt":
-                card.path.unlink()
+                session_card.path.unlink()
         finally:
             os.close(descriptor)
         if os.name == "nt":  # there an open file cannot be removed
-            card.path.unlink()
+            session_card.path.unlink()
     except OSError as error:
-        raise explain_busy(card, error, "remove it") from error
+        raise explain_busy(session_card, error, "remove it") from error
