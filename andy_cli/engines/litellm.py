@@ -58,8 +58,8 @@ class AndyCallback(CustomLogger):
                 continue
             for choice in chunk.choices:
                 reader = readers.setdefault(choice.index, EngineChoiceReader(tools))
-                if last := reader.take_choice(choice):
-                    yield chunk.model_copy(update={"choices": [last], "usage": None})
+                if last_choice := reader.take_choice(choice):
+                    yield chunk.model_copy(update={"choices": [last_choice], "usage": None})
             if is_worth_sending(chunk):
                 yield chunk
 
@@ -115,12 +115,12 @@ class EngineChoiceReader:
             self._rewrite_delta(delta, self._reader.feed(delta.content))
         if not choice.finish_reason:
             return None
-        rest = self._reader.finish(choice.finish_reason in CUT_OFF)
-        last = StreamingChoices(index=choice.index, delta=Delta(content=None))
-        self._rewrite_delta(last.delta, rest)
+        remaining_delta = self._reader.finish(choice.finish_reason in CUT_OFF)
+        last_choice = StreamingChoices(index=choice.index, delta=Delta(content=None))
+        self._rewrite_delta(last_choice.delta, remaining_delta)
         if self._calls and choice.finish_reason == "stop":
             choice.finish_reason = "tool_calls"
-        return last if rest != ReplyDelta() else None
+        return last_choice if remaining_delta != ReplyDelta() else None
 
     def _rewrite_delta(self, delta: Delta, read: ReplyDelta) -> None:
         delta.content = read.text or None
@@ -136,10 +136,10 @@ class EngineChoiceReader:
                 # The class of whole replies makes an id, that of pieces does not.
                 id=ChatCompletionMessageToolCall(function=write_function(call)).id,
                 type="function",
-                index=first + at,
+                index=first + offset,
                 function=write_function(call),
             )
-            for at, call in enumerate(calls)
+            for offset, call in enumerate(calls)
         ]
 
 

@@ -37,8 +37,8 @@ class ReasoningSplitter:
 
     def finish(self) -> SplitDelta:
         """End the reply; returns what was held back."""
-        held, self._held = self._held, ""
-        return SplitDelta(reasoning=held) if self._closers else SplitDelta(content=held)
+        held_text, self._held = self._held, ""
+        return SplitDelta(reasoning=held_text) if self._closers else SplitDelta(content=held_text)
 
     def _open(self) -> None:
         start = self._held.lstrip()
@@ -50,14 +50,20 @@ class ReasoningSplitter:
         self.ended = not any(opener.startswith(start) for opener in OPENERS)
 
     def _split(self) -> SplitDelta:
-        found = [(at, closer) for closer in self._closers if (at := self._held.find(closer)) >= 0]
-        if found:
-            at, closer = min(found)
-            reasoning, content = self._held[:at], self._held[at + len(closer) :]
+        found_closers = [
+            (position, closer)
+            for closer in self._closers
+            if (position := self._held.find(closer)) >= 0
+        ]
+        if found_closers:
+            position, closer = min(found_closers)
+            reasoning, content = self._held[:position], self._held[position + len(closer) :]
             self._held, self._closers, self.ended = "", (), True
             return SplitDelta(reasoning, content)
-        sure = len(self._held) - max(count_begun(self._held, closer) for closer in self._closers)
-        reasoning, self._held = self._held[:sure], self._held[sure:]
+        sure_length = len(self._held) - max(
+            count_begun(self._held, closer) for closer in self._closers
+        )
+        reasoning, self._held = self._held[:sure_length], self._held[sure_length:]
         return SplitDelta(reasoning)
 
 
@@ -76,8 +82,10 @@ def find_opener(prompt: str) -> str:
 def split_reasoning(text: str, opener: str = "") -> SplitDelta:
     """Split a whole reply."""
     splitter = ReasoningSplitter(opener)
-    first, last = splitter.feed(text), splitter.finish()
-    return SplitDelta(first.reasoning + last.reasoning, first.content + last.content)
+    first_delta, last_delta = splitter.feed(text), splitter.finish()
+    return SplitDelta(
+        first_delta.reasoning + last_delta.reasoning, first_delta.content + last_delta.content
+    )
 
 
 __all__ = [

@@ -37,20 +37,20 @@ class EngineReplyReader:
         self._told = 0
 
     def feed(self, text: str) -> ReplyDelta:
-        shown = self._stream.feed(text)
+        visible = self._stream.feed(text)
         requests = self._stream.requests
-        if not (shown.text or shown.reasoning) and len(requests) <= self._told:
+        if not (visible.text or visible.reasoning) and len(requests) <= self._told:
             return NO_DELTA
-        return ReplyDelta(shown.text, shown.reasoning, self._take_calls(requests))
+        return ReplyDelta(visible.text, visible.reasoning, self._take_calls(requests))
 
     def finish(self, cut_off: bool = False) -> ReplyDelta:
         """End the reply: what was held back, and the calls that only its end completes."""
-        shown, reply = self._stream.finish(cut_off)
-        return ReplyDelta(shown.text, shown.reasoning, self._take_calls(reply.requests))
+        visible, reply = self._stream.finish(cut_off)
+        return ReplyDelta(visible.text, visible.reasoning, self._take_calls(reply.requests))
 
     def _take_calls(self, requests: Sequence[ToolRequest]) -> tuple[FittedCall, ...]:
-        new, self._told = requests[self._told :], max(self._told, len(requests))
-        return tuple(call for request in new for call in fit_call(request, self._tools))
+        new_requests, self._told = requests[self._told :], max(self._told, len(requests))
+        return tuple(call for request in new_requests for call in fit_call(request, self._tools))
 
 
 def fit_call(request: ToolRequest, tools: Functions) -> tuple[FittedCall, ...]:
@@ -72,7 +72,9 @@ def write_json(arguments: Mapping[str, object]) -> str:
 def read_reply(text: str, tools: Functions, cut_off: bool = False) -> ReplyDelta:
     """Read a whole reply."""
     reader = EngineReplyReader(tools)
-    first, last = reader.feed(text), reader.finish(cut_off)
+    first_delta, last_delta = reader.feed(text), reader.finish(cut_off)
     return ReplyDelta(
-        first.text + last.text, first.reasoning + last.reasoning, first.calls + last.calls
+        first_delta.text + last_delta.text,
+        first_delta.reasoning + last_delta.reasoning,
+        first_delta.calls + last_delta.calls,
     )

@@ -160,8 +160,10 @@ class AndyReasoningParser(ReasoningParser):
         return False
 
     def extract_content_ids(self, input_ids: list[int]) -> list[int]:
-        ends = (at for at, token in enumerate(input_ids) if token in self._closer_ids)
-        end = next(ends, None)
+        closer_positions = (
+            position for position, token in enumerate(input_ids) if token in self._closer_ids
+        )
+        end = next(closer_positions, None)
         return [] if end is None else input_ids[end + 1 :]
 
     def extract_reasoning(
