@@ -62,7 +62,7 @@ class App:
             return
         exchange = HttpExchange(scope, receive, send)
         scope["path"] = client_wire.complete_path(scope["path"])
-        wire = client_wire.find_wire(scope["path"], scope["headers"])
+        answer_wire = client_wire.find_wire(scope["path"], scope["headers"])
         try:
             exchange.headers = self._guard.check_headers(scope["method"], scope["headers"])
             exchange.shared = self._guard.make_cors_headers(exchange.headers)
@@ -70,22 +70,22 @@ class App:
         except ApiError as api_error:
             # A model's server may quote the key it was given.
             api_error.message = redact_text(api_error.message, self._keys)
-            await exchange.refuse(api_error, wire)
+            await exchange.refuse(api_error, answer_wire)
         except AndyError as error:
-            await exchange.refuse(ApiError(502, str(error), "upstream_error"), wire)
+            await exchange.refuse(ApiError(502, str(error), "upstream_error"), answer_wire)
         except asyncio.CancelledError:
             if not exchange.gone:
                 ending = ApiError(503, "This server is ending; ask again.", "server_error")
-                await exchange.refuse(ending, wire)
+                await exchange.refuse(ending, answer_wire)
 
     async def _answer(self, exchange: HttpExchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
-        wire = client_wire.BY_PATH.get(path)
-        page = None if wire else find_route(path)
+        answer_wire = client_wire.BY_PATH.get(path)
+        page = None if answer_wire else find_route(path)
         methods = page.methods if page else POSTED
         if method == "OPTIONS":
             await exchange.start_response(204, JSON, allow_header((*methods, "OPTIONS")))
-            await exchange.write_chunk(b"", more=False)
+            await exchange.write_chunk(b"", has_more=False)
             return
         if method not in methods:
             raise ApiError(405, "This is not how it is asked for.", headers=allow_header(methods))
@@ -93,23 +93,23 @@ class App:
             self._guard.check_token(exchange.headers)
         if page is not None:
             await page.answer(self, exchange)
-        elif wire is not None:
-            await self._converse(exchange, wire)
+        elif answer_wire is not None:
+            await self._converse(exchange, answer_wire)
 
-    async def _converse(self, exchange: HttpExchange, wire: ClientWire) -> None:
+    async def _converse(self, exchange: HttpExchange, answer_wire: ClientWire) -> None:
         body = await exchange.read_body()
         value = parse_json_body(body)
-        if wire.answer_alone is not None and (alone := wire.answer_alone(value)):
+        if answer_wire.answer_alone is not None and (alone := answer_wire.answer_alone(value)):
             model, answer = alone
             if model:
                 self._upstreams.find_upstream(model)
             await exchange.respond(200, answer)
             return
-        wire = client_wire.fit_wire(wire, value)
-        chat_request = wire.read_request(value)
+        answer_wire = client_wire.fit_wire(answer_wire, value)
+        chat_request = answer_wire.read_request(value)
         upstream = self._upstreams.find_upstream(chat_request.model)
         if (
-            wire.passes
+            answer_wire.passes
             and has_unlimited(chat_request.body)
             and isinstance(upstream.source, RemoteSource)
         ):
@@ -117,7 +117,7 @@ class App:
             body = dump_json(chat_request.body)
         record = self._records.begin(
             CallRecord(
-                wire.name,
+                answer_wire.name,
                 upstream.model_for(chat_request.model),
                 asked=find_last_words(chat_request),
             )
@@ -127,7 +127,9 @@ class App:
             exchange.watch_client()
             catalogue = await upstream.catalogue_tools(chat_request)
             status = await answer_request(
-                RequestHandler(exchange, wire, chat_request, body, upstream, record, catalogue)
+                RequestHandler(
+                    exchange, answer_wire, chat_request, body, upstream, record, catalogue
+                )
             )
         except ApiError as api_error:
             status = api_error.status
@@ -142,14 +144,14 @@ class App:
     async def models(self, exchange: HttpExchange) -> None:
         rows = await list_models(self._upstreams)
         listed = {"object": "list", "data": rows}
-        own = anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
-        await exchange.respond(200, dump_json(own))
+        model_list = anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
+        await exchange.respond(200, dump_json(model_list))
 
     async def model(self, exchange: HttpExchange) -> None:
         name = exchange.scope["path"].removeprefix(MODEL)
         row = find_model(await list_models(self._upstreams), name)
-        own = anthropic_row(row) if speaks_anthropic(exchange.headers) else row
-        await exchange.respond(200, dump_json(own))
+        model_record = anthropic_row(row) if speaks_anthropic(exchange.headers) else row
+        await exchange.respond(200, dump_json(model_record))
 
     async def metrics(self, exchange: HttpExchange) -> None:
         kind = "text/plain; version=0.0.4"
@@ -181,8 +183,8 @@ class App:
         )
 
     async def ollama_pull(self, exchange: HttpExchange) -> None:
-        told = await self._ollama.pull(parse_json_body(await exchange.read_body()))
-        await exchange.respond(200, dump_line(told), LINES)
+        pull_status = await self._ollama.pull(parse_json_body(await exchange.read_body()))
+        await exchange.respond(200, dump_line(pull_status), LINES)
 
     async def ollama_refusal(self, exchange: HttpExchange) -> None:
         raise ApiError(501, NOT_OFFERED[exchange.scope["path"]])

@@ -58,9 +58,9 @@ Key = tuple[str, ...]
 class CallRecords:
     """Of this process; with shared stats, of all processes of the server."""
 
-    def __init__(self, stats: SharedStats | None = None, slot: int = 0) -> None:
+    def __init__(self, stats: SharedStats | None = None, slot_number: int = 0) -> None:
         self._stats = stats
-        self._slot = slot
+        self._slot = slot_number
         self._due = False
         self._last: deque[CallRecord] = deque(maxlen=LAST)
         self._open = 0
@@ -116,39 +116,39 @@ class CallRecords:
     def _read_other_slots(self) -> Iterator[Mapping[str, Any]]:
         """Of the other processes."""
         if self._stats is not None:
-            for slot in range(self._stats.slots):
-                if slot != self._slot and (data := self._stats.read(slot)):
+            for other_slot in range(self._stats.slots):
+                if other_slot != self._slot and (data := self._stats.read(other_slot)):
                     yield json.loads(data)
 
     def _count_own(self) -> defaultdict[Key, float]:
-        found: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
-        for (wire, way, status, model), row in self._rows.items():
+        figures: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
+        for (wire_name, answer_way, status, model), row in self._rows.items():
             answers, seconds, calls, with_calls, repaired = row
-            found["requests", wire, way, str(status)] += answers
-            found["seconds", wire] += seconds
-            found[("calls",)] += calls
-            found[("repaired",)] += repaired
-            found["answers", model] += answers
-            found["with_calls", model] += with_calls
-            found["failed", model] += answers if status >= 400 else 0
-        return found
+            figures["requests", wire_name, answer_way, str(status)] += answers
+            figures["seconds", wire_name] += seconds
+            figures[("calls",)] += calls
+            figures[("repaired",)] += repaired
+            figures["answers", model] += answers
+            figures["with_calls", model] += with_calls
+            figures["failed", model] += answers if status >= 400 else 0
+        return figures
 
     def sum_figures(self) -> Mapping[Key, float]:
-        found = self._count_own()
+        figures = self._count_own()
         for other in self._read_other_slots():
             for *key, figure in other["figures"]:
-                found[tuple(key)] += figure
-        return found
+                figures[tuple(key)] += figure
+        return figures
 
     def list_last(self) -> list[dict[str, Any]]:
         """The last calls, newest first."""
-        found = [render_record(record, ROOM) for record in self._last]
+        last_calls = [render_record(record, ROOM) for record in self._last]
         for other in self._read_other_slots():
-            found += other["calls"]
-        return sorted(found, key=lambda call: str(call["began"]), reverse=True)[:LAST]
+            last_calls += other["calls"]
+        return sorted(last_calls, key=lambda call: str(call["began"]), reverse=True)[:LAST]
 
 
-def render_record(record: CallRecord, room: int) -> dict[str, Any]:
+def render_record(record: CallRecord, text_limit: int) -> dict[str, Any]:
     return {
         "began": datetime.fromtimestamp(record.began, UTC).isoformat(timespec="milliseconds"),
         "surface": record.wire,
@@ -158,8 +158,8 @@ def render_record(record: CallRecord, room: int) -> dict[str, Any]:
         "seconds": record.seconds,
         "calls": record.calls,
         "asked": record.asked,
-        "raw": record.raw[:room],
-        "compiled": record.compiled[:room],
+        "raw": record.raw[:text_limit],
+        "compiled": record.compiled[:text_limit],
         "repairs": list(record.repairs),
     }
 
@@ -181,8 +181,8 @@ def render_metrics(records: CallRecords) -> str:
         lines.append(f"# TYPE {name} {type}")
         rows = sorted((key[1:], value) for key, value in figures.items() if key[0] == kind)
         for values, value in rows or ([((), 0.0)] if not labels else []):
-            shown = render_labels(dict(zip(labels, values, strict=True))) if labels else ""
-            lines.append(f"{name}{shown} {value:.10g}")
+            shown_labels = render_labels(dict(zip(labels, values, strict=True))) if labels else ""
+            lines.append(f"{name}{shown_labels} {value:.10g}")
     return "\n".join(lines) + "\n"
 
 

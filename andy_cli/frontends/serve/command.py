@@ -64,8 +64,8 @@ def check_upstream(upstream: str) -> None:
     # With the presets of all providers.
     from andy_cli.models.select import parse_name
 
-    place = upstream.partition("=")[2] or upstream
-    if "://" not in upstream and not parse_name(place)[0]:
+    upstream_place = upstream.partition("=")[2] or upstream
+    if "://" not in upstream and not parse_name(upstream_place)[0]:
         raise UsageError(
             f"{upstream!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
         )
@@ -114,19 +114,19 @@ class SignalRelay:
     def __init__(self) -> None:
         self._code: int | None = None
         self._told: Callable[[int], object] | None = None
-        for known in self.CODES:
+        for signal_number in self.CODES:
             # Not those of an event loop: it has not begun, and Windows has none.
-            signal.signal(known, self._handle_signal)
+            signal.signal(signal_number, self._handle_signal)
 
-    def call_on_signal(self, told: Callable[[int], object]) -> None:
+    def call_on_signal(self, notify: Callable[[int], object]) -> None:
         """Call it with the exit code once a signal comes; now, if one has come already."""
-        self._told = told
+        self._told = notify
         if self._code is not None:
-            told(self._code)
+            notify(self._code)
 
     def _handle_signal(self, number: int, _: object) -> None:
-        for known in self.CODES:
-            signal.signal(known, signal.SIG_DFL)
+        for signal_number in self.CODES:
+            signal.signal(signal_number, signal.SIG_DFL)
         self._code = self.CODES[signal.Signals(number)]
         if self._told:
             self._told(self._code)
@@ -144,13 +144,13 @@ class ShutdownPipe(NamedTuple):
         if self.held >= 0:
             os.write(self.held, b".")
 
-    def watch_end(self, loop: asyncio.AbstractEventLoop, told: "asyncio.Future[int]") -> None:
-        """`told` gets 0 once it was pulled."""
+    def watch_end(self, loop: asyncio.AbstractEventLoop, exit_code: "asyncio.Future[int]") -> None:
+        """`exit_code` gets 0 once it was pulled."""
 
         def end() -> None:
             loop.remove_reader(self.watched)
-            if not told.done():
-                told.set_result(0)
+            if not exit_code.done():
+                exit_code.set_result(0)
 
         if self.watched >= 0:
             loop.add_reader(self.watched, end)
@@ -182,33 +182,33 @@ def run_processes(
         ) from error
     if options.workers > 1 and not hasattr(os, "fork"):
         raise UsageError("This system has no --workers.", "Start several servers instead.")
-    watched, held = os.pipe()
+    watched, writing_end = os.pipe()
     stats = SharedStats(options.workers) if options.workers > 1 else None
     children = []
-    for slot in range(1, options.workers):
+    for worker_slot in range(1, options.workers):
         child = os.fork()
         if not child:
-            os.close(held)
-            context = WorkerContext(ShutdownPipe(watched=watched), signals, stats, slot)
+            os.close(writing_end)
+            context = WorkerContext(ShutdownPipe(watched=watched), signals, stats, worker_slot)
             run_child(options, settings, token, listening, context)
         children.append(child)
     try:
-        context = WorkerContext(ShutdownPipe(held=held), signals, stats)
+        context = WorkerContext(ShutdownPipe(held=writing_end), signals, stats)
         return run_in_loop(run_worker(options, settings, token, listening, context))
     finally:
-        os.close(held)
+        os.close(writing_end)
         for child in children:
             os.waitpid(child, 0)
 
 
-def run_in_loop(work: Coroutine[None, None, int]) -> int:
+def run_in_loop(coroutine: Coroutine[None, None, int]) -> int:
     """Run it in the quickest loop there is: uvloop writes what belongs together at once."""
     try:
         import uvloop  # not there on Windows
     except ImportError:
-        return asyncio.run(work)
+        return asyncio.run(coroutine)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(work)
+        return runner.run(coroutine)
 
 
 def run_child(

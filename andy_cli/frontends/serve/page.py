@@ -50,8 +50,8 @@ def list_calls(records: CallRecords) -> dict[str, object]:
             "with_calls": int(figures.get(("with_calls", name), 0)),
             "failed": int(figures.get(("failed", name), 0)),
         }
-        for (kind, *named), answers in sorted(figures.items())
+        for (kind, *model_names), answers in sorted(figures.items())
         if kind == "answers"
-        for name in named
+        for name in model_names
     ]
     return {"calls": records.list_last(), "models": models}

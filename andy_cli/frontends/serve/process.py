@@ -51,13 +51,13 @@ async def run_worker(
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=True,
         trust_env=False,
-    ) as http:
-        reached = partial(make_backend, http, timeouts)
+    ) as http_session:
+        reached = partial(make_backend, http_session, timeouts)
 
         async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
             return await facts(endpoint, settings, reached(endpoint).fetch_facts, sure)
 
-        behind = open_upstreams(
+        upstreams = open_upstreams(
             options.upstream,
             options.model,
             options.dialect,
@@ -74,7 +74,7 @@ async def run_worker(
         )
         return await serve_until_stopped(
             App(
-                behind,
+                upstreams,
                 guard,
                 CallRecords(context.stats, context.slot),
                 get_facts,
@@ -122,15 +122,15 @@ async def serve_until_stopped(
 async def wait_for_stop(context: WorkerContext) -> int:
     """The exit code, once a signal or the shutdown pipe says to end."""
     loop = asyncio.get_running_loop()
-    told: asyncio.Future[int] = loop.create_future()
+    exit_code: asyncio.Future[int] = loop.create_future()
 
     def tell(code: int) -> None:
-        if not told.done():
-            told.set_result(code)
+        if not exit_code.done():
+            exit_code.set_result(code)
 
     context.signals.call_on_signal(lambda code: loop.call_soon_threadsafe(tell, code))
-    context.shutdown_pipe.watch_end(loop, told)
-    return await told
+    context.shutdown_pipe.watch_end(loop, exit_code)
+    return await exit_code
 
 
 async def drain_connections(state: ServerState, drain: int) -> None:
@@ -173,9 +173,13 @@ def shorten_record(record: logging.LogRecord) -> bool:
     if isinstance(error, asyncio.CancelledError):
         return False
     if error is not None:
-        last = traceback.extract_tb(error.__traceback__)[-1:]
-        place = "".join(f" at {Path(frame.filename).name}:{frame.lineno}" for frame in last)
-        record.msg = f"andy serve: an unexpected {type(error).__name__}{place}. Please report it."
+        last_frames = traceback.extract_tb(error.__traceback__)[-1:]
+        location = "".join(
+            f" at {Path(frame.filename).name}:{frame.lineno}" for frame in last_frames
+        )
+        record.msg = (
+            f"andy serve: an unexpected {type(error).__name__}{location}. Please report it."
+        )
     else:
         record.msg = "andy serve: " + record.getMessage().partition("\n")[0][:200]
     record.args, record.exc_info, record.exc_text = (), None, None

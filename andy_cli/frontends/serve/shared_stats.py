@@ -17,20 +17,20 @@ class SharedStats:
         self.slots = slots
         self._memory = mmap.mmap(-1, slots * SLOT_SIZE)
 
-    def write(self, slot: int, data: bytes) -> bool:
+    def write(self, slot_number: int, data: bytes) -> bool:
         """False where it does not fit."""
         if len(data) > SLOT_SIZE - HEAD.size:
             return False
-        at = slot * SLOT_SIZE
-        times, _ = HEAD.unpack_from(self._memory, at)
-        HEAD.pack_into(self._memory, at, times + 1, 0)
-        self._memory[at + HEAD.size : at + HEAD.size + len(data)] = data
-        HEAD.pack_into(self._memory, at, times + 2, len(data))
+        offset = slot_number * SLOT_SIZE
+        times, _ = HEAD.unpack_from(self._memory, offset)
+        HEAD.pack_into(self._memory, offset, times + 1, 0)
+        self._memory[offset + HEAD.size : offset + HEAD.size + len(data)] = data
+        HEAD.pack_into(self._memory, offset, times + 2, len(data))
         return True
 
-    def read(self, slot: int) -> bytes:
+    def read(self, slot_number: int) -> bytes:
         """Empty where nothing was written yet, or while it is."""
-        at = slot * SLOT_SIZE
-        times, length = HEAD.unpack_from(self._memory, at)
-        data = self._memory[at + HEAD.size : at + HEAD.size + length]
-        return data if HEAD.unpack_from(self._memory, at)[0] == times and not times % 2 else b""
+        offset = slot_number * SLOT_SIZE
+        times, length = HEAD.unpack_from(self._memory, offset)
+        data = self._memory[offset + HEAD.size : offset + HEAD.size + length]
+        return data if HEAD.unpack_from(self._memory, offset)[0] == times and not times % 2 else b""

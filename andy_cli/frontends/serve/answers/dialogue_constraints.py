@@ -21,15 +21,19 @@ def next_step(dialogue: ToolDialogue) -> Constraint | None:
     if not dialect.constraint or choice.how == "none":
         return None
     tools = dialogue.tool_prompt.tools
-    base = dialect.constraint({choice.name: tools[choice.name]} if choice.name else tools)
-    if base.schema:
-        return base
+    base_constraint = dialect.constraint(
+        {choice.name: tools[choice.name]} if choice.name else tools
+    )
+    if base_constraint.schema:
+        return base_constraint
     results, _ = collect_results(dialogue.chat_request.history)
     earlier, _ = collect_results(dialogue.chat_request.history, everything=True)
     # What is due is asked for first, and only then what is due of commands alone.
-    free = choice.how != "required" or not dialogue.side
-    past = earlier[: len(earlier) - len(results)]
-    return base._replace(free_text=free, results=(*results,), earlier=(*past,))
+    allows_text = choice.how != "required" or not dialogue.side
+    earlier_results = earlier[: len(earlier) - len(results)]
+    return base_constraint._replace(
+        free_text=allows_text, results=(*results,), earlier=(*earlier_results,)
+    )
 
 
 def next_reply(dialogue: ToolDialogue) -> Constraint | None:
@@ -40,10 +44,10 @@ def next_reply(dialogue: ToolDialogue) -> Constraint | None:
     if dialogue.source.endpoint.model in dialogue.thinks_first:
         return None  # held to a call it could not think first
     tools = {dialogue.due: tool_prompt.tools[dialogue.due]} if dialogue.due else tool_prompt.tools
-    due = dialogue.must or bool(dialogue.again)
+    is_call_due = dialogue.must or bool(dialogue.again)
     if tool_prompt.dialect.constraint is not None:
-        return tool_prompt.dialect.constraint(tools, due)
-    return call_constraint(tools) if due else None
+        return tool_prompt.dialect.constraint(tools, is_call_due)
+    return call_constraint(tools) if is_call_due else None
 
 
 def collect_results(
@@ -54,6 +58,9 @@ def collect_results(
     start = (
         0
         if everything
-        else max((at for at, message in enumerate(history) if message.role == "user"), default=0)
+        else max(
+            (position for position, message in enumerate(history) if message.role == "user"),
+            default=0,
+        )
     )
     return [message.content for message in history[start:] if message.role == "tool"], words

@@ -83,8 +83,8 @@ class ToolDialogue:
     @property
     def native(self) -> bool:
         """The model is given the tools themselves."""
-        wanted = bool(self.chat_request.tools) and self.chat_request.choice.how != "none"
-        return wanted and self.tool_prompt.dialect.name == NATIVE
+        are_tools_wanted = bool(self.chat_request.tools) and self.chat_request.choice.how != "none"
+        return are_tools_wanted and self.tool_prompt.dialect.name == NATIVE
 
     @property
     def callable_tools(self) -> Tools:
@@ -105,7 +105,7 @@ class ToolDialogue:
         return {**self.chat_request.fields, **choice}
 
     def build_request(
-        self, more: Sequence[Wire] = (), constraint: Constraint | None = None
+        self, further_messages: Sequence[Wire] = (), constraint: Constraint | None = None
     ) -> Request:
         chat_request = self.chat_request
         # A model that is chosen for needs no words for it.
@@ -121,7 +121,7 @@ class ToolDialogue:
         teach = self.chat_request.choice.how != "none"
         messages = self.tool_prompt.render_messages(history, chat_request.parts, demand, teach)
         return Request(
-            messages=(*messages, *self.side, *more),
+            messages=(*messages, *self.side, *further_messages),
             tools=tuple(self.chat_request.tools.values()) if self.native else (),
             constraint=constraint,
             stop=self.tool_prompt.dialect.stop,

@@ -46,10 +46,10 @@ async def answer_request(handler: RequestHandler) -> int:
 class MultipleAnswers:
     """The answers to one request while they are made."""
 
-    def __init__(self, handler: RequestHandler, number: int, make: PlacedWriter) -> None:
+    def __init__(self, handler: RequestHandler, number: int, make_writer: PlacedWriter) -> None:
         self._handler = handler
         self._number = number
-        self._make = make
+        self._make = make_writer
         self._writers: list[ChatWriter] = []
         self._id = new_answer_id()
         self._body = b""
@@ -57,43 +57,48 @@ class MultipleAnswers:
 
     async def answer(self) -> int:
         choices: list[object] = []
-        whole: dict[str, object] = {}
+        last_answer: dict[str, object] = {}
         for index in range(self._number):
             self._body = b""
             await answer_request(self._make_handler(index))
             if not self._handler.chat_request.stream:
-                whole = json.loads(self._body)
-                listed = whole["choices"]
+                last_answer = json.loads(self._body)
+                listed = last_answer["choices"]
                 choices += listed if isinstance(listed, list) else []
         if self._handler.chat_request.stream:
-            await self._handler.exchange.write_chunk(b"", more=False)
+            await self._handler.exchange.write_chunk(b"", has_more=False)
         else:
-            await self._handler.exchange.respond(200, dump_json({**whole, "choices": choices}))
+            await self._handler.exchange.respond(
+                200, dump_json({**last_answer, "choices": choices})
+            )
         return 200
 
     def _make_handler(self, index: int) -> RequestHandler:
         """The call that makes one of the answers."""
         handler = self._handler
-        inner = HttpExchange(
+        inner_exchange = HttpExchange(
             dict(handler.exchange.scope), handler.exchange.receive, self._collect_message
         )
-        inner.headers = handler.exchange.headers
+        inner_exchange.headers = handler.exchange.headers
 
-        def make(chat_request: ChatRequest, model: str) -> ChatWriter:
+        def make_writer(chat_request: ChatRequest, model: str) -> ChatWriter:
             del self._writers[index:]  # of an answer that was begun and is made otherwise
-            used = [writer.used for writer in self._writers]
-            before = Usage(
-                used[0].input_tokens if used else 0, sum(usage.output_tokens for usage in used)
+            usages = [writer.used for writer in self._writers]
+            usage_before = Usage(
+                usages[0].input_tokens if usages else 0,
+                sum(usage.output_tokens for usage in usages),
             )
-            place = AnswerPosition(index, index == self._number - 1, before, self._id)
-            self._writers.append(self._make(chat_request, model, place))
+            answer_position = AnswerPosition(
+                index, index == self._number - 1, usage_before, self._id
+            )
+            self._writers.append(self._make(chat_request, model, answer_position))
             return self._writers[-1]
 
-        wire = handler.wire._replace(writer=make)
+        answer_wire = handler.wire._replace(writer=make_writer)
         return replace(
             handler,
-            exchange=inner,
-            wire=wire,
+            exchange=inner_exchange,
+            wire=answer_wire,
             chat_request=ask_for_one(handler.chat_request, index),
         )
 
@@ -115,7 +120,7 @@ class MultipleAnswers:
 def ask_for_one(chat_request: ChatRequest, index: int) -> ChatRequest:
     """With a seed of its own, or all answers would be the same."""
     fields = {name: value for name, value in chat_request.fields.items() if name != "n"}
-    seed = fields.get("seed")
-    if isinstance(seed, int):
-        fields["seed"] = seed + index
+    random_seed = fields.get("seed")
+    if isinstance(random_seed, int):
+        fields["seed"] = random_seed + index
     return chat_request._replace(fields=fields)

@@ -62,29 +62,35 @@ class OpeningCall:
             return None
         self._next_size = size + GROWTH + size // GROWTH
         self._next_time = monotonic() + SOON
-        found = reading.read_open_call()
-        if found is None or found.name not in self._tools or self._is_copied(reading.open_text):
+        open_call = reading.read_open_call()
+        if (
+            open_call is None
+            or open_call.name not in self._tools
+            or self._is_copied(reading.open_text)
+        ):
             return None
-        return self._add_arguments(found)
+        return self._add_arguments(open_call)
 
     def _is_copied(self, written: str) -> bool:
         request = ToolRequest("", span=(0, len(written)))
         return bool(self._results) and is_copied(request, written, self._results)
 
-    def _add_arguments(self, found: OpenCall) -> ToolCallDelta | None:
+    def _add_arguments(self, open_call: OpenCall) -> ToolCallDelta | None:
         if not self.begun:
-            self._arguments = SureArguments(tool_parameters(self._tools[found.name]))
-        before = self._arguments.text
-        if (self.begun and found.name != self.name) or not found.arguments.startswith(before):
+            self._arguments = SureArguments(tool_parameters(self._tools[open_call.name]))
+        text_before = self._arguments.text
+        if (self.begun and open_call.name != self.name) or not open_call.arguments.startswith(
+            text_before
+        ):
             return None
-        self._arguments.add_text(found.arguments[len(before) :])
+        self._arguments.add_text(open_call.arguments[len(text_before) :])
         # Its end waits for the end of the reply: a call that is cut off is never whole.
-        sure = self._arguments.sure - self._arguments.is_whole
-        text = self._arguments.text[self._sent : sure]
+        sure_length = self._arguments.sure - self._arguments.is_whole
+        text = self._arguments.text[self._sent : sure_length]
         if not text.strip("{ ") or (self._arguments.is_whole and not self.begun):
             return None
-        self.name = found.name
-        self._sent = sure
+        self.name = open_call.name
+        self._sent = sure_length
         return ToolCallDelta(0, self.id, self.name, text)
 
     def note_unfit(self, calls: Sequence[CompletedCall]) -> None:
@@ -98,17 +104,20 @@ class OpeningCall:
 
         Without one it stays as it is, which no client takes for whole.
         """
-        same = [call.arguments for call in calls[:1] if call.name == self.name]
-        text = next(filter(None, map(self._fit_arguments, same)), "")
+        same_arguments = [call.arguments for call in calls[:1] if call.name == self.name]
+        text = next(filter(None, map(self._fit_arguments, same_arguments)), "")
         others = calls[1:] if text else calls
-        whole = CompletedCall(0, self.id, self.name, text or self._unfit or self._sent_text)
-        return (whole, *(call._replace(position=at) for at, call in enumerate(others, 1)))
+        completed = CompletedCall(0, self.id, self.name, text or self._unfit or self._sent_text)
+        return (
+            completed,
+            *(call._replace(position=position) for position, call in enumerate(others, 1)),
+        )
 
     def _fit_arguments(self, arguments: str) -> str:
         """These arguments so that they begin with what went on; empty if they cannot."""
-        rest = self._arguments.write_rest(json.loads(arguments))
-        if rest is not None:
-            return self._arguments.text[: self._arguments.sure] + rest
+        remaining_text = self._arguments.write_rest(json.loads(arguments))
+        if remaining_text is not None:
+            return self._arguments.text[: self._arguments.sure] + remaining_text
         return arguments if arguments.startswith(self._sent_text) else ""
 
     @property

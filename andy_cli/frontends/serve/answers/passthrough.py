@@ -32,16 +32,16 @@ def split_events(block: bytes) -> list[bytes]:
     if block.count(b"\ndata:") == 0:
         return [block]
     lines = [line for line in block.split(b"\n") if line]
-    whole = all(line.endswith((b"}", b"[DONE]")) for line in lines)
-    return lines if whole else [block]
+    are_complete = all(line.endswith((b"}", b"[DONE]")) for line in lines)
+    return lines if are_complete else [block]
 
 
 class PassthroughRewriter:
     """Reads along with one streamed answer; says of each event whether it may go on as it is."""
 
-    def __init__(self, make: Callable[[], ToolDialogue], record: CallRecord) -> None:
-        """`make` begins the dialogue that a choice goes on with, should it have to."""
-        self._make = make
+    def __init__(self, begin_dialogue: Callable[[], ToolDialogue], record: CallRecord) -> None:
+        """`begin_dialogue` begins the dialogue that a choice goes on with, should it have to."""
+        self._make = begin_dialogue
         self._record = record
         self._rest = b""
         self._choices: dict[int, WatchedChoice] = {}
@@ -62,12 +62,12 @@ class PassthroughRewriter:
         data = self._rest + data
         if b"\r" in data:
             data = LINE_END.sub(b"\n", data)
-        cut = data.rfind(b"\n\n") + 2
-        if cut < 2:
+        events_end = data.rfind(b"\n\n") + 2
+        if events_end < 2:
             self._rest = data
             return b""
-        self._rest = data[cut:]
-        return self._rewrite_events(data[:cut])
+        self._rest = data[events_end:]
+        return self._rewrite_events(data[:events_end])
 
     def _rewrite_events(self, data: bytes) -> bytes:
         # One blank line more than is needed belongs to no event.
@@ -76,17 +76,17 @@ class PassthroughRewriter:
             self._rewrite_event(event) for block in blocks for event in split_events(block)
         )
 
-    def _rewrite_event(self, raw: bytes) -> bytes:
-        whole = raw + b"\n\n"
-        if raw == DONE:
+    def _rewrite_event(self, event_data: bytes) -> bytes:
+        event_bytes = event_data + b"\n\n"
+        if event_data == DONE:
             self.ended = not self._damaged
-            return self._hold_event(whole) if self.ended else b""
-        event = read_event(raw)
-        if raw.startswith(b"event: error") or (event and event.get("error")):
+            return self._hold_event(event_bytes) if self.ended else b""
+        event = read_event(event_data)
+        if event_data.startswith(b"event: error") or (event and event.get("error")):
             self.ended = True
-            return self._hold_event(whole)
+            return self._hold_event(event_bytes)
         if event is None:
-            return self._hold_if_ended(whole)
+            return self._hold_if_ended(event_bytes)
         if not event:
             self._damaged = True
             return b""  # a client would fail at it
@@ -94,16 +94,16 @@ class PassthroughRewriter:
             self.counted = read_prompt_tokens(event)
         choice = _find_only_choice(event)
         if choice is None:
-            return self._hold_if_ended(whole)
-        return self._watch_choice(event, choice, whole)
+            return self._hold_if_ended(event_bytes)
+        return self._watch_choice(event, choice, event_bytes)
 
     def _watch_choice(
-        self, event: dict[str, object], choice: dict[str, object], whole: bytes
+        self, event: dict[str, object], choice: dict[str, object], event_bytes: bytes
     ) -> bytes:
         watched = self._find_choice(choice.get("index"))
-        out = watched.take_event(event, choice, whole)
+        rewritten = watched.take_event(event, choice, event_bytes)
         self.ended = self.ended or (bool(watched.finish) and not self._damaged)
-        return out
+        return rewritten
 
     def _find_choice(self, index: object) -> WatchedChoice:
         number = index if type(index) is int else 0
@@ -111,13 +111,13 @@ class PassthroughRewriter:
             self._choices[number] = WatchedChoice(number, self._make(), self._record)
         return self._choices[number]
 
-    def _hold_if_ended(self, whole: bytes) -> bytes:
+    def _hold_if_ended(self, event_bytes: bytes) -> bytes:
         """Hold back what stands behind the end of a choice: how much was used, say."""
         waits = any(choice.finish for choice in self._choices.values())
-        return self._hold_event(whole) if waits else whole
+        return self._hold_event(event_bytes) if waits else event_bytes
 
-    def _hold_event(self, whole: bytes) -> bytes:
-        self._after.append(whole)
+    def _hold_event(self, event_bytes: bytes) -> bytes:
+        self._after.append(event_bytes)
         return b""
 
     async def write_rest(self) -> AsyncIterator[bytes]:
@@ -125,18 +125,18 @@ class PassthroughRewriter:
         if self._rest.strip():  # it broke off in the middle of an event, or without a blank line
             yield self._rewrite_events(self._rest.strip(b"\r\n"))
         for choice in self._choices.values():
-            async for out in choice.write_rest(self.ended):
-                yield out
-        for out in self._after:
-            yield out
+            async for event_bytes in choice.write_rest(self.ended):
+                yield event_bytes
+        for event_bytes in self._after:
+            yield event_bytes
 
 
-def read_event(raw: bytes) -> dict[str, object] | None:
+def read_event(event_data: bytes) -> dict[str, object] | None:
     """The event; None for what is no data, empty for what cannot be read."""
-    if not raw.startswith(b"data:"):
+    if not event_data.startswith(b"data:"):
         return None
     try:
-        event = json.loads(raw[5:].decode())
+        event = json.loads(event_data[5:].decode())
     except (ValueError, RecursionError):  # no UTF-8, no JSON
         return {}
     return event if isinstance(event, dict) else None

@@ -70,39 +70,45 @@ class QuoteAwareParser:
         return visible
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
-        last, reply = self._compiler.finish(cut_off)
+        final_piece, reply = self._compiler.finish(cut_off)
         if self._read_again(self._find_quotations(reply.requests)):
-            rest, reply = self._compiler.finish(cut_off)
-            last = last._replace(text=self._again + rest.text)
-        return last, reply
+            reread_piece, reply = self._compiler.finish(cut_off)
+            final_piece = final_piece._replace(text=self._again + reread_piece.text)
+        return final_piece, reply
 
     def _find_unjudged(self) -> list[ToolRequest]:
         """Requests that something has followed: now it can be said what they are."""
-        new = [request for request in self._compiler.followed if request.span not in self._judged]
-        self._judged.update(request.span for request in new)
-        return new
+        unjudged = [
+            request for request in self._compiler.followed if request.span not in self._judged
+        ]
+        self._judged.update(request.span for request in unjudged)
+        return unjudged
 
     def _find_quotations(self, requests: Collection[ToolRequest]) -> frozenset[Span]:
         if not requests or not self._left:
             return frozenset()
-        raw = self._join_raw()
+        reply_text = self._join_raw()
         written = [request for request in requests if request.span[0] < request.span[1]]
-        return frozenset(request.span for request in written if self._is_text(request, raw))
+        return frozenset(request.span for request in written if self._is_text(request, reply_text))
 
-    def _read_again(self, plain: frozenset[Span]) -> bool:
+    def _read_again(self, plain_spans: frozenset[Span]) -> bool:
         """Read with these as text; `_again` is then what was not shown yet.
 
         False if there are none, or too much was shown already.
         """
-        if not plain:
+        if not plain_spans:
             return False
         self._left -= 1
-        compiler = self._make(self._plain | plain)
+        compiler = self._make(self._plain | plain_spans)
         text = "".join([compiler.take(chunk).text for chunk in self._chunks])
-        shown = "".join(self._shown)
-        if not text.startswith(shown):
+        shown_text = "".join(self._shown)
+        if not text.startswith(shown_text):
             return False
-        self._compiler, self._plain, self._again = compiler, self._plain | plain, text[len(shown) :]
+        self._compiler, self._plain, self._again = (
+            compiler,
+            self._plain | plain_spans,
+            text[len(shown_text) :],
+        )
         return True
 
     def _join_raw(self) -> str:

@@ -42,32 +42,34 @@ def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[Compil
     A server that knows no end of the reasoning takes the calls behind it for a part of it.
     """
     compiled = reply.compiled
-    silent = not (compiled.requests or compiled.text.strip())
+    is_silent = not (compiled.requests or compiled.text.strip())
     if (
-        silent
+        is_silent
         and compiled.reasoning
         and may_run_calls(reply.finish)
         and dialogue.chat_request.tools
     ):
-        again = make_reader(dialogue)
-        again.take(Chunk(compiled.reasoning))
-        _, found = again.finish()
-        if found.requests:
-            return found, compiled.reasoning
+        reasoning_reader = make_reader(dialogue)
+        reasoning_reader.take(Chunk(compiled.reasoning))
+        _, compiled_reasoning = reasoning_reader.finish()
+        if compiled_reasoning.requests:
+            return compiled_reasoning, compiled.reasoning
     return compiled, reply.raw
 
 
 def make_reader(dialogue: ToolDialogue) -> Compiler | QuoteAwareParser:
-    opened: Opened = "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
+    reasoning_opened: Opened = (
+        "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
+    )
     if not dialogue.chat_request.tools:
-        return Compiler(Markers([]), reasoning_open=opened)  # nothing is a request
+        return Compiler(Markers([]), reasoning_open=reasoning_opened)  # nothing is a request
     words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
-    make = partial(
+    make_compiler = partial(
         dialogue.tool_prompt.make_compiler,
         wants_code=asks_for_code("".join(words[-1:])),
-        opened=opened,
+        reasoning_opened=reasoning_opened,
     )
-    return QuoteAwareParser(make, partial(is_text, dialogue))
+    return QuoteAwareParser(make_compiler, partial(is_text, dialogue))
 
 
 class UnderstoodReply(NamedTuple):
@@ -84,71 +86,71 @@ class UnderstoodReply(NamedTuple):
     foreign: tuple[str, ...] = ()
     """Texts of requests that name no tool."""
 
-    def choose_calls(self, last: bool) -> tuple[CompletedCall, ...]:
+    def choose_calls(self, is_last: bool) -> tuple[CompletedCall, ...]:
         """Choose what the client gets: at the end a call that does not fit is better than none."""
-        return self.calls or (self.unfit if last else ())
+        return self.calls or (self.unfit if is_last else ())
 
 
-def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> str | None:
+def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, reply_text: str) -> str | None:
     """Find the text that a request is shown as; None if it is a call."""
     if is_spoken(dialogue, request):
         return find_spoken_text(request)
-    return raw[slice(*request.span)] if is_text(dialogue, request, raw) else None
+    return reply_text[slice(*request.span)] if is_text(dialogue, request, reply_text) else None
 
 
 async def understand_reply(
-    dialogue: ToolDialogue, compiled: CompiledReply, raw: str
+    dialogue: ToolDialogue, compiled: CompiledReply, reply_text: str
 ) -> "UnderstoodReply":
-    """Sort the requests of a reply into calls and texts. `raw`: the reply as it was written."""
+    """Sort the requests of a reply into calls and texts. `reply_text`: as it was written."""
     choice = dialogue.chat_request.choice
-    shown: list[str] = []
-    foreign: list[str] = []
+    shown_texts: list[str] = []
+    foreign_texts: list[str] = []
     note = compiled.fault
-    found: list[ResolvedCall] = []
+    resolved_calls: list[ResolvedCall] = []
     for request in compiled.requests:
-        spoken = find_shown_text(dialogue, request, raw)
+        spoken = find_shown_text(dialogue, request, reply_text)
         if spoken is not None:
-            shown.append(spoken)
+            shown_texts.append(spoken)
         elif choice.how == "none":
             note = note if dialogue.said else WORDS
         else:
-            made = await resolve_request(dialogue, request, compiled.dialect)
-            if names_no_tool(dialogue, made) and is_unmarked(request, raw):
-                foreign.append(raw[slice(*request.span)])
-            found += made
-    fitting, unfit = sort_by_fit(dialogue, found)
+            resolved_requests = await resolve_request(dialogue, request, compiled.dialect)
+            if names_no_tool(dialogue, resolved_requests) and is_unmarked(request, reply_text):
+                foreign_texts.append(reply_text[slice(*request.span)])
+            resolved_calls += resolved_requests
+    fitting, unfit = sort_by_fit(dialogue, resolved_calls)
     for resolved in fitting:
         dialogue.repairs += resolved.changes
     return UnderstoodReply(
         make_calls(fitting),
-        tuple(filter(None, shown)),
+        tuple(filter(None, shown_texts)),
         compiled.dialect,
-        next((resolved.fault for resolved in found if resolved.fault), note),
+        next((resolved.fault for resolved in resolved_calls if resolved.fault), note),
         make_calls(unfit),
-        tuple(filter(None, foreign)),
+        tuple(filter(None, foreign_texts)),
     )
 
 
-def names_no_tool(dialogue: ToolDialogue, made: Sequence[ResolvedCall]) -> bool:
+def names_no_tool(dialogue: ToolDialogue, resolved_requests: Sequence[ResolvedCall]) -> bool:
     tools = dialogue.callable_tools
-    return all(resolved.fault and resolved.call.name not in tools for resolved in made)
+    return all(resolved.fault and resolved.call.name not in tools for resolved in resolved_requests)
 
 
 def sort_by_fit(
-    dialogue: ToolDialogue, found: Sequence[ResolvedCall]
+    dialogue: ToolDialogue, resolved_calls: Sequence[ResolvedCall]
 ) -> tuple[list[ResolvedCall], list[ResolvedCall]]:
     """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
     request = dialogue.chat_request
-    wanted = (
+    wanted_names = (
         [request.choice.name]
         if request.choice.name
         else {**dialogue.callable_tools, **request.tools}
     )
-    known = [resolved for resolved in found if resolved.call.name in wanted]
-    most = None if request.parallel else 1
-    fitting = [resolved for resolved in known if not resolved.fault]
-    unfit = [resolved for resolved in known if resolved.fault]
-    return fitting[:most], unfit[:most]
+    known_calls = [resolved for resolved in resolved_calls if resolved.call.name in wanted_names]
+    most_calls = None if request.parallel else 1
+    fitting = [resolved for resolved in known_calls if not resolved.fault]
+    unfit = [resolved for resolved in known_calls if resolved.fault]
+    return fitting[:most_calls], unfit[:most_calls]
 
 
 async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:
@@ -156,8 +158,8 @@ async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments
     compiler = make_reader(dialogue)
     compiler.take(Chunk(call=delta))
     _, compiled = compiler.finish()
-    found = await understand_reply(dialogue, compiled, "")
-    return json.loads(found.calls[0].arguments) if len(found.calls) == 1 else None
+    understood = await understand_reply(dialogue, compiled, "")
+    return json.loads(understood.calls[0].arguments) if len(understood.calls) == 1 else None
 
 
 ALOUD = ("send_chat", "write", "end_turn")
@@ -173,55 +175,57 @@ def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
     return dialogue.tool_prompt.dialect.calls_only and request.name.lower() in ALOUD
 
 
-def is_text(dialogue: ToolDialogue, request: ToolRequest, raw: str) -> bool:
+def is_text(dialogue: ToolDialogue, request: ToolRequest, reply_text: str) -> bool:
     """Tell whether a request is a quotation, or no call is wanted: then its text is text (P9).
 
     What merely resembles a result is a call: nothing is run here, and who runs it can ask.
     """
     dialect = dialogue.tool_prompt.dialect
-    framed = dialect.format_violation is not None or dialect.calls_only
+    is_framed = dialect.format_violation is not None or dialect.calls_only
     return not is_spoken(dialogue, request) and (
-        (dialogue.chat_request.choice.how == "none" and is_unmarked(request, raw))
-        or (request.quoted and not framed)
-        or is_quoted(request, raw)
-        or is_copied(request, raw, dialogue.results)
+        (dialogue.chat_request.choice.how == "none" and is_unmarked(request, reply_text))
+        or (request.quoted and not is_framed)
+        or is_quoted(request, reply_text)
+        or is_copied(request, reply_text, dialogue.results)
     )
 
 
-def is_unmarked(request: ToolRequest, raw: str) -> bool:
+def is_unmarked(request: ToolRequest, reply_text: str) -> bool:
     """Tell whether it is JSON or code, and may be an answer; with markers it is nobody's text."""
-    return raw[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
+    return (
+        reply_text[slice(*request.span)].lstrip("`").startswith(("{", "[{", "json", "python", "\n"))
+    )
 
 
 async def resolve_request(
     dialogue: ToolDialogue, request: ToolRequest, dialect: str
 ) -> tuple[ResolvedCall, ...]:
-    named = request._replace(id=new_id())
+    identified = request._replace(id=new_id())
     written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
     tools = {**dialogue.callable_tools, **dialogue.tool_prompt.tools}
     offer = OfferedTools(tools, lambda name: False)
-    return await resolve_tool_request(named, written_in, offer, partial(ask_aside, dialogue))
+    return await resolve_tool_request(identified, written_in, offer, partial(ask_aside, dialogue))
 
 
 def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
     return tuple(
         CompletedCall(
-            at,
-            f"call_{found.call.id}",
-            found.call.name,
-            json.dumps(dict(found.call.arguments), ensure_ascii=False),
+            position,
+            f"call_{resolved_call.call.id}",
+            resolved_call.call.name,
+            json.dumps(dict(resolved_call.call.arguments), ensure_ascii=False),
         )
-        for at, found in enumerate(resolved)
+        for position, resolved_call in enumerate(resolved)
     )
 
 
 async def ask_aside(
-    dialogue: ToolDialogue, side: Sequence[Wire], constraint: Constraint | None
+    dialogue: ToolDialogue, side_messages: Sequence[Wire], constraint: Constraint | None
 ) -> str:
     """Ask the model something that its client never sees; returns its answer."""
     held_to = None if dialogue.source.guided else constraint
     fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
-    replies = dialogue.source.reply(dialogue.build_request(side, held_to), fields)
+    replies = dialogue.source.reply(dialogue.build_request(side_messages, held_to), fields)
     reply = await ModelReply(replies, Compiler(Markers([]))).read_whole()
     dialogue.add_usage(reply.usage)
     return reply.compiled.text

@@ -88,11 +88,13 @@ class RequestHandler:
     @property
     def dialect(self) -> str:
         """The dialect of this request, if its client names one. Raises ApiError."""
-        wanted = self.exchange.headers.get("x-andy-dialect", "")
-        if wanted and wanted not in DIALECTS:
-            known = ", ".join(sorted(DIALECTS))
-            raise ApiError(400, f"X-Andy-Dialect: there is no {wanted!r}; there are: {known}.")
-        return wanted
+        wanted_dialect = self.exchange.headers.get("x-andy-dialect", "")
+        if wanted_dialect and wanted_dialect not in DIALECTS:
+            known_dialects = ", ".join(sorted(DIALECTS))
+            raise ApiError(
+                400, f"X-Andy-Dialect: there is no {wanted_dialect!r}; there are: {known_dialects}."
+            )
+        return wanted_dialect
 
     @property
     def dry(self) -> bool:
@@ -122,17 +124,17 @@ class RequestHandler:
 
     async def _answer_from(self, source: ReplySource) -> int:
         """As above. Raises ToolsNotSupported too."""
-        wanted = self.dialect
+        wanted_dialect = self.dialect
         if passing := await self.find_passing():
             if self.dry:
-                told = json.loads(self._build_passed_body(passing))
-                return await self._show_request(source.endpoint.model, told)
+                passed_request = json.loads(self._build_passed_body(passing))
+                return await self._show_request(source.endpoint.model, passed_request)
             return await self._pass_answer(passing, self._with_tools)
         # A server that is only asked for words is taught nothing: no stop sequences either.
-        plain = isinstance(source, RemoteSource) and not self._with_tools
-        named = wanted or (NATIVE if plain or await self._sends_tools() else "")
+        only_words = isinstance(source, RemoteSource) and not self._with_tools
+        dialect_name = wanted_dialect or (NATIVE if only_words or await self._sends_tools() else "")
         tool_prompt = self.upstream.make_tool_prompt(
-            self.chat_request.tools, self.chat_request.model, named
+            self.chat_request.tools, self.chat_request.model, dialect_name
         )
         self.record.way = tool_prompt.dialect.name
         if self.dry:
@@ -150,7 +152,7 @@ class RequestHandler:
             return await self._show_request(source.endpoint.model, fields)
         recording, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
         writer = self.wire.writer(self.chat_request, self.chat_request.model or self.record.model)
-        made = stream_answer(
+        answer_stream = stream_answer(
             self.chat_request,
             recording,
             tool_prompt,
@@ -158,7 +160,7 @@ class RequestHandler:
             writer.streams_call,
             self.catalogue,
         )
-        return await self._write_compiled(made, writer, recording)
+        return await self._write_compiled(answer_stream, writer, recording)
 
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
@@ -173,19 +175,19 @@ class RequestHandler:
         elif support.note_native(self.chat_request, called, counted) and not self.exchange.begun:
             raise ToolsIgnored
 
-    def _compiled_header(self, made: str) -> dict[str, str]:
+    def _compiled_header(self, how_made: str) -> dict[str, str]:
         """The header that says how the answer was made, and what its server did not take."""
         source = select_source(self.upstream, self.chat_request.model)
         left_out = (
             source.find_left_out(self.chat_request.body) if isinstance(source, RemoteSource) else []
         )
         without = f";without={','.join(left_out)}" if left_out else ""
-        return {"x-andy-compiled": made + without}
+        return {"x-andy-compiled": how_made + without}
 
     async def _show_request(self, model: str, request: Mapping[str, object]) -> int:
         """A dry run: what would be sent, and nothing is."""
-        told = {**request, "model": model or self.chat_request.model}
-        await self.exchange.respond(200, dump_json({"dry_run": True, "request": told}))
+        shown_request = {**request, "model": model or self.chat_request.model}
+        await self.exchange.respond(200, dump_json({"dry_run": True, "request": shown_request}))
         return 200
 
     def _build_passed_body(self, source: RemoteSource) -> bytes:
@@ -194,39 +196,39 @@ class RequestHandler:
     async def _pass_answer(self, source: RemoteSource, tools: bool) -> int:
         """Bytes as they come; with tools the text is read along."""
         self.record.way = "passed"
-        async with source.send(self._build_passed_body(source)) as sent:
-            if not sent.kind.startswith("text/event-stream"):
-                data = await sent.read_whole()
+        async with source.send(self._build_passed_body(source)) as upstream_request:
+            if not upstream_request.kind.startswith("text/event-stream"):
+                data = await upstream_request.read_whole()
                 if not has_choice(data):
                     raise explain_no_choice(data)
                 self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
-                return await self._rewrite_whole(data, sent.kind, source, tools)
-            chunks = await begin_reply(sent.read_chunks())
+                return await self._rewrite_whole(data, upstream_request.kind, source, tools)
+            chunks = await begin_reply(upstream_request.read_chunks())
             await self.exchange.start_response(
-                200, sent.kind, self._compiled_header("native;repairs=0")
+                200, upstream_request.kind, self._compiled_header("native;repairs=0")
             )
             if tools:
                 await self._pass_rewritten(chunks, source)
             else:
                 await self._pass_bytes(chunks)
-            await self.exchange.write_chunk(b"", more=False)
+            await self.exchange.write_chunk(b"", has_more=False)
         return 200
 
     async def _rewrite_whole(
         self, data: bytes, kind: str, source: RemoteSource, tools: bool
     ) -> int:
         """A whole answer: as it came, unless its client has to have another."""
-        made = "native;repairs=0"
+        how_made = "native;repairs=0"
         if tools:
             data, finish, called, counted = await rewrite_answer(
                 data, lambda: self._begin_dialogue(source)
             )
             self._note_reply(called, counted)
             if finish is not None:
-                made = summarize_compilation(finish)
+                how_made = summarize_compilation(finish)
                 self.record.repairs, self.record.compiled = finish.repairs, data.decode()[:ROOM]
                 self.record.calls += finish.reason == "tool_calls"
-        await self.exchange.respond(200, data, kind, self._compiled_header(made))
+        await self.exchange.respond(200, data, kind, self._compiled_header(how_made))
         return 200
 
     def _begin_dialogue(self, source: RemoteSource) -> ToolDialogue:
@@ -249,54 +251,58 @@ class RequestHandler:
         async with self._kept_alive(keep_alive):
             try:
                 async for data in chunks:
-                    if out := rewriter.take_bytes(data):
-                        await self.exchange.write_chunk(out)
+                    if rewritten := rewriter.take_bytes(data):
+                        await self.exchange.write_chunk(rewritten)
             except ApiError as api_error:
                 failure = api_error
-            async for out in rewriter.write_rest():
-                await self.exchange.write_chunk(out)
+            async for rewritten in rewriter.write_rest():
+                await self.exchange.write_chunk(rewritten)
         if failure or not rewriter.ended:
             raise failure or interrupted_error()
         self._note_reply(rewriter.called, rewriter.counted)
 
     @asynccontextmanager
-    async def _kept_alive(self, show: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    async def _kept_alive(self, show_sign: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
         """A sign of life each second in which nothing else is written."""
-        self.exchange.beat = beat = KEEP_ALIVE.begin(show)
+        self.exchange.beat = kept_stream = KEEP_ALIVE.begin(show_sign)
         try:
             yield
         finally:
             self.exchange.beat = None
-            KEEP_ALIVE.end(beat)
+            KEEP_ALIVE.end(kept_stream)
 
     async def _pass_bytes(self, chunks: AsyncIterator[bytes]) -> None:
-        ended, rest = False, b""
+        ended, last_bytes = False, b""
         async for data in chunks:
             self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
             await self.exchange.write_chunk(data)
-            ended = ended or has_end(rest + data)
-            rest = data[-MARK:]
+            ended = ended or has_end(last_bytes + data)
+            last_bytes = data[-MARK:]
         if not ended:
             raise interrupted_error()
 
     async def _write_compiled(
-        self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
+        self, answer_parts: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
         if self.chat_request.stream:
-            return await self._write_stream(pieces, writer, recording)
-        made: list[AnswerPart] = []
-        async with aclosing(pieces):
-            async for piece in pieces:
-                if isinstance(piece, TextRetracted):
-                    made = [piece for piece in made if not isinstance(piece, TextDelta)]
+            return await self._write_stream(answer_parts, writer, recording)
+        collected: list[AnswerPart] = []
+        async with aclosing(answer_parts):
+            async for answer_part in answer_parts:
+                if isinstance(answer_part, TextRetracted):
+                    collected = [
+                        answer_part
+                        for answer_part in collected
+                        if not isinstance(answer_part, TextDelta)
+                    ]
                     continue
-                made.append(piece)
-                self._note_piece(piece)
-        finish = next(piece for piece in made if isinstance(piece, Finish))
+                collected.append(answer_part)
+                self._note_piece(answer_part)
+        finish = next(answer_part for answer_part in collected if isinstance(answer_part, Finish))
         self._note_reply(
             self.record.calls > 0, finish.input_tokens if recording.replies == 1 else 0
         )
-        data = writer.write_answer(made)
+        data = writer.write_answer(collected)
         self.record.compiled = data.decode()[:ROOM]
         await self.exchange.respond(
             200, data, headers=self._compiled_header(summarize_compilation(finish))
@@ -304,7 +310,7 @@ class RequestHandler:
         return 200
 
     async def _write_stream(
-        self, pieces: AnswerParts, writer: AnswerWriter, recording: RecordingSource
+        self, answer_parts: AnswerParts, writer: AnswerWriter, recording: RecordingSource
     ) -> int:
         """Events as they are made; an error before the first of them is an answer of its own."""
         self.exchange.write_failure = writer.write_failure
@@ -319,30 +325,34 @@ class RequestHandler:
                     self.wire.comment or writer.write_event(TextDelta(""))
                 )
 
-        async with aclosing(pieces), self._kept_alive(keep_alive):
-            async for made in pieces:
+        async with aclosing(answer_parts), self._kept_alive(keep_alive):
+            async for streamed_part in answer_parts:
                 # What was sent was sent: the answer is a new paragraph.
-                piece = TextDelta("\n\n") if isinstance(made, TextRetracted) else made
-                self._note_piece(piece)
+                answer_part = (
+                    TextDelta("\n\n") if isinstance(streamed_part, TextRetracted) else streamed_part
+                )
+                self._note_piece(answer_part)
                 if not self.exchange.begun:
                     await self.exchange.start_response(
                         200, self.wire.streamed_as, self._compiled_header(self.record.way)
                     )
-                await self.exchange.write_chunk(writer.write_event(piece))
-                if isinstance(piece, Finish):
-                    once = recording.replies == 1
-                    self._note_reply(self.record.calls > 0, piece.input_tokens if once else 0)
-        await self.exchange.write_chunk(b"", more=False)
+                await self.exchange.write_chunk(writer.write_event(answer_part))
+                if isinstance(answer_part, Finish):
+                    is_single_reply = recording.replies == 1
+                    self._note_reply(
+                        self.record.calls > 0, answer_part.input_tokens if is_single_reply else 0
+                    )
+        await self.exchange.write_chunk(b"", has_more=False)
         return 200
 
-    def _note_piece(self, piece: AnswerPart) -> None:
-        if isinstance(piece, CompletedCall):
+    def _note_piece(self, answer_part: AnswerPart) -> None:
+        if isinstance(answer_part, CompletedCall):
             self.record.calls += 1
-            self.record.compiled += f"{piece.name} {piece.arguments}\n"[:2000]
-        elif isinstance(piece, Finish):
-            self.record.repairs = piece.repairs
-        elif not isinstance(piece, ToolCallDelta):
-            self.record.compiled = (self.record.compiled + piece.text)[:ROOM]
+            self.record.compiled += f"{answer_part.name} {answer_part.arguments}\n"[:2000]
+        elif isinstance(answer_part, Finish):
+            self.record.repairs = answer_part.repairs
+        elif not isinstance(answer_part, ToolCallDelta):
+            self.record.compiled = (self.record.compiled + answer_part.text)[:ROOM]
 
 
 def summarize_compilation(finish: Finish) -> str:

@@ -32,8 +32,10 @@ class RewrittenAnswer(NamedTuple):
     """Tokens of the prompt, as the server says."""
 
 
-async def rewrite_answer(data: bytes, make: Callable[[], ToolDialogue]) -> RewrittenAnswer:
-    """Read an answer of the chat API; `make` begins the dialogue that goes on with a choice.
+async def rewrite_answer(
+    data: bytes, begin_dialogue: Callable[[], ToolDialogue]
+) -> RewrittenAnswer:
+    """Read an answer of the chat API; `begin_dialogue` begins that which goes on with a choice.
 
     Raises ApiError where the model is asked again and fails.
     """
@@ -43,17 +45,22 @@ async def rewrite_answer(data: bytes, make: Callable[[], ToolDialogue]) -> Rewri
         readable = all(isinstance(choice["message"], dict) for choice in choices)
     except (ValueError, KeyError, TypeError, RecursionError):
         return RewrittenAnswer(data)  # of another shape than is promised: passed on
-    last: Finish | None = None
-    made: list[object] = []
+    last_finish: Finish | None = None
+    rewritten_choices: list[object] = []
     for choice in choices if readable else ():
-        changed, ending = await _read_choice(choice, make())
-        made.append(changed)
-        last = ending or last
-    called = any(isinstance(piece, dict) and _has_calls(piece) for piece in made)
+        changed, ending = await _read_choice(choice, begin_dialogue())
+        rewritten_choices.append(changed)
+        last_finish = ending or last_finish
+    called = any(
+        isinstance(rewritten_choice, dict) and _has_calls(rewritten_choice)
+        for rewritten_choice in rewritten_choices
+    )
     counted = read_prompt_tokens(answer)
-    if last is None:
+    if last_finish is None:
         return RewrittenAnswer(data, None, called, counted)
-    return RewrittenAnswer(dump_json({**answer, "choices": made}), last, called, counted)
+    return RewrittenAnswer(
+        dump_json({**answer, "choices": rewritten_choices}), last_finish, called, counted
+    )
 
 
 def read_prompt_tokens(answer: Mapping[str, object]) -> int:
@@ -72,13 +79,15 @@ def _has_calls(choice: Choice) -> bool:
 
 async def _collect_parts(dialogue: ToolDialogue) -> list[AnswerPart]:
     """Collect the parts of an answer without the words that were taken back."""
-    parts: list[AnswerPart] = []
-    async for part in continue_dialogue(dialogue):
-        if isinstance(part, TextRetracted):
-            parts = [kept for kept in parts if not isinstance(kept, TextDelta)]
+    answer_parts: list[AnswerPart] = []
+    async for answer_part in continue_dialogue(dialogue):
+        if isinstance(answer_part, TextRetracted):
+            answer_parts = [
+                kept_part for kept_part in answer_parts if not isinstance(kept_part, TextDelta)
+            ]
         else:
-            parts.append(part)
-    return parts
+            answer_parts.append(answer_part)
+    return answer_parts
 
 
 async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, Finish | None]:
@@ -89,12 +98,12 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     if message.get("tool_calls") and not may_run_calls(finish):
         return choice, None  # cut off, and its client is told so
     dialogue.source = BegunSource(dialogue.source, _replay_chunks(choice, finish))
-    pieces = await _collect_parts(dialogue)
+    answer_parts = await _collect_parts(dialogue)
     texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
-    written = write_message(pieces, texted)
+    written = write_message(answer_parts, texted)
     if _is_same_answer(message, written):
         return choice, None
-    ending = next(piece for piece in pieces if isinstance(piece, Finish))
+    ending = next(answer_part for answer_part in answer_parts if isinstance(answer_part, Finish))
     rewritten = _without_answer(message) | written
     return {**choice, "message": rewritten, "finish_reason": ending.reason}, ending
 
@@ -115,8 +124,8 @@ def _replay_chunks(choice: Choice, finish: str) -> list[Chunk]:
 
 def _is_same_answer(message: Choice, written: Choice) -> bool:
     """Tell whether a message means to a client what ours would; blanks around it are no matter."""
-    text, ours = message.get("content") or "", written["content"]
-    if not isinstance(text, str) or text.strip() != str(ours).strip():
+    text, our_text = message.get("content") or "", written["content"]
+    if not isinstance(text, str) or text.strip() != str(our_text).strip():
         return False
     return _normalize_calls(message.get("tool_calls")) == _normalize_calls(
         written.get("tool_calls")

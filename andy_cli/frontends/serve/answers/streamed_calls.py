@@ -35,9 +35,13 @@ class StreamedCall:
 
     def write_rest(self, arguments: Arguments | None) -> str:
         """Write the rest of the call, so that it means these arguments if that can be."""
-        text, sure = self.arguments.text, self.arguments.sure
-        rest = None if arguments is None else self.arguments.write_rest(arguments)
-        return text[self.sent :] if rest is None else text[self.sent : sure] + rest
+        text, sure_length = self.arguments.text, self.arguments.sure
+        remaining_text = None if arguments is None else self.arguments.write_rest(arguments)
+        return (
+            text[self.sent :]
+            if remaining_text is None
+            else text[self.sent : sure_length] + remaining_text
+        )
 
     @property
     def delta(self) -> CallDelta:
@@ -72,12 +76,12 @@ class StreamedCalls:
         """Those that their client knows of."""
         return [call for call in self if call.opened]
 
-    def take_pieces(self, pieces: Sequence[object], event: bytes) -> bytes:
+    def take_pieces(self, call_pieces: Sequence[object], event: bytes) -> bytes:
         """Read the pieces of calls in an event; returns the events that may go on now."""
         reach: dict[int, int] = {}
-        for piece in pieces:
-            if isinstance(piece, dict):
-                delta = read_call_delta(piece)
+        for call_piece in call_pieces:
+            if isinstance(call_piece, dict):
+                delta = read_call_delta(call_piece)
                 self.deltas.append(delta)
                 self.mixed_up = self.mixed_up or self._is_mixed_up(delta)
                 if not self.mixed_up:
@@ -88,8 +92,8 @@ class StreamedCalls:
 
     def release_all(self) -> bytes:
         """The events that were held back, as they came: the reply was cut off."""
-        held, self._held = self._held, []
-        return b"".join(event for event, _ in held)
+        held_events, self._held = self._held, []
+        return b"".join(event for event, _ in held_events)
 
     def _is_mixed_up(self, delta: CallDelta) -> bool:
         if delta.position is None:
@@ -106,26 +110,26 @@ class StreamedCalls:
         call = self._calls.setdefault(position, StreamedCall(position))
         call.id = call.id or delta.id
         if delta.name and not call.name:
-            before = call.arguments.text
+            text_before = call.arguments.text
             call.name = delta.name
             tool = self._tools.get(call.name)
             call.arguments = SureArguments(read_parameters(tool) if tool else {})
-            call.arguments.add_text(before)
+            call.arguments.add_text(text_before)
         call.arguments.add_text(delta.arguments)
         return call
 
     def _release_sure(self) -> bytes:
-        out = []
+        released = []
         while (
             self._held
             and not self.mixed_up
             and all(self._is_sure(*reached) for reached in self._held[0][1].items())
         ):
             event, reach = self._held.pop(0)
-            out.append(event)
+            released.append(event)
             for position, characters in reach.items():
                 self._calls[position].sent = characters
-        return b"".join(out)
+        return b"".join(released)
 
     def _is_sure(self, position: int, characters: int) -> bool:
         call = self._calls[position]
@@ -150,5 +154,9 @@ def _rename_call(call: object, tools: Tools) -> object:
     name = function.get("name")
     if not isinstance(name, str) or not name or name in tools:
         return call
-    found = find_tool(name, {}, tools)
-    return {**call, "function": {**function, "name": found.name}} if found and found.sure else call
+    tool_match = find_tool(name, {}, tools)
+    return (
+        {**call, "function": {**function, "name": tool_match.name}}
+        if tool_match and tool_match.sure
+        else call
+    )

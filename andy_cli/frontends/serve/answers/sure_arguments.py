@@ -46,8 +46,8 @@ class SureArguments:
         self.sure = 0
         """Characters of `text`."""
         self._parameters = parameters
-        known = parameters.get("properties")
-        self._properties = known if isinstance(known, Mapping) else {}
+        declared = parameters.get("properties")
+        self._properties = declared if isinstance(declared, Mapping) else {}
         self._place: Place = "begin"
         self._at = 0
         self._key = ""
@@ -105,10 +105,10 @@ class SureArguments:
             self.sure = self._at
         if self._at == len(self.text):
             return False
-        sign = self.text[self._at]
-        if place := NEXT.get((self._place, sign)):
-            return self._move_to(place)
-        match self._place, sign:
+        character = self.text[self._at]
+        if next_place := NEXT.get((self._place, character)):
+            return self._move_to(next_place)
+        match self._place, character:
             case "first" | "key", '"':
                 return self._read_key()
             case "value", '"' if self._is_plain_text():
@@ -121,17 +121,17 @@ class SureArguments:
         self._place = "broken"
         return False
 
-    def _move_to(self, place: Place, end: int = 0) -> bool:
+    def _move_to(self, next_place: Place, end: int = 0) -> bool:
         self._at = end or self._at + 1
-        self._place = place
-        if place in SURE:
+        self._place = next_place
+        if next_place in SURE:
             self.sure = self._at
         self._looked, self._depth, self._in_text = self._at, 0, False
         return True
 
     def _read_key(self) -> bool:
-        found = TEXT.match(self.text, self._at + 1)
-        end = found.end() if found else self._at
+        key_match = TEXT.match(self.text, self._at + 1)
+        end = key_match.end() if key_match else self._at
         if self.text[end : end + 1] != '"':
             return self._is_unfinished(end)
         self._key = str(json.loads(self.text[self._at : end + 1]))
@@ -141,17 +141,17 @@ class SureArguments:
         return self._move_to("colon", end + 1)
 
     def _read_text(self) -> bool:
-        found = TEXT.match(self.text, self._at)
-        self._at = self.sure = found.end() if found else self._at
+        text_match = TEXT.match(self.text, self._at)
+        self._at = self.sure = text_match.end() if text_match else self._at
         if self.text[self._at : self._at + 1] == '"':
             self._done[self._key] = json.loads(self.text[self._began : self._at + 1])
             self._open = None
             return self._move_to("after")
         return self._is_unfinished(self._at)
 
-    def _is_unfinished(self, at: int) -> bool:
+    def _is_unfinished(self, position: int) -> bool:
         """A text goes on as far as it was read; else it is none."""
-        if at < len(self.text) and not ESCAPE.match(self.text, at):
+        if position < len(self.text) and not ESCAPE.match(self.text, position):
             self._place = "broken"
         return False
 
@@ -173,17 +173,17 @@ class SureArguments:
     def _find_end(self) -> int:
         """Find where the value ends; 0 while that is not known."""
         if self.text[self._at] not in '"{[':
-            found = re.compile(r"[,}\s\]]").search(self.text, self._at)
-            return found.start() if found else 0
+            value_end = re.compile(r"[,}\s\]]").search(self.text, self._at)
+            return value_end.start() if value_end else 0
         limit = len(self.text) - self.text.endswith("\\")
-        for sign in STRUCTURE.finditer(self.text, self._looked, limit):
-            self._looked = sign.end()
-            if sign[0] == '"':
+        for structure_sign in STRUCTURE.finditer(self.text, self._looked, limit):
+            self._looked = structure_sign.end()
+            if structure_sign[0] == '"':
                 self._in_text = not self._in_text
             elif not self._in_text:
-                self._depth += (sign[0] in "{[") - (sign[0] in "}]")
-            if not self._in_text and self._depth <= 0 and not sign[0].startswith("\\"):
-                return sign.end()
+                self._depth += (structure_sign[0] in "{[") - (structure_sign[0] in "}]")
+            if not self._in_text and self._depth <= 0 and not structure_sign[0].startswith("\\"):
+                return structure_sign.end()
         return 0
 
     def _is_plain_text(self) -> bool:
@@ -193,11 +193,18 @@ class SureArguments:
     def _fits_schema(self, value: object) -> bool:
         """Tell whether the mapper would leave the value as it is."""
         shared = {key: schema for key, schema in self._parameters.items() if key.startswith("$")}
-        one = {**shared, "type": "object", "properties": {self._key: self._properties[self._key]}}
-        tool: Schema = {"type": "function", "function": {"name": "tool", "parameters": one}}
-        made = map_call("tool", {self._key: value}, {"tool": tool}, lambda name: False)
-        unchanged = [call.arguments for call in made.calls] == [{self._key: value}]
-        return unchanged and not (made.problems or made.changes)
+        single_property = {
+            **shared,
+            "type": "object",
+            "properties": {self._key: self._properties[self._key]},
+        }
+        tool: Schema = {
+            "type": "function",
+            "function": {"name": "tool", "parameters": single_property},
+        }
+        mapped = map_call("tool", {self._key: value}, {"tool": tool}, lambda name: False)
+        unchanged = [call.arguments for call in mapped.calls] == [{self._key: value}]
+        return unchanged and not (mapped.problems or mapped.changes)
 
     def _has_required(self) -> bool:
         required = self._parameters.get("required")
@@ -212,5 +219,5 @@ def _write_open_rest(begun: str, value: object, others: Arguments) -> str | None
     return write_json(value[len(begun) :])[1:] + comma + write_json(others)[1:]
 
 
-def _holds(arguments: Arguments, done: Arguments) -> bool:
-    return all(key in arguments and arguments[key] == value for key, value in done.items())
+def _holds(arguments: Arguments, sure_values: Arguments) -> bool:
+    return all(key in arguments and arguments[key] == value for key, value in sure_values.items())

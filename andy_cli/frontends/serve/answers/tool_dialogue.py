@@ -63,8 +63,8 @@ async def stream_answer(
     """
     dialogue = ToolDialogue(chat_request, source, tool_prompt, thinks_first, catalogue=catalogue)
     dialogue.opening = open_call(dialogue, streams_call)
-    async for piece in continue_dialogue(dialogue):
-        yield piece
+    async for answer_part in continue_dialogue(dialogue):
+        yield answer_part
 
 
 def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
@@ -87,8 +87,8 @@ async def continue_dialogue(
     dialogue: ToolDialogue, tries: int = TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """Ask until a reply can be used, and yield the answer; some of it may be said already."""
-    async for piece in exchange(DialogueAsker(dialogue, tries)):
-        yield piece
+    async for answer_part in exchange(DialogueAsker(dialogue, tries)):
+        yield answer_part
 
 
 class DialogueAsker:
@@ -124,11 +124,11 @@ class DialogueAsker:
         )
 
     async def show(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
-        async for piece in stream_words(self._dialogue, reply, self._silent, self._reader):
-            if isinstance(piece, TextDelta | ReasoningDelta) and self._dialogue.opened:
-                self._behind.append(piece)
+        async for answer_part in stream_words(self._dialogue, reply, self._silent, self._reader):
+            if isinstance(answer_part, TextDelta | ReasoningDelta) and self._dialogue.opened:
+                self._behind.append(answer_part)
             else:
-                yield piece
+                yield answer_part
         note_reply(self._dialogue, reply, self._silent)
 
     async def recover(self, error: ModelError) -> AnswerPart | TextRetracted:
@@ -136,16 +136,16 @@ class DialogueAsker:
 
     async def use(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
         dialogue = self._dialogue
-        found = await find_requests(dialogue, reply)
-        note = found.note or dialogue.unmet_demand
-        if note and not (found.calls or self._is_last):
-            ask_again(dialogue, found, reply.raw, note)
+        understood = await find_requests(dialogue, reply)
+        note = understood.note or dialogue.unmet_demand
+        if note and not (understood.calls or self._is_last):
+            ask_again(dialogue, understood, reply.raw, note)
             return
         self._is_answered = True
-        calls = found.choose_calls(self._is_last)
-        for piece in closing_pieces(dialogue, found, calls, self._behind):
-            yield piece
-        yield end_answer(dialogue, reply, found.dialect, bool(calls))
+        calls = understood.choose_calls(self._is_last)
+        for answer_part in closing_pieces(dialogue, understood, calls, self._behind):
+            yield answer_part
+        yield end_answer(dialogue, reply, understood.dialect, bool(calls))
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
@@ -157,37 +157,45 @@ def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: b
 
 async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> "UnderstoodReply":
     """Find what a reply asks for; the tools that it looks up are told to it on the side."""
-    compiled, raw = find_in_reasoning(dialogue, reply)
-    found = await understand_reply(dialogue, compiled, raw)
-    return await look_up_tools(dialogue, dialogue.catalogue, found) if dialogue.catalogue else found
+    compiled, reply_text = find_in_reasoning(dialogue, reply)
+    understood = await understand_reply(dialogue, compiled, reply_text)
+    return (
+        await look_up_tools(dialogue, dialogue.catalogue, understood)
+        if dialogue.catalogue
+        else understood
+    )
 
 
-def ask_again(dialogue: ToolDialogue, found: "UnderstoodReply", raw: str, note: str) -> None:
+def ask_again(
+    dialogue: ToolDialogue, understood: "UnderstoodReply", reply_text: str, note: str
+) -> None:
     """Put a reply that cannot be used on the side, and what is wrong with it behind it."""
     if dialogue.opened:
-        dialogue.opened.note_unfit(found.unfit)
-    dialogue.again = next((call.name for call in found.unfit), "")
+        dialogue.opened.note_unfit(understood.unfit)
+    dialogue.again = next((call.name for call in understood.unfit), "")
     dialogue.side += [
-        {"role": "assistant", "content": raw.strip() or "..."},
+        {"role": "assistant", "content": reply_text.strip() or "..."},
         {"role": "user", "content": note},
     ]
 
 
 async def look_up_tools(
-    dialogue: ToolDialogue, catalogue: ToolCatalogue, found: "UnderstoodReply"
+    dialogue: ToolDialogue, catalogue: ToolCatalogue, understood: "UnderstoodReply"
 ) -> "UnderstoodReply":
     """Show the model the tools that its reply looks up; the client's calls are left."""
-    wanted = [json.loads(call.arguments)["what"] for call in found.calls if call.name == DESCRIBE]
-    calls = tuple(call for call in found.calls if call.name != DESCRIBE)
-    wanted += [call.name for call in found.unfit]
-    if not wanted:
-        return found
-    names = await catalogue.look_up(wanted)
-    shown = catalogue.shorten_request(dialogue.chat_request)
-    dialogue.chat_request = shown
-    dialogue.tool_prompt = make_tool_prompt(dialogue.tool_prompt.dialect, shown.tools)
-    note = found.note or LOOKED_UP.format(", ".join(names))
-    return found._replace(calls=calls, note=note)
+    wanted_words = [
+        json.loads(call.arguments)["what"] for call in understood.calls if call.name == DESCRIBE
+    ]
+    calls = tuple(call for call in understood.calls if call.name != DESCRIBE)
+    wanted_words += [call.name for call in understood.unfit]
+    if not wanted_words:
+        return understood
+    names = await catalogue.look_up(wanted_words)
+    shortened = catalogue.shorten_request(dialogue.chat_request)
+    dialogue.chat_request = shortened
+    dialogue.tool_prompt = make_tool_prompt(dialogue.tool_prompt.dialect, shortened.tools)
+    note = understood.note or LOOKED_UP.format(", ".join(names))
+    return understood._replace(calls=calls, note=note)
 
 
 def note_reply(dialogue: ToolDialogue, reply: ModelReply, silent: bool) -> None:
@@ -208,12 +216,12 @@ WHOLE = 2**25
 
 def closing_pieces(
     dialogue: ToolDialogue,
-    found: "UnderstoodReply",
+    understood: "UnderstoodReply",
     calls: tuple[CompletedCall, ...],
-    behind: Sequence[AnswerPart],
+    held_parts: Sequence[AnswerPart],
 ) -> Iterator[AnswerPart]:
     """The calls, and what of the answer was not said while it came."""
-    words = [*behind, *map(TextDelta, closing_words(dialogue, found))]
+    words = [*held_parts, *map(TextDelta, closing_words(dialogue, understood))]
     if dialogue.opened:
         yield from dialogue.opened.complete_calls(calls)
     yield from words
@@ -221,17 +229,17 @@ def closing_pieces(
         yield from calls
 
 
-def closing_words(dialogue: ToolDialogue, found: "UnderstoodReply") -> Iterator[str]:
+def closing_words(dialogue: ToolDialogue, understood: "UnderstoodReply") -> Iterator[str]:
     """Find the words of an answer that were not said while it came."""
-    yield from found.shown
-    if found.calls or found.unfit:
+    yield from understood.shown
+    if understood.calls or understood.unfit:
         return
     words = list(dict.fromkeys(filter(None, dialogue.unsaid)))
     if dialogue.said:
         yield from (f"\n\n{text}" for text in words[1:])
-    elif not found.shown:
+    elif not understood.shown:
         # Nothing else was said: what looked like a call, and named no tool, was the answer.
-        yield from found.foreign or words[-1:]
+        yield from understood.foreign or words[-1:]
 
 
 def list_visible_parts(
@@ -257,10 +265,10 @@ async def stream_words(
     failure: ApiError | None = None
     try:
         async for visible in reply:
-            for part in list_visible_parts(dialogue, visible, silent):
-                yield part
-            if dialogue.opening and (more := dialogue.opening.read_more(reading)):
-                yield more
+            for visible_part in list_visible_parts(dialogue, visible, silent):
+                yield visible_part
+            if dialogue.opening and (call_delta := dialogue.opening.read_more(reading)):
+                yield call_delta
     except ApiError as api_error:
         failure = api_error
     if failure is not None:
@@ -279,6 +287,6 @@ def find_finish_reason(reply: ModelReply) -> str:
 
 def find_stop_sequence(chat_request: ChatRequest, reply: ModelReply) -> str:
     """The stop sequence that ended it, if the client gave it: notations have some of their own."""
-    given = chat_request.fields.get("stop")
-    own = given if isinstance(given, list) else [given]
-    return reply.stopped_at if reply.stopped_at in own else ""
+    given_stop = chat_request.fields.get("stop")
+    own_sequences = given_stop if isinstance(given_stop, list) else [given_stop]
+    return reply.stopped_at if reply.stopped_at in own_sequences else ""

@@ -49,46 +49,52 @@ class WatchedChoice:
         self._last = b""
         """The same, as it goes on."""
 
-    def _take_calls(self, event: Event, choice: Event, pieces: object, whole: bytes) -> bytes:
+    def _take_calls(
+        self, event: Event, choice: Event, call_pieces: object, event_bytes: bytes
+    ) -> bytes:
         if choice.get("finish_reason"):
-            whole = write_data_event({**event, "choices": [{**choice, "finish_reason": None}]})
-        return self._calls.take_pieces(pieces if isinstance(pieces, list) else [], whole)
+            event_bytes = write_data_event(
+                {**event, "choices": [{**choice, "finish_reason": None}]}
+            )
+        return self._calls.take_pieces(
+            call_pieces if isinstance(call_pieces, list) else [], event_bytes
+        )
 
     def _take_text(self, event: Event, choice: Event, delta: Event) -> bytes | None:
         """Take words; returns what of them may go on, None where they go on as they came."""
         text = delta.get("content")
-        if not isinstance(text, str) or not text or (shown := self._show_text(text)) == text:
+        if not isinstance(text, str) or not text or (shown_text := self._show_text(text)) == text:
             return None
-        out = b""
-        if (shown or len(delta) > 1) and not delta.get("tool_calls"):
-            begun = {**choice, "delta": {**delta, "content": shown}, "finish_reason": None}
-            out = write_data_event({**event, "choices": [begun]})
-        return out + self._show_call()
+        event_data = b""
+        if (shown_text or len(delta) > 1) and not delta.get("tool_calls"):
+            begun = {**choice, "delta": {**delta, "content": shown_text}, "finish_reason": None}
+            event_data = write_data_event({**event, "choices": [begun]})
+        return event_data + self._show_call()
 
-    def take_event(self, event: Event, choice: Event, whole: bytes) -> bytes:
+    def take_event(self, event: Event, choice: Event, event_bytes: bytes) -> bytes:
         """Read an event with this choice alone; returns the bytes that may go on now."""
         self._head = event
         delta = choice.get("delta")
         delta = delta if isinstance(delta, dict) else {}
-        finish, out = choice.get("finish_reason"), b""
+        finish, event_data = choice.get("finish_reason"), b""
         self._note_thought(delta)
-        pieces = delta.get("tool_calls")
-        is_changed = isinstance(pieces, list) and bool(pieces)
+        call_pieces = delta.get("tool_calls")
+        is_changed = isinstance(call_pieces, list) and bool(call_pieces)
         if is_changed:
             if renamed := rename_calls(delta, self._dialogue.tool_prompt.tools):
                 choice["delta"] = delta = renamed
-                whole = write_data_event(event)
-            out = self._take_calls(event, choice, delta.get("tool_calls"), whole)
+                event_bytes = write_data_event(event)
+            event_data = self._take_calls(event, choice, delta.get("tool_calls"), event_bytes)
         words = self._take_text(event, choice, delta)
         if words is not None:
-            out += words
+            event_data += words
         if is_changed or words is not None:
-            whole = _write_end(event, choice)
+            event_bytes = _write_end(event, choice)
         if not finish:
-            return out or whole
+            return event_data or event_bytes
         self.finish = {**event, "choices": [choice]}
-        self._last = whole
-        return out
+        self._last = event_bytes
+        return event_data
 
     def _note_thought(self, delta: Event) -> None:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
@@ -99,13 +105,13 @@ class WatchedChoice:
         """Read a text; return what of it may go on: all, while nothing looks like a call."""
         self._raw.append(text)
         self._record.add_raw(text)
-        shown = self._catch_up(self._reader.take(Chunk(text)).text)
-        blank = self._reader.blank
-        if blank is not None:
-            shown += blank.removeprefix(self._ahead)
-            self._ahead = blank
-        self._shown_any = self._shown_any or bool(shown.strip())
-        return shown
+        shown_text = self._catch_up(self._reader.take(Chunk(text)).text)
+        held_blank = self._reader.blank
+        if held_blank is not None:
+            shown_text += held_blank.removeprefix(self._ahead)
+            self._ahead = held_blank
+        self._shown_any = self._shown_any or bool(shown_text.strip())
+        return shown_text
 
     def _streams_call(self, name: str) -> bool:
         return name not in list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
@@ -115,16 +121,19 @@ class WatchedChoice:
         if (
             self._opening is None
             or self._calls
-            or not (more := self._opening.read_more(self._reader))
+            or not (call_delta := self._opening.read_more(self._reader))
         ):
             return b""
-        return self._write_calling(more)
+        return self._write_calling(call_delta)
 
-    def _write_calling(self, more: ToolCallDelta) -> bytes:
-        opened = {"index": 0, **write_call(CompletedCall(0, more.id, more.name, ""), ())}
-        first = b"" if self._calling else self._write_event({"tool_calls": [opened]})
-        self._calling += more.text
-        return first + self._write_arguments(more.position, more.text)
+    def _write_calling(self, call_delta: ToolCallDelta) -> bytes:
+        opened_call = {
+            "index": 0,
+            **write_call(CompletedCall(0, call_delta.id, call_delta.name, ""), ()),
+        }
+        first = b"" if self._calling else self._write_event({"tool_calls": [opened_call]})
+        self._calling += call_delta.text
+        return first + self._write_arguments(call_delta.position, call_delta.text)
 
     def _catch_up(self, text: str) -> str:
         """Leave out what went on before from what the reader shows now."""
@@ -151,22 +160,22 @@ class WatchedChoice:
 
     async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
         """Write the rest of the choice. `ended`: its server said that it is over."""
-        whole = ended and may_run_calls(
+        is_whole = ended and may_run_calls(
             self._finish_reason
         )  # of nothing that was cut off is a call made (P7)
-        last, compiled = self._reader.finish(not whole)
-        if not whole:
+        final_piece, compiled = self._reader.finish(not is_whole)
+        if not is_whole:
             compiled = without_requests(compiled)
-        text = self._catch_up(last.text)
-        if not whole or self._needs_nothing(compiled):
+        text = self._catch_up(final_piece.text)
+        if not is_whole or self._needs_nothing(compiled):
             if text:
                 yield self._write_event({"content": text})
             yield self._calls.release_all() + self._last
             return
         if text and self._shown_any:
             yield self._write_event({"content": text})
-        async for out in self._go_on():
-            yield out
+        async for event_data in self._go_on():
+            yield event_data
 
     def _needs_nothing(self, compiled: CompiledReply) -> bool:
         """Tell whether the choice stays as its server made it."""
@@ -181,18 +190,18 @@ class WatchedChoice:
 
     async def _go_on(self) -> AsyncIterator[bytes]:
         """The rest of it, as a dialogue in which this was the first reply."""
-        opened, mixed_up = self._calls.opened, self._calls.mixed_up
-        for call in () if mixed_up else opened:
+        opened_calls, mixed_up = self._calls.opened, self._calls.mixed_up
+        for call in () if mixed_up else opened_calls:
             if not call.is_sent:
-                rest = call.write_rest(await understand_call(self._dialogue, call.delta))
-                yield self._write_arguments(call.position, rest)
+                remaining_text = call.write_rest(await understand_call(self._dialogue, call.delta))
+                yield self._write_arguments(call.position, remaining_text)
         reason = "tool_calls"
-        if not opened or mixed_up or len(opened) < len([*self._calls]):
-            async for out in self._continue_dialogue():
-                if not isinstance(out, Finish):
-                    yield out
-                elif not opened:
-                    reason = out.reason
+        if not opened_calls or mixed_up or len(opened_calls) < len([*self._calls]):
+            async for event_or_finish in self._continue_dialogue():
+                if not isinstance(event_or_finish, Finish):
+                    yield event_or_finish
+                elif not opened_calls:
+                    reason = event_or_finish.reason
         yield self._write_event({}, reason)
 
     def _first_reply(self) -> list[Chunk]:
@@ -205,48 +214,50 @@ class WatchedChoice:
         end = Chunk(finish=self._finish_reason)
         return [*calls, end] if self._calls.opened else [words, *calls, end]
 
-    def _complete_call(self, call: CompletedCall, known: int, texted: Collection[str]) -> bytes:
-        """Write a call, or the rest of one that has begun. So many `known` have gone on before."""
+    def _complete_call(
+        self, call: CompletedCall, known_calls: int, texted: Collection[str]
+    ) -> bytes:
+        """Write a call, or the rest of one that has begun. `known_calls` have gone on before."""
         if call.id == self._opened_id:
             self._record.calls += 1
             return self._write_arguments(call.position, call.arguments[len(self._calling) :])
-        opened = self._calls.opened
-        if call.position >= known:
+        opened_calls = self._calls.opened
+        if call.position >= known_calls:
             self._record.calls += 1
             self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
-            index = len(opened) - known + call.position
+            index = len(opened_calls) - known_calls + call.position
             written = {"index": index, **write_call(call, texted)}
             return self._write_event({"tool_calls": [written]})
-        begun = opened[call.position]
-        rest = begun.write_rest(json.loads(call.arguments))
-        return self._write_arguments(begun.position, rest) if rest else b""
+        begun = opened_calls[call.position]
+        remaining_text = begun.write_rest(json.loads(call.arguments))
+        return self._write_arguments(begun.position, remaining_text) if remaining_text else b""
 
     async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
         """Continue as a dialogue; the model is asked again only where no call went on before."""
-        opened, dialogue = self._calls.opened, self._dialogue
+        opened_calls, dialogue = self._calls.opened, self._dialogue
         if self._calls:
             dialogue.opening = None  # the server's own calls went on as they came
         dialogue.source = BegunSource(dialogue.source, self._first_reply())
-        dialogue.said = self._shown_any or bool(opened)
-        known = len(opened) * self._calls.mixed_up
+        dialogue.said = self._shown_any or bool(opened_calls)
+        known_calls = len(opened_calls) * self._calls.mixed_up
         """So many of what comes have gone on before, or have begun to."""
         texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
-        async for piece in continue_dialogue(dialogue, 1 if opened else TRIES):
-            match piece:
+        async for answer_part in continue_dialogue(dialogue, 1 if opened_calls else TRIES):
+            match answer_part:
                 case TextDelta(text):
                     yield self._write_event({"content": text})
                 case ToolCallDelta():
-                    yield self._write_calling(piece)
+                    yield self._write_calling(answer_part)
                 case CompletedCall():
-                    if out := self._complete_call(piece, known, texted):
-                        yield out
+                    if event_data := self._complete_call(answer_part, known_calls, texted):
+                        yield event_data
                 case Finish():
-                    self._record.repairs = piece.repairs
-                    yield piece
+                    self._record.repairs = answer_part.repairs
+                    yield answer_part
 
     def _write_arguments(self, position: int, text: str) -> bytes:
-        piece = {"index": position, "function": {"arguments": text}}
-        return self._write_event({"tool_calls": [piece]})
+        call_piece = {"index": position, "function": {"arguments": text}}
+        return self._write_event({"tool_calls": [call_piece]})
 
     def _write_event(self, delta: Event, finish: str | None = None) -> bytes:
         head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}

@@ -94,9 +94,9 @@ class ClientConnection(HttpToolsProtocol):
         """The head of a request that would rather go on in another protocol, as it is without."""
         method = self.parser.get_method()
         closes = any(name == b"connection" and b"close" in value for name, value in self.headers)
-        kept = [header for header in self.headers if header[0] not in UPGRADES]
-        kept += [(b"connection", b"close")] if closes else []
-        lines = [b"%s %s HTTP/1.1" % (method, self.url), *map(b": ".join, kept), b"", b""]
+        kept_headers = [header for header in self.headers if header[0] not in UPGRADES]
+        kept_headers += [(b"connection", b"close")] if closes else []
+        lines = [b"%s %s HTTP/1.1" % (method, self.url), *map(b": ".join, kept_headers), b"", b""]
         return b"\r\n".join(lines)
 
     def on_headers_complete(self) -> None:
@@ -125,8 +125,8 @@ class ClientConnection(HttpToolsProtocol):
         before has not left.
         """
         cycle = self.cycle
-        free = cycle.scope is scope and cycle.keep_alive and not cycle.response_started
-        if not free or cycle.disconnected or self.flow.write_paused:
+        is_free = cycle.scope is scope and cycle.keep_alive and not cycle.response_started
+        if not is_free or cycle.disconnected or self.flow.write_paused:
             return False
         self.transport.write(answer)
         cycle.response_started = cycle.response_complete = True

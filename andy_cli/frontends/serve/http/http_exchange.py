@@ -43,8 +43,8 @@ class HttpExchange:
         """Raises ApiError for one that is too large (413)."""
         message = await self.receive()
         if message["type"] == "http.request" and not message["more_body"]:
-            whole: bytes = message["body"]
-            return whole
+            whole_body: bytes = message["body"]
+            return whole_body
         data = bytearray()
         while message["type"] == "http.request":
             data += message["body"]
@@ -77,10 +77,10 @@ class HttpExchange:
         ]
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
-    async def write_chunk(self, data: bytes, more: bool = True) -> None:
+    async def write_chunk(self, data: bytes, has_more: bool = True) -> None:
         if self.beat is not None:
             self.beat.wrote = monotonic()
-        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        await self._send({"type": "http.response.body", "body": data, "more_body": has_more})
 
     async def respond(
         self, status: int, data: bytes, kind: str = JSON, headers: dict[str, str] = NONE
@@ -88,19 +88,23 @@ class HttpExchange:
         length = str(len(data))
         if status == 200 and self.scope["method"] == "POST":
             head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n"
-            more = [f"{name}: {value}\r\n" for name, value in (self.shared | headers).items()]
-            told = "".join((head, *more, "cache-control: no-store\r\n\r\n"))
+            header_lines = [
+                f"{name}: {value}\r\n" for name, value in (self.shared | headers).items()
+            ]
+            answer_head = "".join((head, *header_lines, "cache-control: no-store\r\n\r\n"))
             self.begun = True
-            if self._connection.write_answer(self.scope, told.encode("latin-1", "replace") + data):
+            if self._connection.write_answer(
+                self.scope, answer_head.encode("latin-1", "replace") + data
+            ):
                 return
         await self.start_response(status, kind, {"content-length": length, **headers})
-        await self.write_chunk(data, more=False)
+        await self.write_chunk(data, has_more=False)
 
-    async def refuse(self, api_error: ApiError, wire: ClientWire) -> None:
+    async def refuse(self, api_error: ApiError, answer_wire: ClientWire) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
-            write_failure = self.write_failure or wire.write_failure
-            await self.write_chunk(write_failure(api_error), more=False)
+            write_failure = self.write_failure or answer_wire.write_failure
+            await self.write_chunk(write_failure(api_error), has_more=False)
         else:
-            told = dump_json(wire.error(api_error))
-            await self.respond(api_error.status, told, headers=api_error.headers)
+            error_body = dump_json(answer_wire.error(api_error))
+            await self.respond(api_error.status, error_body, headers=api_error.headers)

@@ -19,8 +19,10 @@ def parse_json_body(body: bytes) -> object:
     try:
         value: object = DECODER.decode(body.decode().removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        own = str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
-        raise ApiError(400, own) from None
+        explanation = (
+            str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
+        )
+        raise ApiError(400, explanation) from None
     if body.count(b"{") + body.count(b"[") > DEEPEST and is_nested_deeper(value, DEEPEST):
         raise ApiError(400, "The request body is nested too deeply.")
     return value
@@ -31,10 +33,10 @@ class DuplicateKey(ValueError):
 
 
 def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise DuplicateKey("A name is twice in one object of the request body.")
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> float:

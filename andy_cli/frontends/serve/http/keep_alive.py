@@ -30,33 +30,35 @@ class KeepAlive:
         self._beats: set[KeptStream] = set()
         self._clock: asyncio.TimerHandle | None = None
 
-    def begin(self, show: Callable[[], Awaitable[None]]) -> KeptStream:
-        beat = KeptStream(show, monotonic())
-        self._beats.add(beat)
+    def begin(self, show_sign: Callable[[], Awaitable[None]]) -> KeptStream:
+        kept_stream = KeptStream(show_sign, monotonic())
+        self._beats.add(kept_stream)
         if self._clock is None:
             self._clock = asyncio.get_running_loop().call_later(SECOND, self._show_signs)
-        return beat
+        return kept_stream
 
-    def end(self, beat: KeptStream) -> None:
-        self._beats.discard(beat)
-        if beat.showing is not None:
-            beat.showing.cancel()
+    def end(self, kept_stream: KeptStream) -> None:
+        self._beats.discard(kept_stream)
+        if kept_stream.showing is not None:
+            kept_stream.showing.cancel()
 
     def _show_signs(self) -> None:
-        now = monotonic()
-        for beat in self._beats:
-            waiting = beat.showing is not None and not beat.showing.done()
-            if now - beat.wrote >= SECOND * 0.9 and not waiting:
-                beat.wrote = now
-                beat.showing = asyncio.get_running_loop().create_task(_send_sign(beat))
+        current_time = monotonic()
+        for kept_stream in self._beats:
+            waiting = kept_stream.showing is not None and not kept_stream.showing.done()
+            if current_time - kept_stream.wrote >= SECOND * 0.9 and not waiting:
+                kept_stream.wrote = current_time
+                kept_stream.showing = asyncio.get_running_loop().create_task(
+                    _send_sign(kept_stream)
+                )
         self._clock = None
         if self._beats:
             self._clock = asyncio.get_running_loop().call_later(SECOND, self._show_signs)
 
 
-async def _send_sign(beat: KeptStream) -> None:
+async def _send_sign(kept_stream: KeptStream) -> None:
     with suppress(OSError):  # the client is gone, as whoever writes to it will find out
-        await beat.show()
+        await kept_stream.show()
 
 
 KEEP_ALIVE = KeepAlive()

@@ -55,13 +55,13 @@ class RequestGuard:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_usual", f"127.0.0.1:{self.port}")
 
-    def check_headers(self, method: str, raw: Headers) -> Mapping[str, str]:
+    def check_headers(self, method: str, raw_headers: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises ApiError."""
-        if sum(map(len, chain.from_iterable(raw))) + 4 * len(raw) > HEAD:
+        if sum(map(len, chain.from_iterable(raw_headers))) + 4 * len(raw_headers) > HEAD:
             raise ApiError(431, "The head of the request is too large.", headers=CLOSING)
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-        if len(headers) < len(raw):
-            refuse_duplicates(raw)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw_headers}
+        if len(headers) < len(raw_headers):
+            refuse_duplicates(raw_headers)
         self._check_length(headers)
         if method not in METHODS:
             raise ApiError(405, "This is not how it is asked for.", headers=allow_header(METHODS))
@@ -88,10 +88,10 @@ class RequestGuard:
         """Raises ApiError (401) without the token, if there is one."""
         if not self.token:
             return
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, given_token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
-            given = headers.get("x-api-key", "")
-        if not hmac.compare_digest(given.strip().encode(), self.token.encode()):
+            given_token = headers.get("x-api-key", "")
+        if not hmac.compare_digest(given_token.strip().encode(), self.token.encode()):
             raise ApiError(
                 401,
                 "The token of this server is missing or wrong.",
@@ -147,9 +147,9 @@ class RequestGuard:
             raise ApiError(415, "The request is packed; send it as it is.")
 
 
-def refuse_duplicates(raw: Headers) -> None:
+def refuse_duplicates(raw_headers: Headers) -> None:
     """Raises ApiError for what may be there once only."""
-    names = [name.decode("latin-1") for name, _ in raw]
+    names = [name.decode("latin-1") for name, _ in raw_headers]
     for name in ONCE:
         if names.count(name) > 1:
             raise ApiError(400, f"There are two {name} headers.", headers=CLOSING)
@@ -169,8 +169,8 @@ def is_port(text: str) -> bool:
 
 def sdk_headers(headers: Mapping[str, str]) -> list[str]:
     """Those of the headers a page wants to send that the SDKs send of their own accord."""
-    wanted = headers.get("access-control-request-headers", "").lower().split(",")
-    return [name.strip() for name in wanted if SDK_HEADER.fullmatch(name.strip())]
+    wanted_headers = headers.get("access-control-request-headers", "").lower().split(",")
+    return [name.strip() for name in wanted_headers if SDK_HEADER.fullmatch(name.strip())]
 
 
 def is_address(name: str) -> bool:

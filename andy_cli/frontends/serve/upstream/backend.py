@@ -46,10 +46,10 @@ class TimeoutMonitor:
     timer for each is a tenth of what it costs.
     """
 
-    def __init__(self, whole: float, silence: float) -> None:
-        self._whole = whole
+    def __init__(self, total_seconds: float, silence_seconds: float) -> None:
+        self._whole = total_seconds
         """Seconds for an answer in all."""
-        self._silence = silence
+        self._silence = silence_seconds
         """Seconds without a word."""
         self._waiting: set[UpstreamRequest] = set()
         self._clock: asyncio.TimerHandle | None = None
@@ -63,9 +63,12 @@ class TimeoutMonitor:
         self._waiting.discard(request)
 
     def _check_timeouts(self) -> None:
-        now = monotonic()
+        current_time = monotonic()
         for request in self._waiting:
-            if now - request.last_heard > self._silence or now - request.began > self._whole:
+            if (
+                current_time - request.last_heard > self._silence
+                or current_time - request.began > self._whole
+            ):
                 request.give_up()
         self._clock = None
         if self._waiting:
@@ -98,8 +101,8 @@ class Backend:
                 method, url, json=body, headers=self.headers, allow_redirects=False
             ) as response:
                 data = bytearray()
-                async for piece in response.content.iter_any():
-                    data += piece
+                async for received in response.content.iter_any():
+                    data += received
                     if len(data) > LARGEST_FACTS:
                         return None
                 return bytes(data) if response.ok else None
@@ -108,13 +111,19 @@ class Backend:
 
 
 def make_backend(
-    http: aiohttp.ClientSession, timeouts: TimeoutMonitor, endpoint: Endpoint
+    http_session: aiohttp.ClientSession, timeouts: TimeoutMonitor, endpoint: Endpoint
 ) -> Backend:
     headers = CIMultiDict({"content-type": JSON, "accept": "text/event-stream, */*"})
     if endpoint.key:
         headers["authorization"] = f"Bearer {endpoint.key}"
-    base = endpoint.base_url.rstrip("/")
-    return Backend(http, timeouts, URL(f"{base}/chat/completions"), URL(f"{base}/models"), headers)
+    base_url = endpoint.base_url.rstrip("/")
+    return Backend(
+        http_session,
+        timeouts,
+        URL(f"{base_url}/chat/completions"),
+        URL(f"{base_url}/models"),
+        headers,
+    )
 
 
 class UpstreamRequest:
@@ -213,19 +222,19 @@ class UpstreamRequest:
         first = await content.readany()
         if content.at_eof():
             return first
-        pieces, size = [first], len(first)
+        chunks, size = [first], len(first)
         async for data in self.read_chunks():
-            pieces.append(data)
+            chunks.append(data)
             size += len(data)
             if size > LARGEST:
                 raise ApiError(502, "The model's reply is too long.", "upstream_error")
-        return b"".join(pieces)
+        return b"".join(chunks)
 
     async def read_refusal(self) -> ApiError:
         """Read what the server refused with, in its own words where they are JSON."""
         response, data = self._response, b""
-        async for piece in self.read_chunks():
-            data += piece
+        async for received in self.read_chunks():
+            data += received
             if len(data) > REFUSAL:
                 break
         refusal = parse_refusal(data)
@@ -251,14 +260,14 @@ def translate_refusal(
 ) -> ApiError:
     """Translate the refusal of a model's server into what the client gets."""
     message = redact_text(refusal.message) or f"The model's server answered {status}."
-    passed = _choose_status(status)
-    kind = refusal.type or (BAD_REQUEST if passed in (400, 413, 422) else "upstream_error")
+    passed_status = _choose_status(status)
+    kind = refusal.type or (BAD_REQUEST if passed_status in (400, 413, 422) else "upstream_error")
     code = refusal.name or None
     if too_long(refusal):  # by this code clients know that shortening helps
-        passed, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
-    if passed == 502 and status < 500:
+        passed_status, kind, code = 400, BAD_REQUEST, "context_length_exceeded"
+    if passed_status == 502 and status < 500:
         headers = {**(headers or {}), "x-should-retry": "false"}
-    api_error = ApiError(passed, message, kind, code, headers)
+    api_error = ApiError(passed_status, message, kind, code, headers)
     api_error.refusal = refusal
     return api_error
 

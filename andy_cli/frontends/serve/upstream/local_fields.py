@@ -12,7 +12,7 @@ from andy_cli.messages import Constraint, Request, Sampling, Schema
 def understand_fields(request: Request, fields: Mapping[str, object]) -> Request:
     """The request with what the fields of the chat API say of it. Raises ApiError (400)."""
     refuse_unscored(fields)
-    most = fields.get("max_completion_tokens") or fields.get("max_tokens")
+    token_limit = fields.get("max_completion_tokens") or fields.get("max_tokens")
     schema = read_response_format(fields.get("response_format"))
     constraint = request.constraint
     if schema is not None:
@@ -20,7 +20,7 @@ def understand_fields(request: Request, fields: Mapping[str, object]) -> Request
     return request._replace(
         constraint=constraint,
         stop=(*request.stop, *stop_sequences(fields)),
-        max_tokens=read_limit(most) or request.max_tokens,
+        max_tokens=read_limit(token_limit) or request.max_tokens,
         sampling=Sampling(
             temperature=read_number(fields.get("temperature")),
             top_p=read_number(fields.get("top_p")),
@@ -63,8 +63,8 @@ def read_limit(value: object) -> int | None:
 
 
 def stop_sequences(fields: Mapping[str, object]) -> tuple[str, ...]:
-    given = fields.get("stop")
-    listed = given if isinstance(given, list) else [given]
+    given_stop = fields.get("stop")
+    listed = given_stop if isinstance(given_stop, list) else [given_stop]
     return tuple(text for text in listed if isinstance(text, str) and text)
 
 
@@ -74,8 +74,8 @@ def read_response_format(value: object) -> Schema | None:
         return None
     if value.get("type") == "json_object":
         return ANY_OBJECT
-    named = value.get("json_schema")
-    schema = named.get("schema") if isinstance(named, dict) else None
+    named_schema = value.get("json_schema")
+    schema = named_schema.get("schema") if isinstance(named_schema, dict) else None
     if value.get("type") != "json_schema" or not isinstance(schema, dict):
         raise ApiError(
             400,

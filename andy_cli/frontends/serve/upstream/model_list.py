@@ -26,8 +26,8 @@ LARGEST = 4 * 2**20
 
 async def list_models(upstreams: Upstreams) -> list[ModelRow]:
     """The models of this server by name; else what the model's server lists, if it does."""
-    known = [model_row(name) for name in list_names(upstreams)]
-    return known or list(await fetch_models(upstreams.entries[0]))
+    known_rows = [model_row(name) for name in list_names(upstreams)]
+    return known_rows or list(await fetch_models(upstreams.entries[0]))
 
 
 def model_row(name: str) -> ModelRow:
@@ -54,8 +54,13 @@ def anthropic_row(row: ModelRow) -> ModelRow:
     created = row.get("created")
     seconds = created if isinstance(created, int) and 0 <= created < LAST_SECOND else 0
     name = str(row.get("display_name") or row.get("id") or "")
-    made = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"type": "model", "id": str(row.get("id")), "display_name": name, "created_at": made}
+    created_at = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "type": "model",
+        "id": str(row.get("id")),
+        "display_name": name,
+        "created_at": created_at,
+    }
 
 
 LAST_SECOND = 253_402_300_800
@@ -64,9 +69,11 @@ LAST_SECOND = 253_402_300_800
 
 def anthropic_list(rows: Sequence[ModelRow]) -> dict[str, object]:
     """One page with all of them."""
-    made = [anthropic_row(row) for row in rows]
-    first, last = (made[0]["id"], made[-1]["id"]) if made else (None, None)
-    return {"data": made, "has_more": False, "first_id": first, "last_id": last}
+    anthropic_rows = [anthropic_row(row) for row in rows]
+    first_id, last_id = (
+        (anthropic_rows[0]["id"], anthropic_rows[-1]["id"]) if anthropic_rows else (None, None)
+    )
+    return {"data": anthropic_rows, "has_more": False, "first_id": first_id, "last_id": last_id}
 
 
 def list_names(upstreams: Upstreams) -> list[str]:
@@ -81,13 +88,13 @@ async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
     if not isinstance(source, RemoteSource):
         return []
     try:
-        behind = source.backend
-        async with behind.http.get(
-            behind.models, headers=behind.headers, timeout=PATIENCE
+        backend = source.backend
+        async with backend.http.get(
+            backend.models, headers=backend.headers, timeout=PATIENCE
         ) as response:
-            told = json.loads(await response.content.read(LARGEST))
+            answer = json.loads(await response.content.read(LARGEST))
     except (aiohttp.ClientError, OSError, ValueError, TimeoutError, RecursionError):
         # A list of models is a help and no promise.
         return []
-    data = told.get("data") if isinstance(told, dict) else None
+    data = answer.get("data") if isinstance(answer, dict) else None
     return [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []

@@ -72,17 +72,19 @@ class OllamaModels:
         upstream = self._upstreams.find_upstream(name)
         facts = await self._get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)
         template = facts.template if "tools" in facts.template.lower() else TEMPLATE
-        more = [capability for capability in OTHER_CAPABILITIES if capability in facts.capabilities]
-        info: dict[str, object] = {"general.architecture": ARCHITECTURE}
+        other_capabilities = [
+            capability for capability in OTHER_CAPABILITIES if capability in facts.capabilities
+        ]
+        model_info: dict[str, object] = {"general.architecture": ARCHITECTURE}
         if facts.context:
-            info[f"{ARCHITECTURE}.context_length"] = facts.context
+            model_info[f"{ARCHITECTURE}.context_length"] = facts.context
         return {
             "modelfile": f"FROM {name}\n",
             "parameters": f"num_ctx {facts.context}" if facts.context else "",
             "template": template,
             "details": NO_DETAILS,
-            "model_info": info,
-            "capabilities": [*OWN_CAPABILITIES, *more],
+            "model_info": model_info,
+            "capabilities": [*OWN_CAPABILITIES, *other_capabilities],
             "modified_at": format_time(self._started),
         }
 
@@ -92,9 +94,9 @@ class OllamaModels:
         self._upstreams.find_upstream(name)
         names = await self._list_tagged_names()
         if names and add_tag(name) not in names:
-            there = ", ".join(names)
+            known_names = ", ".join(names)
             raise ApiError(
-                404, f"There is no model {name!r}, and none is fetched; there are: {there}."
+                404, f"There is no model {name!r}, and none is fetched; there are: {known_names}."
             )
         return {"status": "success"}
 

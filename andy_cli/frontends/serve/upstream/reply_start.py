@@ -38,16 +38,16 @@ def interrupted_error() -> ApiError:
 
 async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The same bytes, once a choice was seen in them. Raises ApiError if there is none."""
-    held = b""
+    held_bytes = b""
     async for data in chunks:
-        held += data
-        if has_choice(held) or PING.search(held) or len(held) > HELD:
-            return _resume_chunks(held, chunks)
-    raise explain_no_choice(held)
+        held_bytes += data
+        if has_choice(held_bytes) or PING.search(held_bytes) or len(held_bytes) > HELD:
+            return _resume_chunks(held_bytes, chunks)
+    raise explain_no_choice(held_bytes)
 
 
-async def _resume_chunks(held: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield held
+async def _resume_chunks(held_bytes: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield held_bytes
     async for data in chunks:
         yield data
 

@@ -71,8 +71,8 @@ class UpstreamAdapters:
 
     def keep_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
         self._store_adapter(endpoint, adapter)
-        if kept := adapter.learned - PASSING:
-            learn_without(endpoint, kept)
+        if lasting := adapter.learned - PASSING:
+            learn_without(endpoint, lasting)
 
     def _store_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
         self._known[endpoint.model] = adapter
@@ -125,13 +125,13 @@ class RemoteSource:
         if adapter.learned:
             body = dump_json(adapter.adapt(json.loads(body)))
         while True:
-            async with await self._open_request(body) as sent:
-                if sent.status == 200:
-                    yield sent
+            async with await self._open_request(body) as upstream_request:
+                if upstream_request.status == 200:
+                    yield upstream_request
                     return
-                api_error = await sent.read_refusal()
+                api_error = await upstream_request.read_refusal()
             chat_request = json.loads(body)
-            if not self._may_retry(sent.address, api_error, chat_request):
+            if not self._may_retry(upstream_request.address, api_error, chat_request):
                 body = dump_json(self._adapt_to_refusal(adapter, api_error, chat_request))
 
     async def _open_request(self, body: bytes) -> UpstreamRequest:
@@ -150,7 +150,7 @@ class RemoteSource:
         return self.ollama.learn(api_error.status, api_error.refusal, chat_request)
 
     def _adapt_to_refusal(self, adapter: Adapter, api_error: ApiError, chat_request: Body) -> Body:
-        before = set(adapter.learned)
+        learned_before = set(adapter.learned)
         changed = adapter.learn(api_error.status, find_thinking(api_error.refusal), chat_request)
         if changed is None:
             raise api_error
@@ -158,7 +158,7 @@ class RemoteSource:
             adapter.learned.discard(STREAM)
             raise api_error  # the client waits for a stream
         if blames_value(api_error.refusal):
-            adapter.learned = before  # another request may have a better one
+            adapter.learned = learned_before  # another request may have a better one
         if "tools" in chat_request and "tools" not in changed:
             adapter.learned.discard(TOOLS)  # the upstream knows it from now on
             tools_refused = ToolsNotSupported(
@@ -181,9 +181,9 @@ class RemoteSource:
         if not self.passes:
             refuse_unscored(fields)
         foreign = () if self.ollama else OLLAMAS
-        known = {name: value for name, value in fields.items() if name not in foreign}
+        known_fields = {name: value for name, value in fields.items() if name not in foreign}
         body: dict[str, object] = {
-            **drop_unlimited(known),
+            **drop_unlimited(known_fields),
             "model": self.endpoint.model,
             "messages": list(request.messages),
             "stream": True,
@@ -192,25 +192,27 @@ class RemoteSource:
         if request.tools:
             body["tools"] = list(request.tools)
         if request.stop:
-            given = body.get("stop") or []
-            own = given if isinstance(given, list) else [given]
-            body["stop"] = list(dict.fromkeys([*own, *request.stop]))[:4]
+            given_stop = body.get("stop") or []
+            own_sequences = given_stop if isinstance(given_stop, list) else [given_stop]
+            body["stop"] = list(dict.fromkeys([*own_sequences, *request.stop]))[:4]
         return body
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
-        held = await self.find_constraint(request, fields)
+        constraint_fields = await self.find_constraint(request, fields)
         chunks = self._stream_reply(
-            json.dumps({**self._build_body(request, fields), **held}).encode()
+            json.dumps({**self._build_body(request, fields), **constraint_fields}).encode()
         )
-        async with aclosing(unwrap_answers(chunks) if is_wrapped(held) else chunks) as said:
-            async for chunk in said:
+        async with aclosing(
+            unwrap_answers(chunks) if is_wrapped(constraint_fields) else chunks
+        ) as reply_chunks:
+            async for chunk in reply_chunks:
                 yield chunk
 
     async def _stream_reply(self, body: bytes) -> AsyncGenerator[Chunk, None]:
         size, ended = 0, False
-        async with self.send(body) as sent:
-            reader = reader_at(sent.address)
-            async for data in sent.read_chunks():
+        async with self.send(body) as upstream_request:
+            reader = reader_at(upstream_request.address)
+            async for data in upstream_request.read_chunks():
                 size += len(data)
                 for chunk in reader.feed(data):
                     ended = ended or bool(chunk.finish)
@@ -236,10 +238,10 @@ class LocalSource:
         return self.client.guided
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
-        wanted = understand_fields(request, fields)
+        local_request = understand_fields(request, fields)
         async with self.turn:
             try:
-                async for chunk in self.client.reply(wanted):
+                async for chunk in self.client.reply(local_request):
                     yield chunk
             except ContextLengthError as error:
                 raise ApiError(400, str(error), code="context_length_exceeded") from error

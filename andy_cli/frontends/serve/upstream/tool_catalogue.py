@@ -38,27 +38,27 @@ class ToolCatalogue:
 
     def shorten_request(self, chat_request: ChatRequest) -> ChatRequest:
         """Leave the likeliest tools in the request, beside the one that looks others up."""
-        shown = self._choose_tools().whole
-        tools = {name: tool for name, tool in self.tools.items() if name in shown}
+        shown_names = self._choose_tools().whole
+        tools = {name: tool for name, tool in self.tools.items() if name in shown_names}
         return chat_request._replace(tools={**tools, DESCRIBE: DESCRIBER})
 
     def tell_others(self) -> str:
         """Write what the model is told of the tools that it is not shown."""
         return tell_others(self._choose_tools().named)
 
-    async def look_up(self, wanted: Iterable[str]) -> list[str]:
+    async def look_up(self, wanted_words: Iterable[str]) -> list[str]:
         """Show these tools from now on, by name or by what they do; returns their names."""
         others = {name: tool for name, tool in self.tools.items() if name not in self.first}
-        found: list[str] = []
+        found_names: list[str] = []
         async with ONE_AT_A_TIME:
-            for words in wanted:
-                found += await asyncio.to_thread(look_up_tools, words, others)
-        self.first.update(found)
-        return list(dict.fromkeys(found))
+            for words in wanted_words:
+                found_names += await asyncio.to_thread(look_up_tools, words, others)
+        self.first.update(found_names)
+        return list(dict.fromkeys(found_names))
 
     def _choose_tools(self) -> Shortlist:
         tools = {**self.tools, DESCRIBE: DESCRIBER}
-        return shorten_tools(tools, "", self.room, self.first, lambda wanted, there: self.ranked)
+        return shorten_tools(tools, "", self.room, self.first, lambda _request, _tools: self.ranked)
 
 
 DESCRIBER = make_describer(dict, list).function
@@ -76,11 +76,11 @@ async def catalogue_tools(chat_request: ChatRequest, window: int) -> ToolCatalog
 
     None where they fit, or where nothing is known of the window (0).
     """
-    room, tools = int(window * SHARE), chat_request.tools
-    if not room or DESCRIBE in tools or measure_tools(tools) <= room:
+    token_limit, tools = int(window * SHARE), chat_request.tools
+    if not token_limit or DESCRIBE in tools or measure_tools(tools) <= token_limit:
         return None
     words = [message.content for message in chat_request.history if message.role == "user"]
     async with ONE_AT_A_TIME:
         ranked = await asyncio.to_thread(rank_tools, "\n".join(words), tools)
     called = {call.name for message in chat_request.history for call in message.calls}
-    return ToolCatalogue(tools, room, ranked, called | {chat_request.choice.name})
+    return ToolCatalogue(tools, token_limit, ranked, called | {chat_request.choice.name})

@@ -40,15 +40,15 @@ class ToolPrompt:
 
     def make_compiler(
         self,
-        plain: Collection[tuple[int, int]] = (),
+        plain_spans: Collection[tuple[int, int]] = (),
         wants_code: bool = False,
-        opened: Opened = "",
+        reasoning_opened: Opened = "",
     ) -> Compiler:
         return Compiler(
             self.markers,
             self.tools,
-            opened,
-            plain_spans=plain,
+            reasoning_opened,
+            plain_spans=plain_spans,
             wants_code=wants_code,
             keeps_objects=self.dialect.name == NATIVE,  # passed on as they are
         )
@@ -56,24 +56,24 @@ class ToolPrompt:
     def render_messages(
         self,
         history: Sequence[Message],
-        parts: Mapping[str, object],
-        more: str = "",
+        kept_parts: Mapping[str, object],
+        further_text: str = "",
         teach: bool = True,
     ) -> tuple[Wire, ...]:
         """The history as the model reads it: the lesson once, in the system message (A4).
 
         Unless it shall not `teach`, since no tool may be used now.
         """
-        told = [_escape_result(message) for message in history if message.role != "system"]
+        told_messages = [_escape_result(message) for message in history if message.role != "system"]
         system = "\n\n".join(message.content for message in history if message.role == "system")
         if teach and self.lesson and self.lesson not in system:
             system = "\n\n".join(filter(None, [system, self.lesson]))
-        system = "\n\n".join(filter(None, [system, more]))
+        system = "\n\n".join(filter(None, [system, further_text]))
         head = [Message("system", system)] if system else []
         wires = self.dialect.render(
-            rename_call_ids(pair_results([*head, *told]), self.dialect.id_form)
+            rename_call_ids(pair_results([*head, *told_messages]), self.dialect.id_form)
         )
-        return tuple(_restore_parts(wire, parts) for wire in wires)
+        return tuple(_restore_parts(wire_message, kept_parts) for wire_message in wires)
 
 
 def _escape_result(message: Message) -> Message:
@@ -83,28 +83,28 @@ def _escape_result(message: Message) -> Message:
     return message._replace(content=escape_control_tokens(message.content))
 
 
-def _restore_parts(wire: Wire, parts: Mapping[str, object]) -> Wire:
+def _restore_parts(wire_message: Wire, kept_parts: Mapping[str, object]) -> Wire:
     """Pictures back in their places."""
-    content = wire.get("content")
-    if not parts or not isinstance(content, str) or "\ufdd0" not in content:
-        return wire
-    pieces: list[Any] = []
-    for text in _split_at_marks(content, parts):
-        if text in parts:
-            pieces.append(parts[text])
+    content = wire_message.get("content")
+    if not kept_parts or not isinstance(content, str) or "\ufdd0" not in content:
+        return wire_message
+    content_parts: list[Any] = []
+    for text in _split_at_marks(content, kept_parts):
+        if text in kept_parts:
+            content_parts.append(kept_parts[text])
         elif text.strip():
-            pieces.append({"type": "text", "text": text.strip("\n")})
-    return {**wire, "content": pieces}
+            content_parts.append({"type": "text", "text": text.strip("\n")})
+    return {**wire_message, "content": content_parts}
 
 
 def _split_at_marks(content: str, marks: Iterable[str]) -> list[str]:
     texts = [content]
-    for mark in marks:
+    for placeholder in marks:
         texts = [
-            piece
+            text_piece
             for text in texts
-            for at, part in enumerate(text.split(mark))
-            for piece in ([mark, part] if at else [part])
+            for index, split_text in enumerate(text.split(placeholder))
+            for text_piece in ([placeholder, split_text] if index else [split_text])
         ]
     return texts
 

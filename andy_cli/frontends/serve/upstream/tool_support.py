@@ -61,8 +61,8 @@ class ToolSupport:
         if self.asked or self.sure or hosted or not self.native:
             return
         self.asked = True
-        told = (await get_facts(self.endpoint, sure=True)).capabilities
-        if told and "tools" not in told:
+        capabilities = (await get_facts(self.endpoint, sure=True)).capabilities
+        if capabilities and "tools" not in capabilities:
             self._give_up(TOLD)
 
     def takes_tools(self, tools: Tools) -> bool:
@@ -79,7 +79,7 @@ class ToolSupport:
         if wholly or (len(self.refused) > 1 and not self.sure):
             self._give_up(REFUSED)
 
-    def note_native(self, asked: ChatRequest, called: bool, counted: int) -> bool:
+    def note_native(self, chat_request: ChatRequest, called: bool, counted: int) -> bool:
         """Note a complete reply to a request with tools; returns whether they were left out of it.
 
         `counted`: the tokens of the prompt, as its server counts them.
@@ -89,7 +89,7 @@ class ToolSupport:
         if called:
             self.sure = True
             learn_called(self.endpoint)
-        self.observed.note_reply(called, estimate(asked, counted))
+        self.observed.note_reply(called, estimate(chat_request, counted))
         if self.observed.ignored:
             self._give_up(IGNORED)
         return self.observed.ignored
@@ -101,15 +101,17 @@ class ToolSupport:
             if self.observed.ignored:
                 self._give_up(IGNORED)
 
-    def _give_up(self, why: str) -> None:
+    def _give_up(self, reason: str) -> None:
         self.native = False
-        learn_refusal(self.endpoint, self.instead, why)
+        learn_refusal(self.endpoint, self.instead, reason)
 
 
-def estimate(asked: ChatRequest, counted: int) -> Prompt:
+def estimate(chat_request: ChatRequest, counted: int) -> Prompt:
     """The size of a request in tokens."""
-    schemas = sum(tokens(json.dumps(tool, ensure_ascii=False)) for tool in asked.tools.values())
-    return Prompt(sum(map(estimate_message, asked.history)), schemas, counted)
+    schemas = sum(
+        tokens(json.dumps(tool, ensure_ascii=False)) for tool in chat_request.tools.values()
+    )
+    return Prompt(sum(map(estimate_message, chat_request.history)), schemas, counted)
 
 
 def hash_tools(tools: Tools) -> int:

@@ -61,8 +61,8 @@ class Upstream:
     _support: dict[str, ToolSupport] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
 
-    def model_for(self, wanted: str) -> str:
-        return self.source.endpoint.model or wanted
+    def model_for(self, wanted_model: str) -> str:
+        return self.source.endpoint.model or wanted_model
 
     async def sends_tools(self, chat_request: ChatRequest) -> bool:
         """Tell whether the model is sent the client's tools."""
@@ -78,46 +78,50 @@ class Upstream:
             return None
         return await catalogue_tools(chat_request, await self._find_window(chat_request.model))
 
-    async def _find_window(self, wanted: str) -> int:
+    async def _find_window(self, wanted_model: str) -> int:
         """Find how many tokens the model reads; 0 where nobody says. Its server is asked once."""
-        endpoint = replace(self.source.endpoint, model=self.model_for(wanted))
+        endpoint = replace(self.source.endpoint, model=self.model_for(wanted_model))
         preset = presets().get(endpoint.provider)
         if self.window or (preset is not None and preset.is_hosted(endpoint.base_url)):
             return self.window
         if endpoint.model not in self._windows:
             if len(self._windows) >= MODELS:
                 self._windows.clear()
-            told = await self.get_facts(endpoint, sure=True)
-            self._windows[endpoint.model] = told.context or 0
+            server_facts = await self.get_facts(endpoint, sure=True)
+            self._windows[endpoint.model] = server_facts.context or 0
         return self._windows[endpoint.model]
 
-    def find_support(self, wanted: str) -> ToolSupport:
-        model = self.model_for(wanted)
+    def find_support(self, wanted_model: str) -> ToolSupport:
+        model = self.model_for(wanted_model)
         if model not in self._support:  # what is remembered of a model is in a file
             if len(self._support) >= MODELS:
                 self._support.clear()  # clients choose the names
             endpoint = replace(self.source.endpoint, model=model)
             instead = self._choose_dialect(model, native=False).name
             native = self._choose_dialect(model).name == NATIVE
-            sure = native and recall_model(endpoint).native is True
-            self._support[model] = ToolSupport(endpoint, instead, native, sure)
+            is_sure = native and recall_model(endpoint).native is True
+            self._support[model] = ToolSupport(endpoint, instead, native, is_sure)
         return self._support[model]
 
-    def make_tool_prompt(self, tools: Tools, wanted: str, dialect: str = "") -> ToolPrompt:
+    def make_tool_prompt(self, tools: Tools, wanted_model: str, dialect: str = "") -> ToolPrompt:
         """Make the prompt of its tools, where it takes none; `dialect` as this request wants it."""
-        named = dialect or self.dialect
-        if named != "auto":
-            return make_tool_prompt(describe_detection(named, "--dialect", DIALECTS).dialect, tools)
-        return make_tool_prompt(self._choose_dialect(self.model_for(wanted), native=False), tools)
+        dialect_name = dialect or self.dialect
+        if dialect_name != "auto":
+            return make_tool_prompt(
+                describe_detection(dialect_name, "--dialect", DIALECTS).dialect, tools
+            )
+        return make_tool_prompt(
+            self._choose_dialect(self.model_for(wanted_model), native=False), tools
+        )
 
     def _choose_dialect(self, model: str, native: bool = True) -> Dialect:
         if self.source.guided:
             return DIALECTS["andybot"]
-        takes = ("tools",) if self.takes_tools and native else ()
-        known = recall_model(replace(self.source.endpoint, model=model))
-        if not native and known.dialect == NATIVE:
-            known = known._replace(dialect="")
-        return choose_dialect(model, Template(), takes, DIALECTS.values(), known).dialect
+        capabilities = ("tools",) if self.takes_tools and native else ()
+        learned = recall_model(replace(self.source.endpoint, model=model))
+        if not native and learned.dialect == NATIVE:
+            learned = learned._replace(dialect="")
+        return choose_dialect(model, Template(), capabilities, DIALECTS.values(), learned).dialect
 
 
 MODELS = 1000
@@ -130,18 +134,18 @@ class Upstreams:
 
     def find_upstream(self, model: str) -> Upstream:
         """The one a request means. Raises ApiError (404) where several are there and none is."""
-        named = [upstream for upstream in self.entries if upstream.name == model]
+        named_upstreams = [upstream for upstream in self.entries if upstream.name == model]
         short = strip_latest_tag(model)
-        named = named or [
+        named_upstreams = named_upstreams or [
             upstream for upstream in self.entries if strip_latest_tag(upstream.name) == short
         ]
-        if named:
-            return named[0]
+        if named_upstreams:
+            return named_upstreams[0]
         if len(self.entries) == 1:
             return self.entries[0]
-        there = ", ".join(upstream.name for upstream in self.entries)
+        known_names = ", ".join(upstream.name for upstream in self.entries)
         raise ApiError(
-            404, f"There is no model {model!r}; there are: {there}.", code="model_not_found"
+            404, f"There is no model {model!r}; there are: {known_names}.", code="model_not_found"
         )
 
 
@@ -149,10 +153,10 @@ SourceOpener = Callable[[Endpoint, Provider | None], ReplySource]
 
 
 def open_upstreams(
-    given: Sequence[str],
+    written_upstreams: Sequence[str],
     model: str,
     dialect: str,
-    behind: Callable[[Endpoint], Backend],
+    make_backend: Callable[[Endpoint], Backend],
     settings: Settings,
     environment: Mapping[str, str] = os.environ,
     get_facts: GetFacts = no_facts,
@@ -160,23 +164,23 @@ def open_upstreams(
     """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
     if dialect != "auto":
         describe_detection(dialect, "--dialect", DIALECTS)
-    found = []
-    for written in given:
-        name, equals, place = written.partition("=")
+    opened = []
+    for written in written_upstreams:
+        name, equals, written_place = written.partition("=")
         if not equals or "://" in name or ":" in name:
-            name, place = "", written
-        opening = UpstreamOpener(model, dialect, behind, settings, environment, get_facts)
-        found.append(opening.open_upstream(name, place))
-    for upstream in found:
+            name, written_place = "", written
+        opening = UpstreamOpener(model, dialect, make_backend, settings, environment, get_facts)
+        opened.append(opening.open_upstream(name, written_place))
+    for upstream in opened:
         upstream.get_facts = get_facts
         upstream.window = settings.whole("limits.context")
-    if len(found) > 1:
-        _name_upstreams(found, given)
-    return Upstreams(found)
+    if len(opened) > 1:
+        _name_upstreams(opened, written_upstreams)
+    return Upstreams(opened)
 
 
-def _name_upstreams(found: Sequence[Upstream], given: Sequence[str]) -> None:
-    for upstream, written in zip(found, given, strict=True):
+def _name_upstreams(opened: Sequence[Upstream], written_upstreams: Sequence[str]) -> None:
+    for upstream, written in zip(opened, written_upstreams, strict=True):
         upstream.name = upstream.name or upstream.source.endpoint.model
         if not upstream.name:
             raise UsageError(
@@ -195,23 +199,24 @@ class UpstreamOpener:
     environment: Mapping[str, str]
     get_facts: GetFacts
 
-    def open_upstream(self, name: str, place: str) -> Upstream:
+    def open_upstream(self, name: str, written_place: str) -> Upstream:
         """One of them. Raises UsageError."""
-        if "://" in place:
-            named, url = read_address(place)
+        if "://" in written_place:
+            provider_name, url = read_address(written_place)
             key = self.environment.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
             return Upstream(
-                name, self._open_remote(Endpoint(named, self.model, url, key)), self.dialect
+                name, self._open_remote(Endpoint(provider_name, self.model, url, key)), self.dialect
             )
-        provider, wanted = parse_name(place)
+        provider, model_name = parse_name(written_place)
         if not provider:
             raise UsageError(
-                f"{place!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
+                f"{written_place!r} is no upstream.",
+                "Give a URL, PROVIDER:MODEL, or local:smollm2.",
             )
         preset = presets()[provider]
         names = [name for name in preset.key_names if self.environment.get(name)]
         key = self.environment[names[0]] if names else ""
-        model = wanted or self.model or preset.default_model
+        model = model_name or self.model or preset.default_model
         endpoint = Endpoint(provider, model, preset.base_url, key)
         if preset.connect is not None:
             client = preset.connect(endpoint, self.settings)
@@ -232,13 +237,13 @@ class UpstreamOpener:
         return RemoteSource(endpoint, self.behind(endpoint), adapters, kind, ollama=ollama)
 
 
-def read_address(place: str) -> tuple[str, str]:
+def read_address(written_place: str) -> tuple[str, str]:
     """Read who is at an address, and its base URL: `ollama+http://HOST:PORT`, or any at Ollama's
     port, is an Ollama, and every other a server of the chat completions API. Raises UsageError.
     """
-    if place.startswith("ollama+"):
-        return "ollama", ollama_address(check_base_url(place.removeprefix("ollama+")))
-    url = check_base_url(place)
+    if written_place.startswith("ollama+"):
+        return "ollama", ollama_address(check_base_url(written_place.removeprefix("ollama+")))
+    url = check_base_url(written_place)
     if urlsplit(url).port == OLLAMA_PORT:
         return "ollama", ollama_address(url)
     return "openai", url

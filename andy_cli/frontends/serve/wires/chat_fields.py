@@ -21,17 +21,17 @@ MOST = 128
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-def check_stop(value: object, where: str) -> object:
+def check_stop(value: object, field_path: str) -> object:
     texts = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) for text in texts):
-        raise wrong_type(where, "a text or a list of texts")
+        raise wrong_type(field_path, "a text or a list of texts")
     return value
 
 
-def check_token_limit(value: object, where: str) -> object:
-    fits = type(value) is int and (value == -1 or 1 <= value <= LARGEST_WHOLE)
-    if not fits:
-        raise wrong_type(where, "a whole number of at least 1, or -1 for no limit")
+def check_token_limit(value: object, field_path: str) -> object:
+    is_limit = type(value) is int and (value == -1 or 1 <= value <= LARGEST_WHOLE)
+    if not is_limit:
+        raise wrong_type(field_path, "a whole number of at least 1, or -1 for no limit")
     return value
 
 

@@ -63,8 +63,8 @@ def read_chat_request(body: object) -> ChatRequest:
     if not isinstance(body, dict):
         raise ApiError(400, "The request body is no JSON object.")
     check_fields(body)
-    parts: dict[str, object] = {}
-    history = tuple(_read_history(body.get("messages"), parts))
+    kept_parts: dict[str, object] = {}
+    history = tuple(_read_history(body.get("messages"), kept_parts))
     tools = _keep_allowed(body, _read_tools(body) or _infer_tools(history))
     options = body.get("stream_options")
     return ChatRequest(
@@ -77,7 +77,7 @@ def read_chat_request(body: object) -> ChatRequest:
         usage=isinstance(options, dict) and options.get("include_usage") is True,
         fields={key: value for key, value in body.items() if key not in OWN},
         body=body,
-        parts=parts,
+        parts=kept_parts,
     )
 
 
@@ -91,25 +91,27 @@ def _read_model(value: object) -> str:
     return value
 
 
-def _read_history(messages: object, parts: dict[str, object]) -> list[Message]:
+def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Message]:
     if not isinstance(messages, list) or not messages:
         raise wrong_type("messages", "a list of at least one message")
     names: dict[str, str] = {}
-    found: list[Message] = []
-    for at, message in enumerate(messages):
+    history: list[Message] = []
+    for index, message in enumerate(messages):
         role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
         if role is None:
-            raise ApiError(400, f"messages[{at}] has no role that is known.", code="invalid_value")
-        text = read_content(message.get("content"), parts, at)
+            raise ApiError(
+                400, f"messages[{index}] has no role that is known.", code="invalid_value"
+            )
+        text = read_content(message.get("content"), kept_parts, index)
         if role == "assistant":
-            calls = tuple(_read_calls(message, at))
+            calls = tuple(_read_calls(message, index))
             names |= {call.id: call.name for call in calls}
-            found.append(Message(role, text, calls))
+            history.append(Message(role, text, calls))
         elif role == "tool":
-            found.append(_read_result(message, text, names))
+            history.append(_read_result(message, text, names))
         else:
-            found.append(Message(role, text))
-    return found
+            history.append(Message(role, text))
+    return history
 
 
 def _read_result(message: Mapping[str, object], text: str, names: Mapping[str, str]) -> Message:
@@ -118,51 +120,51 @@ def _read_result(message: Mapping[str, object], text: str, names: Mapping[str, s
     return Message("tool", text, call_id=id, name=names.get(id, str(message.get("name") or "")))
 
 
-def read_content(content: object, parts: dict[str, object], at: int) -> str:
-    """Read the text of a message; a mark that `parts` knows stands for what is no text."""
+def read_content(content: object, kept_parts: dict[str, object], index: int) -> str:
+    """Read the text of a message; a mark that `kept_parts` knows stands for what is no text."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise wrong_type(f"messages[{at}].content", "a text or a list")
-    return "\n".join(_read_part(part, parts, at) for part in content)
+        raise wrong_type(f"messages[{index}].content", "a text or a list")
+    return "\n".join(_read_part(content_part, kept_parts, index) for content_part in content)
 
 
-def _read_part(part: object, parts: dict[str, object], at: int) -> str:
-    if isinstance(part, str):
-        return part
-    if not isinstance(part, dict):
-        part = {}
-    if isinstance(part.get("text"), str):
-        return str(part["text"])
-    kind = part.get("type")
+def _read_part(content_part: object, kept_parts: dict[str, object], index: int) -> str:
+    if isinstance(content_part, str):
+        return content_part
+    if not isinstance(content_part, dict):
+        content_part = {}
+    if isinstance(content_part.get("text"), str):
+        return str(content_part["text"])
+    kind = content_part.get("type")
     if kind == "refusal":
-        return str(part.get("refusal") or "")
+        return str(content_part.get("refusal") or "")
     if kind in (None, "text"):
-        raise ApiError(400, f"messages[{at}].content holds no text and no part with a type.")
-    mark = f"\ufdd0{len(parts)}\ufdd1"
-    parts[mark] = part
-    return mark
+        raise ApiError(400, f"messages[{index}].content holds no text and no part with a type.")
+    placeholder = f"\ufdd0{len(kept_parts)}\ufdd1"
+    kept_parts[placeholder] = content_part
+    return placeholder
 
 
-def _read_calls(message: Mapping[str, object], at: int) -> list[ToolCall]:
+def _read_calls(message: Mapping[str, object], index: int) -> list[ToolCall]:
     listed = message.get("tool_calls")
-    old = message.get("function_call")
-    if isinstance(old, dict):
-        listed = [{"id": "", "function": old}]
+    older_call = message.get("function_call")
+    if isinstance(older_call, dict):
+        listed = [{"id": "", "function": older_call}]
     if listed is not None and not isinstance(listed, list):
-        raise wrong_type(f"messages[{at}].tool_calls", "a list of calls")
-    return [_read_call(call, at) for call in listed or ()]
+        raise wrong_type(f"messages[{index}].tool_calls", "a list of calls")
+    return [_read_call(call, index) for call in listed or ()]
 
 
-def _read_call(value: object, at: int) -> ToolCall:
+def _read_call(value: object, index: int) -> ToolCall:
     call = value if isinstance(value, dict) else {}
     custom = call.get("type") == "custom"
     function = call.get("custom" if custom else "function")
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str):
-        raise ApiError(400, f"messages[{at}].tool_calls holds no calls.")
+        raise ApiError(400, f"messages[{index}].tool_calls holds no calls.")
     written = function.get("arguments")
     if custom:
         written = freeform_arguments(str(function.get("input") or ""))
@@ -182,50 +184,50 @@ def read_arguments(written: object) -> Arguments:
 
 def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
     listed = body.get("tools")
-    old = body.get("functions")
-    if listed is None and old is not None:
-        if not isinstance(old, list):
+    older_functions = body.get("functions")
+    if listed is None and older_functions is not None:
+        if not isinstance(older_functions, list):
             raise wrong_type("functions", "a list of functions")
-        listed = [{"type": "function", "function": function} for function in old]
+        listed = [{"type": "function", "function": function} for function in older_functions]
     if listed is None:
         return {}
     if not isinstance(listed, list) or len(listed) > MOST * 8:
         raise wrong_type("tools", "a list of tools")
-    return dict(_read_tool(tool, at) for at, tool in enumerate(listed))
+    return dict(_read_tool(tool, index) for index, tool in enumerate(listed))
 
 
-def _read_tool(value: object, at: int) -> tuple[str, Schema]:
+def _read_tool(value: object, index: int) -> tuple[str, Schema]:
     """Read a tool: its name, and itself as a function."""
     tool = value if isinstance(value, dict) else {}
     function = tool.get("function")
     if tool.get("type") == "custom":
-        function = _read_freeform_tool(tool.get("custom"), at)
+        function = _read_freeform_tool(tool.get("custom"), index)
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str) or not name:
-        raise ApiError(400, f"tools[{at}] is no function with a name.", code="invalid_value")
+        raise ApiError(400, f"tools[{index}] is no function with a name.", code="invalid_value")
     if not isinstance(function.get("parameters"), dict | None):
-        raise wrong_type(f"tools[{at}].function.parameters", "no schema")
+        raise wrong_type(f"tools[{index}].function.parameters", "no schema")
     if not isinstance(function.get("description"), str | None):
-        raise wrong_type(f"tools[{at}].function.description", "no text")
+        raise wrong_type(f"tools[{index}].function.description", "no text")
     return name, {"type": "function", "function": _complete_function(function)}
 
 
-def _read_freeform_tool(custom: object, at: int) -> dict[str, object] | None:
+def _read_freeform_tool(custom: object, index: int) -> dict[str, object] | None:
     """A tool that takes a text, as a function."""
     if not isinstance(custom, dict):
         return None
-    form = custom.get("format")
-    grammar = form.get("grammar") if isinstance(form, dict) else None
+    text_format = custom.get("format")
+    grammar = text_format.get("grammar") if isinstance(text_format, dict) else None
     if grammar is None:
         parameters = freeform_parameters()
     elif isinstance(grammar, dict) and isinstance(grammar.get("definition"), str):
         parameters = freeform_parameters(grammar.get("syntax"), grammar["definition"])
     else:
         raise ApiError(
-            400, f"tools[{at}].custom.format.grammar has no definition.", code="invalid_type"
+            400, f"tools[{index}].custom.format.grammar has no definition.", code="invalid_type"
         )
-    named = {key: custom.get(key) for key in ("name", "description")}
-    return {**named, "parameters": parameters}
+    name_and_description = {key: custom.get(key) for key in ("name", "description")}
+    return {**name_and_description, "parameters": parameters}
 
 
 def _complete_function(function: Mapping[str, object]) -> dict[str, object]:
@@ -236,24 +238,28 @@ def _complete_function(function: Mapping[str, object]) -> dict[str, object]:
     properties = parameters.get("properties")
     if not isinstance(properties, dict):
         properties = {}
-    fine = {name: schema for name, schema in properties.items() if isinstance(schema, dict)}
+    usable_properties = {
+        name: schema for name, schema in properties.items() if isinstance(schema, dict)
+    }
     return {
         **function,
         "description": str(function.get("description") or ""),
-        "parameters": {**parameters, "properties": fine},
+        "parameters": {**parameters, "properties": usable_properties},
     }
 
 
 def _infer_tools(history: Sequence[Message]) -> dict[str, Schema]:
     """Tools that a client offered earlier in this conversation, from the calls in it (case 12)."""
-    found: dict[str, Schema] = {}
+    tools: dict[str, Schema] = {}
     for call in (call for message in history for call in message.calls):
-        before = found.get(call.name, {}).get("function", {}).get("parameters", {})
-        known = {name: {} for name in call.arguments} | before.get("properties", {})
-        parameters = {"type": "object", "properties": known}
+        earlier_properties = tools.get(call.name, {}).get("function", {}).get("parameters", {})
+        known_properties = {name: {} for name in call.arguments} | earlier_properties.get(
+            "properties", {}
+        )
+        parameters = {"type": "object", "properties": known_properties}
         function = {"name": call.name, "description": "", "parameters": parameters}
-        found[call.name] = {"type": "function", "function": function}
-    return found
+        tools[call.name] = {"type": "function", "function": function}
+    return tools
 
 
 def _list_allowed_tools(allowed: object) -> list[object]:

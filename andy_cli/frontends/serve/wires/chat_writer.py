@@ -43,12 +43,12 @@ class ChatWriter:
     """The finish reason of an answer with calls."""
 
     def __init__(
-        self, chat_request: ChatRequest, model: str, place: AnswerPosition = ALONE
+        self, chat_request: ChatRequest, model: str, answer_position: AnswerPosition = ALONE
     ) -> None:
         self._asked = chat_request
-        self._place = place
+        self._place = answer_position
         self._head = {
-            "id": place.id or new_answer_id(),
+            "id": answer_position.id or new_answer_id(),
             "object": "chat.completion.chunk",
             "created": int(time.time()),
             "model": model,
@@ -63,42 +63,42 @@ class ChatWriter:
         """Tell whether its arguments go on in pieces: those of a tool that takes a text do not."""
         return name not in self._texted
 
-    def write_event(self, piece: AnswerPart) -> bytes:
-        if isinstance(piece, Finish):
-            return self._write_end(piece)
-        if isinstance(piece, TextDelta):
-            delta: dict[str, object] = {"content": piece.text}
-        elif isinstance(piece, ReasoningDelta):
-            delta = {"reasoning_content": piece.text}
-        elif isinstance(piece, ToolCallDelta):
-            return b"".join(self._write_chunk(delta) for delta in self._calling_deltas(piece))
+    def write_event(self, answer_part: AnswerPart) -> bytes:
+        if isinstance(answer_part, Finish):
+            return self._write_end(answer_part)
+        if isinstance(answer_part, TextDelta):
+            delta: dict[str, object] = {"content": answer_part.text}
+        elif isinstance(answer_part, ReasoningDelta):
+            delta = {"reasoning_content": answer_part.text}
+        elif isinstance(answer_part, ToolCallDelta):
+            return b"".join(self._write_chunk(delta) for delta in self._calling_deltas(answer_part))
         else:
-            return b"".join(self._write_chunk(delta) for delta in self._call_deltas(piece))
+            return b"".join(self._write_chunk(delta) for delta in self._call_deltas(answer_part))
         return self._write_chunk(delta)
 
-    def _calling_deltas(self, piece: ToolCallDelta) -> list[dict[str, object]]:
+    def _calling_deltas(self, answer_part: ToolCallDelta) -> list[dict[str, object]]:
         """More of a call that is being written."""
-        deltas = [] if self._calling else [self._open_call(piece)]
-        self._calling += piece.text
-        deltas.append({"index": piece.position, "function": {"arguments": piece.text}})
+        deltas = [] if self._calling else [self._open_call(answer_part)]
+        self._calling += answer_part.text
+        deltas.append({"index": answer_part.position, "function": {"arguments": answer_part.text}})
         return [{"tool_calls": [delta]} for delta in deltas]
 
-    def _call_deltas(self, piece: CompletedCall) -> list[dict[str, object]]:
-        if piece.name in self._texted:
-            whole = {"index": piece.position, **write_call(piece, self._texted)}
-            return [{"tool_calls": [whole]}]
-        deltas = [] if self._calling else [self._open_call(piece)]
-        text, self._calling = piece.arguments[len(self._calling) :], ""
-        deltas.append({"index": piece.position, "function": {"arguments": text}})
+    def _call_deltas(self, answer_part: CompletedCall) -> list[dict[str, object]]:
+        if answer_part.name in self._texted:
+            whole_call = {"index": answer_part.position, **write_call(answer_part, self._texted)}
+            return [{"tool_calls": [whole_call]}]
+        deltas = [] if self._calling else [self._open_call(answer_part)]
+        text, self._calling = answer_part.arguments[len(self._calling) :], ""
+        deltas.append({"index": answer_part.position, "function": {"arguments": text}})
         return [{"tool_calls": [delta]} for delta in deltas]
 
-    def _open_call(self, piece: CompletedCall | ToolCallDelta) -> dict[str, object]:
+    def _open_call(self, answer_part: CompletedCall | ToolCallDelta) -> dict[str, object]:
         """Index, id and name first; the arguments follow."""
         return {
-            "index": piece.position,
-            "id": piece.id,
+            "index": answer_part.position,
+            "id": answer_part.id,
             "type": "function",
-            "function": {"name": piece.name, "arguments": ""},
+            "function": {"name": answer_part.name, "arguments": ""},
         }
 
     def _write_chunk(self, delta: dict[str, object], finish: str | None = None) -> bytes:
@@ -111,25 +111,25 @@ class ChatWriter:
 
     def _write_end(self, finish: Finish) -> bytes:
         self.used = Usage(finish.input_tokens, finish.output_tokens)
-        last = self._write_chunk({}, self._finish_reason(finish))
+        last_events = self._write_chunk({}, self._finish_reason(finish))
         if not self._place.last:
-            return last
+            return last_events
         if self._asked.usage:
-            last += write_data_event(
+            last_events += write_data_event(
                 {**self._head, "choices": [], "usage": self._sum_usage(finish)}
             )
-        return last + DONE
+        return last_events + DONE
 
     def _finish_reason(self, finish: Finish) -> str:
         return self.calls_reason if finish.reason == "tool_calls" else finish.reason
 
     def _sum_usage(self, finish: Finish) -> dict[str, int]:
         """Of all answers up to this one; they share one prompt."""
-        before = self._place.before
-        prompt = before.input_tokens or finish.input_tokens
+        usage_before = self._place.before
+        prompt = usage_before.input_tokens or finish.input_tokens
         return write_usage(
             finish._replace(
-                input_tokens=prompt, output_tokens=before.output_tokens + finish.output_tokens
+                input_tokens=prompt, output_tokens=usage_before.output_tokens + finish.output_tokens
             )
         )
 
@@ -138,29 +138,35 @@ class ChatWriter:
         """An error in a stream that has begun: the client is told, and that it is over."""
         return write_data_event(write_error(api_error)) + DONE
 
-    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
-        finish = next(piece for piece in pieces if isinstance(piece, Finish))
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
+        finish = next(
+            answer_part for answer_part in answer_parts if isinstance(answer_part, Finish)
+        )
         self.used = Usage(finish.input_tokens, finish.output_tokens)
-        message = {"role": "assistant", "refusal": None, **self._write_message(pieces)}
+        message = {"role": "assistant", "refusal": None, **self._write_message(answer_parts)}
         choice: dict[str, object] = {"index": self._place.number, "message": message}
         choice |= {"logprobs": None, "finish_reason": self._finish_reason(finish)}
-        made = {**self._head, "object": "chat.completion", "choices": [choice]}
-        return dump_json({**made, "usage": self._sum_usage(finish)})
+        completion = {**self._head, "object": "chat.completion", "choices": [choice]}
+        return dump_json({**completion, "usage": self._sum_usage(finish)})
 
-    def _write_message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
-        return write_message(pieces, self._texted)
+    def _write_message(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
+        return write_message(answer_parts, self._texted)
 
 
 def new_answer_id() -> str:
     return f"chatcmpl-{secrets.token_hex(12)}"
 
 
-def write_message(pieces: Sequence[AnswerPart], texted: Container[str]) -> dict[str, object]:
+def write_message(answer_parts: Sequence[AnswerPart], texted: Container[str]) -> dict[str, object]:
     """The text, thoughts and calls of a whole message; `texted` are tools that take a text."""
-    calls = [piece for piece in pieces if isinstance(piece, CompletedCall)]
-    thought = "".join(piece.text for piece in pieces if isinstance(piece, ReasoningDelta))
+    calls = [answer_part for answer_part in answer_parts if isinstance(answer_part, CompletedCall)]
+    thought = "".join(
+        answer_part.text for answer_part in answer_parts if isinstance(answer_part, ReasoningDelta)
+    )
     message: dict[str, object] = {
-        "content": "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
+        "content": "".join(
+            answer_part.text for answer_part in answer_parts if isinstance(answer_part, TextDelta)
+        )
     }
     if thought:
         message["reasoning_content"] = thought
@@ -169,14 +175,14 @@ def write_message(pieces: Sequence[AnswerPart], texted: Container[str]) -> dict[
     return message
 
 
-def write_call(piece: CompletedCall, texted: Container[str]) -> dict[str, object]:
+def write_call(answer_part: CompletedCall, texted: Container[str]) -> dict[str, object]:
     """A whole call; `texted` are the names of tools that take a text."""
-    if piece.name in texted:
-        text = read_freeform_text(read_arguments(piece.arguments))
-        kind, made = "custom", {"name": piece.name, "input": text}
+    if answer_part.name in texted:
+        text = read_freeform_text(read_arguments(answer_part.arguments))
+        kind, call_body = "custom", {"name": answer_part.name, "input": text}
     else:
-        kind, made = "function", {"name": piece.name, "arguments": piece.arguments}
-    return {"id": piece.id, "type": kind, kind: made}
+        kind, call_body = "function", {"name": answer_part.name, "arguments": answer_part.arguments}
+    return {"id": answer_part.id, "type": kind, kind: call_body}
 
 
 def write_usage(finish: Finish) -> dict[str, int]:
@@ -188,8 +194,8 @@ def write_usage(finish: Finish) -> dict[str, int]:
 
 
 def write_error(api_error: ApiError) -> dict[str, object]:
-    told = {"message": api_error.message, "type": api_error.kind}
-    return {"error": {**told, "param": api_error.param, "code": api_error.code}}
+    error_record = {"message": api_error.message, "type": api_error.kind}
+    return {"error": {**error_record, "param": api_error.param, "code": api_error.code}}
 
 
 def dump_json(value: object) -> bytes:

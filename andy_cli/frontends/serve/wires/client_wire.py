@@ -45,11 +45,11 @@ class AnswerWriter(Protocol):
 
     """Writes one answer."""
 
-    def write_event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, answer_part: AnswerPart) -> bytes:
         """Write a part of a streamed answer; `Finish` ends the stream."""
         ...
 
-    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
         """The answer that is not streamed."""
         ...
 
@@ -131,15 +131,17 @@ WITHOUT_VERSION = (*(wire.path for wire in (CHAT, RESPONSES, MESSAGES, COUNT)), 
 """Paths that are the same without `/v1`: clients differ in what they take for the address."""
 
 
-def fit_wire(wire: ClientWire, body: object) -> ClientWire:
+def fit_wire(answer_wire: ClientWire, body: object) -> ClientWire:
     """The wire that a request is written for: one path may have two."""
-    return LEGACY if wire is CHAT and is_legacy(body) else wire
+    return LEGACY if answer_wire is CHAT and is_legacy(body) else answer_wire
 
 
 def complete_path(path: str) -> str:
     """The path with `/v1` where a client leaves it out."""
-    whole = f"/v1{path}"
-    return whole if whole in WITHOUT_VERSION or path.startswith("/models/") else path
+    versioned_path = f"/v1{path}"
+    return (
+        versioned_path if versioned_path in WITHOUT_VERSION or path.startswith("/models/") else path
+    )
 
 
 def find_wire(path: str, headers: Iterable[tuple[bytes, bytes]]) -> ClientWire:

@@ -15,51 +15,51 @@ LARGEST_WHOLE = 2**53
 Check = Callable[[object, str], object]
 
 
-def wrong_type(where: str, wanted: str) -> ApiError:
-    return ApiError(400, f"{where} is {wanted}.", code="invalid_type")
+def wrong_type(field_path: str, expected: str) -> ApiError:
+    return ApiError(400, f"{field_path} is {expected}.", code="invalid_type")
 
 
-def check_object(value: object, where: str) -> Mapping[str, Any]:
+def check_object(value: object, field_path: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise wrong_type(where, "an object")
+        raise wrong_type(field_path, "an object")
     return value
 
 
-def check_list(value: object, where: str) -> list[Any]:
+def check_list(value: object, field_path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise wrong_type(where, "a list")
+        raise wrong_type(field_path, "a list")
     return value
 
 
-def check_text(value: object, where: str) -> str:
+def check_text(value: object, field_path: str) -> str:
     if not isinstance(value, str):
-        raise wrong_type(where, "a text")
+        raise wrong_type(field_path, "a text")
     return value
 
 
-def check_name(value: object, where: str) -> str:
+def check_name(value: object, field_path: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 256:
-        raise wrong_type(where, "a name")
+        raise wrong_type(field_path, "a name")
     return value
 
 
-def check_flag(value: object, where: str) -> bool:
+def check_flag(value: object, field_path: str) -> bool:
     if not isinstance(value, bool):
-        raise wrong_type(where, "true or false")
+        raise wrong_type(field_path, "true or false")
     return value
 
 
 def number_between(low: float, high: float, words: str = "") -> Callable[[object, str], float]:
     """Make the check for numbers in a range; NaN and infinity are in none."""
-    wanted = words or f"a number from {low} to {high}"
+    expected = words or f"a number from {low} to {high}"
 
-    def check(value: object, where: str) -> float:
+    def check(value: object, field_path: str) -> float:
         if (
             isinstance(value, bool)
             or not isinstance(value, int | float)
             or not low <= value <= high
         ):
-            raise wrong_type(where, wanted)
+            raise wrong_type(field_path, expected)
         return value
 
     return check
@@ -68,11 +68,11 @@ def number_between(low: float, high: float, words: str = "") -> Callable[[object
 def whole_number(low: int, high: int = LARGEST_WHOLE) -> Callable[[object, str], int]:
     """Make the check for whole numbers in a range."""
     above = f"a whole number of at least {low}"
-    wanted = above if high == LARGEST_WHOLE else f"a whole number from {low} to {high}"
+    expected = above if high == LARGEST_WHOLE else f"a whole number from {low} to {high}"
 
-    def check(value: object, where: str) -> int:
+    def check(value: object, field_path: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise wrong_type(where, wanted)
+            raise wrong_type(field_path, expected)
         return value
 
     return check
@@ -83,26 +83,29 @@ check_number = number_between(-LARGEST, LARGEST, "a number")
 check_count = whole_number(1, MOST)
 
 
-def check_limit(value: object, where: str) -> int:
+def check_limit(value: object, field_path: str) -> int:
     """-1 is none."""
-    return -1 if value == -1 and not isinstance(value, bool) else check_count(value, where)
+    return -1 if value == -1 and not isinstance(value, bool) else check_count(value, field_path)
 
 
-def check_texts(value: object, where: str) -> list[str]:
-    return [check_text(text, f"{where}[{at}]") for at, text in enumerate(check_list(value, where))]
+def check_texts(value: object, field_path: str) -> list[str]:
+    return [
+        check_text(text, f"{field_path}[{index}]")
+        for index, text in enumerate(check_list(value, field_path))
+    ]
 
 
 def map_fields(
-    body: Mapping[str, object], wanted: Mapping[str, tuple[str, Check]]
+    body: Mapping[str, object], field_names: Mapping[str, tuple[str, Check]]
 ) -> dict[str, object]:
     """Fields by the names the chat API has for them, without those that are null.
 
-    `wanted` is name -> name there, and the check; ApiError says what is wrong.
+    `field_names` is name -> name there, and the check; ApiError says what is wrong.
     """
     return {
-        there: check(body[here], here)
-        for here, (there, check) in wanted.items()
-        if body.get(here) is not None
+        chat_name: check(body[own_name], own_name)
+        for own_name, (chat_name, check) in field_names.items()
+        if body.get(own_name) is not None
     }
 
 

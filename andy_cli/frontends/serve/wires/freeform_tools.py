@@ -10,10 +10,10 @@ INPUT = "input"
 
 def freeform_parameters(syntax: object = None, grammar: str = "") -> dict[str, object]:
     """`grammar` is what the text has to follow."""
-    taken = {"type": "string"}
+    text_schema = {"type": "string"}
     if grammar:
-        taken["description"] = f"the whole text, by this grammar ({syntax}):\n{grammar}"
-    return {"type": "object", "properties": {INPUT: taken}, "required": [INPUT]}
+        text_schema["description"] = f"the whole text, by this grammar ({syntax}):\n{grammar}"
+    return {"type": "object", "properties": {INPUT: text_schema}, "required": [INPUT]}
 
 
 def freeform_arguments(text: str) -> dict[str, object]:

@@ -34,9 +34,11 @@ def read_legacy_request(body: object) -> ChatRequest:
     """Raises ApiError (400) that names the field."""
     if not isinstance(body, dict):
         return read_chat_request(body)
-    made = read_chat_request(body)  # what is wrong is said in the words of the legacy form
+    legacy_request = read_chat_request(
+        body
+    )  # what is wrong is said in the words of the legacy form
     modern = read_chat_request(with_tools(body))
-    return modern._replace(parallel=False, choice=made.choice)
+    return modern._replace(parallel=False, choice=legacy_request.choice)
 
 
 def with_tools(body: Mapping[str, object]) -> dict[str, object]:
@@ -47,8 +49,8 @@ def with_tools(body: Mapping[str, object]) -> dict[str, object]:
     if isinstance(functions, list) and functions:
         modern["tools"] = [{"type": "function", "function": function} for function in functions]
     if choice is not None:
-        named = {"type": "function", "function": choice}
-        modern["tool_choice"] = named if isinstance(choice, dict) else choice
+        named_choice = {"type": "function", "function": choice}
+        modern["tool_choice"] = named_choice if isinstance(choice, dict) else choice
     modern["messages"] = with_tool_calls(messages if isinstance(messages, list) else [])
     return modern
 
@@ -59,19 +61,21 @@ LEGACY = ("functions", "function_call")
 def with_tool_calls(messages: Sequence[object]) -> list[object]:
     """The history with ids, by which a result belongs to its call."""
     waiting = ""
-    found: list[object] = []
-    for at, message in enumerate(messages):
+    modern_messages: list[object] = []
+    for index, message in enumerate(messages):
         if not isinstance(message, dict) or not is_legacy_message(message):
-            found.append(message)
+            modern_messages.append(message)
         elif message.get("role") == "function":
-            found.append({**message, "role": "tool", "tool_call_id": waiting or f"call_{at}"})
+            modern_messages.append(
+                {**message, "role": "tool", "tool_call_id": waiting or f"call_{index}"}
+            )
             waiting = ""
         else:
-            waiting = f"call_{at}"
+            waiting = f"call_{index}"
             call = {"id": waiting, "type": "function", "function": message["function_call"]}
-            kept = {key: value for key, value in message.items() if key != "function_call"}
-            found.append({**kept, "tool_calls": [call]})
-    return found
+            other_fields = {key: value for key, value in message.items() if key != "function_call"}
+            modern_messages.append({**other_fields, "tool_calls": [call]})
+    return modern_messages
 
 
 class LegacyWriter(ChatWriter):
@@ -82,15 +86,25 @@ class LegacyWriter(ChatWriter):
     def streams_call(self, name: str) -> bool:
         return False
 
-    def _call_deltas(self, piece: CompletedCall) -> list[dict[str, object]]:
-        opened = {"name": piece.name, "arguments": ""}
-        return [{"function_call": opened}, {"function_call": {"arguments": piece.arguments}}]
+    def _call_deltas(self, answer_part: CompletedCall) -> list[dict[str, object]]:
+        opened_call = {"name": answer_part.name, "arguments": ""}
+        return [
+            {"function_call": opened_call},
+            {"function_call": {"arguments": answer_part.arguments}},
+        ]
 
-    def _write_message(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
-        words = [piece for piece in pieces if not isinstance(piece, CompletedCall)]
+    def _write_message(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
+        words = [
+            answer_part
+            for answer_part in answer_parts
+            if not isinstance(answer_part, CompletedCall)
+        ]
         message = write_message(words, ())
-        for piece in pieces:
-            if isinstance(piece, CompletedCall):
-                message["function_call"] = {"name": piece.name, "arguments": piece.arguments}
+        for answer_part in answer_parts:
+            if isinstance(answer_part, CompletedCall):
+                message["function_call"] = {
+                    "name": answer_part.name,
+                    "arguments": answer_part.arguments,
+                }
                 message["content"] = message["content"] or None
         return message

@@ -27,13 +27,18 @@ class Transcript:
         self._open: dict[str, TranscriptEntry] = {}
         """Id of a call without a result -> the entry that made it."""
 
-    def add_message(self, role: str, parts: Sequence[ContentPart]) -> None:
+    def add_message(self, role: str, content_parts: Sequence[ContentPart]) -> None:
         """Add a message; what an assistant says in several pieces is one."""
-        last = self._entries[-1] if self._entries else None
-        if role == "assistant" and last is not None and last.role == role and not last.results:
-            last.parts += parts
+        last_entry = self._entries[-1] if self._entries else None
+        if (
+            role == "assistant"
+            and last_entry is not None
+            and last_entry.role == role
+            and not last_entry.results
+        ):
+            last_entry.parts += content_parts
         else:
-            self._entries.append(TranscriptEntry(role, list(parts)))
+            self._entries.append(TranscriptEntry(role, list(content_parts)))
 
     def add_call(self, id: str, name: str, arguments: object) -> None:
         self.add_message("assistant", ())
@@ -41,14 +46,15 @@ class Transcript:
         self._entries[-1].calls.append({"id": id, "type": "function", "function": function})
         self._open[id] = self._entries[-1]
 
-    def add_result(self, id: str, parts: Sequence[ContentPart], where: str) -> None:
+    def add_result(self, id: str, content_parts: Sequence[ContentPart], field_path: str) -> None:
         """Raises ApiError where no call has this id, or it has its result already."""
         entry = self._open.pop(id, None)
         if entry is None:
             raise ApiError(
-                400, f"{where} is the result of {id!r}, and no call with this id waits for one."
+                400,
+                f"{field_path} is the result of {id!r}, and no call with this id waits for one.",
             )
-        entry.results.append({"role": "tool", "tool_call_id": id, "content": list(parts)})
+        entry.results.append({"role": "tool", "tool_call_id": id, "content": list(content_parts)})
 
     def list_messages(self) -> list[Mapping[str, object]]:
         return [message for entry in self._entries for message in write_entry(entry)]

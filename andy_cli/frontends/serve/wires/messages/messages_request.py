@@ -88,22 +88,22 @@ def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
     request |= {"messages": _read_history(body), **_read_choice(body.get("tool_choice"))}
     request |= {"tools": tools} if tools else {}
     request |= _read_user(body.get("metadata")) | _read_format(body)
-    made = read_chat_request(request)
-    if made.choice.how == "required" and not made.tools:
+    chat_request = read_chat_request(request)
+    if chat_request.choice.how == "required" and not chat_request.tools:
         raise ApiError(400, "tool_choice wants a tool, and there are no tools.")
     # Without tools whatever the model writes is text.
-    choice = made.choice if made.tools else ToolChoice("none")
-    return made._replace(choice=choice, body=body)
+    choice = chat_request.choice if chat_request.tools else ToolChoice("none")
+    return chat_request._replace(choice=choice, body=body)
 
 
 def answer_token_count(value: object) -> bytes:
     """The answer to /v1/messages/count_tokens: an estimate, of the text alone."""
-    made = translate_messages(check_body(value))
-    found = sum(MESSAGE + tokens(message.content) for message in made.history)
-    calls = [call for message in made.history for call in message.calls]
-    found += sum(tokens(call.name) + tokens(str(dict(call.arguments))) for call in calls)
-    found += sum(tokens(dump_json(tool).decode()) for tool in made.tools.values())
-    return dump_json({"input_tokens": found})
+    chat_request = translate_messages(check_body(value))
+    token_count = sum(MESSAGE + tokens(message.content) for message in chat_request.history)
+    calls = [call for message in chat_request.history for call in message.calls]
+    token_count += sum(tokens(call.name) + tokens(str(dict(call.arguments))) for call in calls)
+    token_count += sum(tokens(dump_json(tool).decode()) for tool in chat_request.tools.values())
+    return dump_json({"input_tokens": token_count})
 
 
 def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
@@ -113,121 +113,129 @@ def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
     messages = check_list(body.get("messages"), "messages")
     if not messages:
         raise ApiError(400, "messages is empty.")
-    for at, message in enumerate(messages):
-        where = f"messages[{at}]"
-        role = check_object(message, where).get("role")
+    for index, message in enumerate(messages):
+        field_path = f"messages[{index}]"
+        role = check_object(message, field_path).get("role")
         if role not in ROLES:
-            raise ApiError(400, f"{where}.role is user, assistant or system.")
-        _add_message(transcript, str(role), message.get("content"), f"{where}.content")
+            raise ApiError(400, f"{field_path}.role is user, assistant or system.")
+        _add_message(transcript, str(role), message.get("content"), f"{field_path}.content")
     return transcript.list_messages()
 
 
-def _add_message(transcript: Transcript, role: str, content: object, where: str) -> None:
+def _add_message(transcript: Transcript, role: str, content: object, field_path: str) -> None:
     """Results come first, as the chat API wants them behind their calls."""
-    parts: list[ContentPart] = []
+    content_parts: list[ContentPart] = []
     calls: list[Mapping[str, Any]] = []
-    for at, block in enumerate(_read_blocks(content, where)):
-        place = f"{where}[{at}]"
+    for index, block in enumerate(_read_blocks(content, field_path)):
+        block_path = f"{field_path}[{index}]"
         match role, block.get("type"):
             case "assistant", "tool_use":
                 calls.append(block)
-                _check_call(block, place)
+                _check_call(block, block_path)
             case "user", "tool_result":
-                _add_result(transcript, block, place)
+                _add_result(transcript, block, block_path)
             case "assistant", kind if kind in THOUGHTS:
                 pass
             case _:
-                parts += _read_block(block, place)
-    if parts or not (calls or content):
-        transcript.add_message(role, parts)
+                content_parts += _read_block(block, block_path)
+    if content_parts or not (calls or content):
+        transcript.add_message(role, content_parts)
     for call in calls:
         transcript.add_call(call["id"], call["name"], call["input"])
 
 
-def _check_call(block: Mapping[str, Any], place: str) -> None:
-    check_name(block.get("id"), f"{place}.id")
-    check_name(block.get("name"), f"{place}.name")
-    check_object(block.get("input"), f"{place}.input")
+def _check_call(block: Mapping[str, Any], block_path: str) -> None:
+    check_name(block.get("id"), f"{block_path}.id")
+    check_name(block.get("name"), f"{block_path}.name")
+    check_object(block.get("input"), f"{block_path}.input")
 
 
-def _add_result(transcript: Transcript, block: Mapping[str, Any], where: str) -> None:
+def _add_result(transcript: Transcript, block: Mapping[str, Any], field_path: str) -> None:
     content = block.get("content")
-    parts = [] if content is None else _read_parts(content, f"{where}.content")
+    content_parts = [] if content is None else _read_parts(content, f"{field_path}.content")
     if block.get("is_error") is True:
-        first = str(parts[0].get("text", "")) if parts else ""
-        parts = (
-            [text_part(FAILED + first), *parts[1:]]
-            if first or not parts
-            else [text_part(FAILED), *parts]
+        first = str(content_parts[0].get("text", "")) if content_parts else ""
+        content_parts = (
+            [text_part(FAILED + first), *content_parts[1:]]
+            if first or not content_parts
+            else [text_part(FAILED), *content_parts]
         )
-    id = check_name(block.get("tool_use_id"), f"{where}.tool_use_id")
-    transcript.add_result(id, parts, where)
+    id = check_name(block.get("tool_use_id"), f"{field_path}.tool_use_id")
+    transcript.add_result(id, content_parts, field_path)
 
 
-def _read_blocks(content: object, where: str) -> list[Mapping[str, Any]]:
+def _read_blocks(content: object, field_path: str) -> list[Mapping[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if not isinstance(content, list):
-        raise wrong_type(where, "a text or a list of blocks")
-    return [check_object(block, f"{where}[{at}]") for at, block in enumerate(content)]
+        raise wrong_type(field_path, "a text or a list of blocks")
+    return [check_object(block, f"{field_path}[{index}]") for index, block in enumerate(content)]
 
 
-def _read_parts(content: object, where: str) -> list[ContentPart]:
-    blocks = enumerate(_read_blocks(content, where))
-    return [part for at, block in blocks for part in _read_block(block, f"{where}[{at}]")]
+def _read_parts(content: object, field_path: str) -> list[ContentPart]:
+    blocks = enumerate(_read_blocks(content, field_path))
+    return [
+        content_part
+        for index, block in blocks
+        for content_part in _read_block(block, f"{field_path}[{index}]")
+    ]
 
 
-def _read_block(block: Mapping[str, Any], where: str) -> list[ContentPart]:
+def _read_block(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
     kind = block.get("type")
     if kind == "text":
-        return [text_part(check_text(block.get("text"), f"{where}.text"))]
+        return [text_part(check_text(block.get("text"), f"{field_path}.text"))]
     if kind == "image":
-        return [_read_picture(check_object(block.get("source"), f"{where}.source"), where)]
+        return [
+            _read_picture(check_object(block.get("source"), f"{field_path}.source"), field_path)
+        ]
     if kind == "document":
-        return _read_document(block, where)
-    raise ApiError(400, f"{where} is a block of the type {kind!r}, which cannot stand here.")
+        return _read_document(block, field_path)
+    raise ApiError(400, f"{field_path} is a block of the type {kind!r}, which cannot stand here.")
 
 
-def _read_picture(source: Mapping[str, Any], where: str) -> ContentPart:
+def _read_picture(source: Mapping[str, Any], field_path: str) -> ContentPart:
     if source.get("type") == "base64":
-        return image_part(_data_url(source, where))
+        return image_part(_data_url(source, field_path))
     if source.get("type") == "url":
-        return image_part(check_text(source.get("url"), f"{where}.source.url"))
-    raise ApiError(400, f"{where}.source is base64 or url; files are not kept here.")
+        return image_part(check_text(source.get("url"), f"{field_path}.source.url"))
+    raise ApiError(400, f"{field_path}.source is base64 or url; files are not kept here.")
 
 
-def _read_document(block: Mapping[str, Any], where: str) -> list[ContentPart]:
-    source = check_object(block.get("source"), f"{where}.source")
+def _read_document(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+    source = check_object(block.get("source"), f"{field_path}.source")
     kind = source.get("type")
     title = block.get("title")
     if kind == "text":
-        return [text_part(check_text(source.get("data"), f"{where}.source.data"))]
+        return [text_part(check_text(source.get("data"), f"{field_path}.source.data"))]
     if kind == "content":
-        return _read_parts(source.get("content"), f"{where}.source.content")
+        return _read_parts(source.get("content"), f"{field_path}.source.content")
     if kind == "base64":
         filename = title if isinstance(title, str) and title else "document.pdf"
-        return [file_part(_data_url(source, where), filename)]
-    raise ApiError(400, f"{where}.source is text, content or base64; others are not fetched here.")
+        return [file_part(_data_url(source, field_path), filename)]
+    raise ApiError(
+        400, f"{field_path}.source is text, content or base64; others are not fetched here."
+    )
 
 
-def _data_url(source: Mapping[str, Any], where: str) -> str:
-    kind = check_text(source.get("media_type"), f"{where}.source.media_type")
-    return f"data:{kind};base64,{check_text(source.get('data'), f'{where}.source.data')}"
+def _data_url(source: Mapping[str, Any], field_path: str) -> str:
+    kind = check_text(source.get("media_type"), f"{field_path}.source.media_type")
+    return f"data:{kind};base64,{check_text(source.get('data'), f'{field_path}.source.data')}"
 
 
 def _read_choice(value: object) -> dict[str, object]:
     if value is None:
         return {}
     choice = check_object(value, "tool_choice")
-    found: dict[str, object] = {}
+    choice_fields: dict[str, object] = {}
     if choice.get("disable_parallel_tool_use") is True:
-        found["parallel_tool_calls"] = False
+        choice_fields["parallel_tool_calls"] = False
     kind = choice.get("type")
     if kind in ("auto", "any", "none"):
-        return {**found, "tool_choice": "required" if kind == "any" else kind}
+        return {**choice_fields, "tool_choice": "required" if kind == "any" else kind}
     if kind == "tool":
-        named = {"name": check_name(choice.get("name"), "tool_choice.name")}
-        return {**found, "tool_choice": {"type": "function", "function": named}}
+        chosen_tool = {"name": check_name(choice.get("name"), "tool_choice.name")}
+        return {**choice_fields, "tool_choice": {"type": "function", "function": chosen_tool}}
     raise ApiError(400, "tool_choice.type is auto, any, tool or none.")
 
 
@@ -241,13 +249,13 @@ def _read_user(metadata: object) -> dict[str, object]:
 def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
     """An answer by a schema, as `output_config.format` wants it."""
     config = body.get("output_config")
-    wanted = None if config is None else check_object(config, "output_config").get("format")
-    if wanted is None:
+    wanted_format = None if config is None else check_object(config, "output_config").get("format")
+    if wanted_format is None:
         return {}
-    schema = check_object(wanted, "output_config.format").get("schema")
+    schema = check_object(wanted_format, "output_config.format").get("schema")
     checked = check_object(schema, "output_config.format.schema")
-    named = {"name": "answer", "schema": checked, "strict": True}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}
+    named_schema = {"name": "answer", "schema": checked, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
 def shows_thinking(chat_request: ChatRequest) -> bool:

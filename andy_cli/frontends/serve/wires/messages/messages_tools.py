@@ -82,41 +82,43 @@ def read_messages_tools(value: object) -> list[Mapping[str, object]]:
     if value is None:
         return []
     listed = check_list(value, "tools")
-    found: list[Mapping[str, object]] = []
-    for at, tool in enumerate(listed):
-        where = f"tools[{at}]"
-        name = check_name(check_object(tool, where).get("name"), f"{where}.name")
+    functions: list[Mapping[str, object]] = []
+    for index, tool in enumerate(listed):
+        field_path = f"tools[{index}]"
+        name = check_name(check_object(tool, field_path).get("name"), f"{field_path}.name")
         type = tool.get("type")
-        known = _known_tool(type) if isinstance(type, str) else {}
+        described = _known_tool(type) if isinstance(type, str) else {}
         if type in (None, "custom"):
-            known = _described_tool(tool, where)
-        if known:
-            found.append({"type": "function", "function": {"name": name, **known}})
-    if listed and not found:
+            described = _described_tool(tool, field_path)
+        if described:
+            functions.append({"type": "function", "function": {"name": name, **described}})
+    if listed and not functions:
         raise ApiError(
             400, "tools holds none that the client runs; others cannot be run from here."
         )
-    return found
+    return functions
 
 
 def _known_tool(type: str) -> Mapping[str, object]:
     """Nothing for a type that Anthropic's servers run."""
-    known = KNOWN.get(type.rpartition("_")[0], {})
+    known_tool = KNOWN.get(type.rpartition("_")[0], {})
     if type not in OLDER:
-        return known
-    parameters = known["parameters"]
+        return known_tool
+    parameters = known_tool["parameters"]
     assert isinstance(parameters, dict)
-    named = parameters["properties"]
-    kept = {name: schema for name, schema in named.items() if name != "insert_text"}
-    commands = _enum_schema(*named["command"]["enum"], "undo_edit")
+    known_properties = parameters["properties"]
+    kept_properties = {
+        name: schema for name, schema in known_properties.items() if name != "insert_text"
+    }
+    commands = _enum_schema(*known_properties["command"]["enum"], "undo_edit")
     text = _text_schema("for str_replace and insert: the new text")
-    properties = {**kept, "command": commands, "new_str": text}
-    return {**known, "parameters": {**parameters, "properties": properties}}
+    properties = {**kept_properties, "command": commands, "new_str": text}
+    return {**known_tool, "parameters": {**parameters, "properties": properties}}
 
 
-def _described_tool(tool: Mapping[str, Any], where: str) -> dict[str, object]:
-    parameters = check_object(tool.get("input_schema"), f"{where}.input_schema")
+def _described_tool(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
+    parameters = check_object(tool.get("input_schema"), f"{field_path}.input_schema")
     if tool.get("description") is None:
         return {"parameters": parameters}
-    about = check_text(tool["description"], f"{where}.description")
+    about = check_text(tool["description"], f"{field_path}.description")
     return {"description": about, "parameters": parameters}

@@ -58,7 +58,7 @@ class MessagesWriter:
         """Arguments of every tool go on in pieces."""
         return True
 
-    def write_event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, answer_part: AnswerPart) -> bytes:
         begun, self._begun = self._begun, True
         first = (
             b""
@@ -66,21 +66,21 @@ class MessagesWriter:
             else write_messages_event("message_start", message=self._message)
             + write_messages_event("ping")
         )
-        if isinstance(piece, Finish):
-            return first + self._close_block() + self._write_end(piece)
-        if isinstance(piece, ToolCallDelta):
-            return first + self._calling_piece(piece)
-        if isinstance(piece, CompletedCall):
-            return first + self._write_call(piece)
-        if isinstance(piece, TextDelta):
-            return first + self._add_text("text", "text_delta", "text", piece.text)
+        if isinstance(answer_part, Finish):
+            return first + self._close_block() + self._write_end(answer_part)
+        if isinstance(answer_part, ToolCallDelta):
+            return first + self._calling_piece(answer_part)
+        if isinstance(answer_part, CompletedCall):
+            return first + self._write_call(answer_part)
+        if isinstance(answer_part, TextDelta):
+            return first + self._add_text("text", "text_delta", "text", answer_part.text)
         if not self._thinks:
             return first
-        return first + self._add_text("thinking", "thinking_delta", "thinking", piece.text)
+        return first + self._add_text("thinking", "thinking_delta", "thinking", answer_part.text)
 
-    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
-        for piece in pieces:
-            self.write_event(piece)
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
+        for answer_part in answer_parts:
+            self.write_event(answer_part)
         return dump_json({**self._message, "content": self._blocks})
 
     @staticmethod
@@ -95,8 +95,8 @@ class MessagesWriter:
         return first + self._write_delta({"type": delta, key: text})
 
     def _open_block(self, kind: str, key: str) -> bytes:
-        more = {"signature": ""} if kind == "thinking" else {}
-        self._blocks.append({"type": kind, key: "", **more})
+        further_fields = {"signature": ""} if kind == "thinking" else {}
+        self._blocks.append({"type": kind, key: "", **further_fields})
         self._open = kind
         return self._write_start(self._blocks[-1])
 
@@ -107,24 +107,28 @@ class MessagesWriter:
         self._texts, self._open = [], ""
         return write_messages_event("content_block_stop", index=len(self._blocks) - 1)
 
-    def _calling_piece(self, piece: ToolCallDelta) -> bytes:
+    def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
         """More of a call that is being written."""
-        first = b"" if self._calling else self._open_call(piece)
-        self._calling += piece.text
-        return first + self._write_delta({"type": "input_json_delta", "partial_json": piece.text})
+        first = b"" if self._calling else self._open_call(answer_part)
+        self._calling += answer_part.text
+        return first + self._write_delta(
+            {"type": "input_json_delta", "partial_json": answer_part.text}
+        )
 
-    def _open_call(self, piece: CompletedCall | ToolCallDelta) -> bytes:
+    def _open_call(self, answer_part: CompletedCall | ToolCallDelta) -> bytes:
         closed = self._close_block()
-        self._blocks.append({"type": "tool_use", "id": piece.id, "name": piece.name, "input": {}})
+        self._blocks.append(
+            {"type": "tool_use", "id": answer_part.id, "name": answer_part.name, "input": {}}
+        )
         return closed + self._write_start(self._blocks[-1])
 
-    def _write_call(self, piece: CompletedCall) -> bytes:
-        first = b"" if self._calling else self._open_call(piece)
-        text, self._calling = piece.arguments[len(self._calling) :], ""
-        self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(piece.arguments)}
+    def _write_call(self, answer_part: CompletedCall) -> bytes:
+        first = b"" if self._calling else self._open_call(answer_part)
+        text, self._calling = answer_part.arguments[len(self._calling) :], ""
+        self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(answer_part.arguments)}
         delta = {"type": "input_json_delta", "partial_json": text}
-        stop = write_messages_event("content_block_stop", index=len(self._blocks) - 1)
-        return first + self._write_delta(delta) + stop
+        stop_event = write_messages_event("content_block_stop", index=len(self._blocks) - 1)
+        return first + self._write_delta(delta) + stop_event
 
     def _write_start(self, block: Mapping[str, object]) -> bytes:
         return write_messages_event(
@@ -148,11 +152,11 @@ def write_messages_error(api_error: ApiError) -> dict[str, object]:
     kind = KINDS.get(
         api_error.status, "invalid_request_error" if api_error.status < 500 else "api_error"
     )
-    told: dict[str, object] = {"type": kind, "message": api_error.message}
+    error_record: dict[str, object] = {"type": kind, "message": api_error.message}
     if api_error.details:
-        told["details"] = api_error.details
-    return {"type": "error", "error": told}
+        error_record["details"] = api_error.details
+    return {"type": "error", "error": error_record}
 
 
-def write_messages_event(type: str, **more: object) -> bytes:
-    return f"event: {type}\ndata: ".encode() + dump_json({"type": type, **more}) + b"\n\n"
+def write_messages_event(type: str, **event_fields: object) -> bytes:
+    return f"event: {type}\ndata: ".encode() + dump_json({"type": type, **event_fields}) + b"\n\n"

@@ -64,7 +64,7 @@ def read_ollama_generate(value: object) -> ChatRequest:
 def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> ChatRequest:
     """Read what both kinds of requests have; `request` has the messages."""
     stream = body.get("stream")
-    made = read_chat_request(
+    chat_request = read_chat_request(
         {
             **request,
             **read_options(body.get("options")),
@@ -76,8 +76,8 @@ def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> Chat
         }
     )
     # Without tools whatever the model writes is text.
-    choice = made.choice if made.tools else ToolChoice("none")
-    return made._replace(choice=choice, body=body)
+    choice = chat_request.choice if chat_request.tools else ToolChoice("none")
+    return chat_request._replace(choice=choice, body=body)
 
 
 def read_model(body: Mapping[str, Any]) -> str:
@@ -92,8 +92,8 @@ def read_options(value: object) -> dict[str, object]:
     """The options that the chat API has too, by its names."""
     if value is None:
         return {}
-    found = map_fields(check_object(value, "options"), OPTIONS)
-    return {name: option for name, option in found.items() if option is not None}
+    known_options = map_fields(check_object(value, "options"), OPTIONS)
+    return {name: option for name, option in known_options.items() if option is not None}
 
 
 def read_format(value: object) -> dict[str, object]:
@@ -103,8 +103,8 @@ def read_format(value: object) -> dict[str, object]:
         return {"response_format": {"type": "json_object"}}
     if not isinstance(value, dict):
         raise ApiError(400, 'format is "json" or a schema.')
-    named = {"name": "answer", "schema": value}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}
+    named_schema = {"name": "answer", "schema": value}
+    return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
 def read_effort(think: object) -> dict[str, object]:
@@ -123,22 +123,22 @@ def read_keep_alive(value: object) -> dict[str, object]:
     return {} if value is None else {"keep_alive": value}
 
 
-def read_whole_number(value: object, where: str) -> int:
-    number = check_number(value, where)
+def read_whole_number(value: object, field_path: str) -> int:
+    number = check_number(value, field_path)
     if number != int(number):
-        raise wrong_type(where, "a whole number")
+        raise wrong_type(field_path, "a whole number")
     return int(number)
 
 
-def read_limit(value: object, where: str) -> int:
+def read_limit(value: object, field_path: str) -> int:
     """Read how many tokens at most; -1 for as many as there is room for, as all below 1 means."""
-    limit = read_whole_number(value, where)
+    limit = read_whole_number(value, field_path)
     return limit if limit > 0 else -1
 
 
-def read_stop(value: object, where: str) -> list[str] | None:
-    found = [value] if isinstance(value, str) else check_texts(value, where)
-    return found or None
+def read_stop(value: object, field_path: str) -> list[str] | None:
+    stop_texts = [value] if isinstance(value, str) else check_texts(value, field_path)
+    return stop_texts or None
 
 
 OPTIONS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
@@ -179,9 +179,9 @@ def answer_generate_load(value: object) -> tuple[str, bytes] | None:
 
 
 def answer_load(body: Mapping[str, Any], empty: Mapping[str, object]) -> tuple[str, bytes]:
-    keep = body.get("keep_alive")
+    keep_alive = body.get("keep_alive")
     name = read_model(body)
-    unloads = keep is not None and NO_TIME.fullmatch(str(keep)) is not None
+    unloads = keep_alive is not None and NO_TIME.fullmatch(str(keep_alive)) is not None
     reason = "unload" if unloads else "load"
     head = {"model": name, "created_at": format_time(datetime.now(UTC))}
     return name, dump_json({**head, **empty, "done": True, "done_reason": reason})

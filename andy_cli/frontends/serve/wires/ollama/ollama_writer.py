@@ -38,32 +38,44 @@ class OllamaChatWriter:
         """Arguments are objects here, and come whole."""
         return False
 
-    def write_event(self, piece: AnswerPart) -> bytes:
-        if piece != TextDelta(""):  # which only keeps the stream alive
+    def write_event(self, answer_part: AnswerPart) -> bytes:
+        if answer_part != TextDelta(""):  # which only keeps the stream alive
             self._first = self._first or perf_counter_ns()
-        if isinstance(piece, Finish):
+        if isinstance(answer_part, Finish):
             spent = self._first - self._began
-            return dump_line({**self._render_pieces([]), **self._render_end(piece, spent)})
-        if isinstance(piece, ReasoningDelta) and not self._thinks:
+            return dump_line({**self._render_pieces([]), **self._render_end(answer_part, spent)})
+        if isinstance(answer_part, ReasoningDelta) and not self._thinks:
             return b""
-        return dump_line({**self._render_pieces([piece]), "done": False})
+        return dump_line({**self._render_pieces([answer_part]), "done": False})
 
-    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
-        finish = next(piece for piece in pieces if isinstance(piece, Finish))
-        return dump_json({**self._render_pieces(pieces), **self._render_end(finish)})
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
+        finish = next(
+            answer_part for answer_part in answer_parts if isinstance(answer_part, Finish)
+        )
+        return dump_json({**self._render_pieces(answer_parts), **self._render_end(finish)})
 
     @staticmethod
     def write_failure(api_error: ApiError) -> bytes:
         """An error in a stream that has begun."""
         return dump_line(render_error(api_error))
 
-    def _render_pieces(self, pieces: Sequence[AnswerPart]) -> dict[str, object]:
+    def _render_pieces(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
         """The head of an answer, and what the pieces say."""
         head = {"model": self._model, "created_at": format_time(datetime.now(UTC))}
-        text = "".join(piece.text for piece in pieces if isinstance(piece, TextDelta))
-        thoughts = [piece.text for piece in pieces if isinstance(piece, ReasoningDelta)]
+        text = "".join(
+            answer_part.text for answer_part in answer_parts if isinstance(answer_part, TextDelta)
+        )
+        thoughts = [
+            answer_part.text
+            for answer_part in answer_parts
+            if isinstance(answer_part, ReasoningDelta)
+        ]
         thinking = "".join(thoughts) if self._thinks else ""
-        calls = [render_call(piece) for piece in pieces if isinstance(piece, CompletedCall)]
+        calls = [
+            render_call(answer_part)
+            for answer_part in answer_parts
+            if isinstance(answer_part, CompletedCall)
+        ]
         return {**head, **self._render_content(text, thinking, calls)}
 
     def _render_content(

@@ -76,20 +76,22 @@ def read_responses_request(value: object) -> ChatRequest:
     if body.get("background") is True:
         raise ApiError(400, "background is not supported.", code="unsupported_parameter")
     request = map_fields(body, FIELDS)
-    named = read_offered_tools(body)
-    tools, choice = _choose_tools(body, named)
+    offered_tools = read_offered_tools(body)
+    tools, choice = _choose_tools(body, offered_tools)
     request |= {"tools": tools} if tools else {}
-    request |= {"messages": _read_history(body, index_names(named)), "tool_choice": choice}
+    request |= {"messages": _read_history(body, index_names(offered_tools)), "tool_choice": choice}
     request |= _read_format(body) | _read_effort(body)
-    made = read_chat_request(request)
-    if made.choice.how == "required" and not made.tools:
+    chat_request = read_chat_request(request)
+    if chat_request.choice.how == "required" and not chat_request.tools:
         raise ApiError(400, "tool_choice wants a tool, and there are no tools.")
     # Without tools whatever the model writes is text.
-    return made._replace(choice=made.choice if made.tools else ToolChoice("none"), body=body)
+    return chat_request._replace(
+        choice=chat_request.choice if chat_request.tools else ToolChoice("none"), body=body
+    )
 
 
 def _read_history(
-    body: Mapping[str, Any], known: Mapping[tuple[str, str], str]
+    body: Mapping[str, Any], known_names: Mapping[tuple[str, str], str]
 ) -> list[Mapping[str, object]]:
     transcript = Transcript()
     if body.get("instructions") is not None:
@@ -103,25 +105,27 @@ def _read_history(
     if not isinstance(items, list) or not items:
         raise wrong_type("input", "a text or a list of items")
     listed = {item_id(item) for item in items if not is_reference(item)}
-    for at, item in enumerate(items):
+    for index, item in enumerate(items):
         if is_reference(item) and item_id(item) in listed:
             continue  # it stands in the input itself
-        _read_item(transcript, check_object(item, f"input[{at}]"), f"input[{at}]", known)
+        _read_item(
+            transcript, check_object(item, f"input[{index}]"), f"input[{index}]", known_names
+        )
     return transcript.list_messages()
 
 
-def _add_message(transcript: Transcript, item: Mapping[str, Any], where: str) -> None:
+def _add_message(transcript: Transcript, item: Mapping[str, Any], field_path: str) -> None:
     role = item.get("role")
     if role not in ROLES:
-        raise ApiError(400, f"{where}.role is user, assistant, system or developer.")
-    transcript.add_message(str(role), _read_parts(item.get("content"), f"{where}.content"))
+        raise ApiError(400, f"{field_path}.role is user, assistant, system or developer.")
+    transcript.add_message(str(role), _read_parts(item.get("content"), f"{field_path}.content"))
 
 
 def _read_item(
     transcript: Transcript,
     item: Mapping[str, Any],
-    where: str,
-    known: Mapping[tuple[str, str], str],
+    field_path: str,
+    known_names: Mapping[tuple[str, str], str],
 ) -> None:
     if is_reference(item):
         raise ApiError(
@@ -133,22 +137,24 @@ def _read_item(
     type = str(item.get("type") or "message")
     kind = find_kind_of_call(type)
     if type == "message":
-        _add_message(transcript, item, where)
+        _add_message(transcript, item, field_path)
     elif type in ("tool_search_call", "tool_search_output") and item.get("call_id") is None:
         return  # OpenAI's servers searched
     elif kind:
-        own = check_name(item.get("name", kind), f"{where}.name")
+        own_name = check_name(item.get("name", kind), f"{field_path}.name")
         transcript.add_call(
-            check_name(item.get("call_id"), f"{where}.call_id"),
-            known.get((str(item.get("namespace") or ""), own), own),
-            read_call_input(kind, item, where),
+            check_name(item.get("call_id"), f"{field_path}.call_id"),
+            known_names.get((str(item.get("namespace") or ""), own_name), own_name),
+            read_call_input(kind, item, field_path),
         )
     elif type in OUTPUTS:
         # That of a local shell may have no call_id: its id is that of the call.
-        id = check_name(item.get("call_id", item.get("id")), f"{where}.call_id")
-        transcript.add_result(id, OUTPUTS[type](item, where), where)
+        id = check_name(item.get("call_id", item.get("id")), f"{field_path}.call_id")
+        transcript.add_result(id, OUTPUTS[type](item, field_path), field_path)
     elif type not in LEFT_OUT:
-        raise ApiError(400, f"{where} is an item of the type {type!r}, which is not known here.")
+        raise ApiError(
+            400, f"{field_path} is an item of the type {type!r}, which is not known here."
+        )
 
 
 def is_reference(item: object) -> bool:
@@ -164,33 +170,35 @@ def item_id(item: object) -> str:
     return id if isinstance(id, str) else ""
 
 
-def _read_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
-    return _read_parts(item.get("output"), f"{where}.output")
+def _read_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+    return _read_parts(item.get("output"), f"{field_path}.output")
 
 
-def _read_shell_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
+def _read_shell_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
     """Read what each command of a shell printed, and how it ended."""
-    told = []
-    for at, command in enumerate(check_list(item.get("output"), f"{where}.output")):
-        run = check_object(command, f"{where}.output[{at}]")
-        outcome = check_object(run.get("outcome") or {}, f"{where}.output[{at}].outcome")
+    output_parts = []
+    for index, command in enumerate(check_list(item.get("output"), f"{field_path}.output")):
+        command_run = check_object(command, f"{field_path}.output[{index}]")
+        outcome = check_object(
+            command_run.get("outcome") or {}, f"{field_path}.output[{index}].outcome"
+        )
         ended = f"exit code {outcome['exit_code']}" if "exit_code" in outcome else "timeout"
-        texts = [run.get("stdout"), run.get("stderr"), ended if outcome else ""]
-        told.append(text_part("\n".join(str(text) for text in texts if text)))
-    return told
+        texts = [command_run.get("stdout"), command_run.get("stderr"), ended if outcome else ""]
+        output_parts.append(text_part("\n".join(str(text) for text in texts if text)))
+    return output_parts
 
 
-def _read_patch_output(item: Mapping[str, Any], where: str) -> list[ContentPart]:
+def _read_patch_output(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
     output = item.get("output")
-    words = check_text(output, f"{where}.output") if output is not None else ""
+    words = check_text(output, f"{field_path}.output") if output is not None else ""
     return [text_part("\n".join(filter(None, [str(item.get("status") or ""), words])))]
 
 
-def _read_found_tools(item: Mapping[str, Any], where: str) -> list[ContentPart]:
+def _read_found_tools(item: Mapping[str, Any], field_path: str) -> list[ContentPart]:
     """They are offered from now on; here only their names."""
-    listed = check_list(item.get("tools"), f"{where}.tools")
-    named = [str(check_object(tool, f"{where}.tools").get("name")) for tool in listed]
-    return [text_part("found: " + (", ".join(named) or "nothing"))]
+    listed = check_list(item.get("tools"), f"{field_path}.tools")
+    found_names = [str(check_object(tool, f"{field_path}.tools").get("name")) for tool in listed]
+    return [text_part("found: " + (", ".join(found_names) or "nothing"))]
 
 
 OUTPUTS: Mapping[str, Callable[[Mapping[str, Any], str], list[ContentPart]]] = {
@@ -203,86 +211,89 @@ OUTPUTS: Mapping[str, Callable[[Mapping[str, Any], str], list[ContentPart]]] = {
 }
 
 
-def _read_parts(content: object, where: str) -> list[ContentPart]:
+def _read_parts(content: object, field_path: str) -> list[ContentPart]:
     if isinstance(content, str):
         return [text_part(content)]
     if not isinstance(content, list):
-        raise wrong_type(where, "a text or a list of parts")
+        raise wrong_type(field_path, "a text or a list of parts")
     return [
-        _read_part(check_object(part, f"{where}[{at}]"), f"{where}[{at}]")
-        for at, part in enumerate(content)
+        _read_part(check_object(content_part, f"{field_path}[{index}]"), f"{field_path}[{index}]")
+        for index, content_part in enumerate(content)
     ]
 
 
-def _read_part(part: Mapping[str, Any], where: str) -> ContentPart:
-    kind = part.get("type")
+def _read_part(content_part: Mapping[str, Any], field_path: str) -> ContentPart:
+    kind = content_part.get("type")
     if kind in ("input_text", "output_text", "text"):
-        return text_part(check_text(part.get("text"), f"{where}.text"))
+        return text_part(check_text(content_part.get("text"), f"{field_path}.text"))
     if kind == "refusal":
-        return text_part(check_text(part.get("refusal"), f"{where}.refusal"))
-    if kind == "input_image" and part.get("image_url") is not None:
-        url = check_text(part["image_url"], f"{where}.image_url")
-        return image_part(url, part.get("detail"))
-    if kind == "input_file" and part.get("file_data") is not None:
-        name = part.get("filename")
+        return text_part(check_text(content_part.get("refusal"), f"{field_path}.refusal"))
+    if kind == "input_image" and content_part.get("image_url") is not None:
+        url = check_text(content_part["image_url"], f"{field_path}.image_url")
+        return image_part(url, content_part.get("detail"))
+    if kind == "input_file" and content_part.get("file_data") is not None:
+        name = content_part.get("filename")
         filename = name if isinstance(name, str) and name else "file"
-        return file_part(check_text(part["file_data"], f"{where}.file_data"), filename)
+        return file_part(check_text(content_part["file_data"], f"{field_path}.file_data"), filename)
     if kind in ("input_image", "input_file"):
-        raise ApiError(400, f"{where} holds no data; files are neither kept nor fetched here.")
-    raise ApiError(400, f"{where} is a part of the type {kind!r}, which is not known here.")
+        raise ApiError(400, f"{field_path} holds no data; files are neither kept nor fetched here.")
+    raise ApiError(400, f"{field_path} is a part of the type {kind!r}, which is not known here.")
 
 
 def _choose_tools(
-    body: Mapping[str, Any], named: Mapping[str, OfferedTool]
+    body: Mapping[str, Any], offered_tools: Mapping[str, OfferedTool]
 ) -> tuple[list[Mapping[str, object]], object]:
     """The tools in the chat API's form, and the choice of them."""
-    tools = {name: as_function(name, tool) for name, tool in named.items()}
+    tools = {name: as_function(name, tool) for name, tool in offered_tools.items()}
     choice = body.get("tool_choice")
     if not isinstance(choice, dict):
         return list(tools.values()), choice
     if choice.get("type") == "allowed_tools":
         listed = check_list(choice.get("tools"), "tool_choice.tools")
         allowed = [
-            _find_chosen_tool(check_object(tool, "tool_choice.tools"), named) for tool in listed
+            _find_chosen_tool(check_object(tool, "tool_choice.tools"), offered_tools)
+            for tool in listed
         ]
         return [tool for name, tool in tools.items() if name in allowed], choice.get("mode")
     if str(choice.get("type")) not in FORMS:
         raise ApiError(400, "tool_choice is auto, none, required, a tool here or allowed_tools.")
-    function = {"name": _find_chosen_tool(choice, named)}
+    function = {"name": _find_chosen_tool(choice, offered_tools)}
     return list(tools.values()), {"type": "function", "function": function}
 
 
-def _find_chosen_tool(choice: Mapping[str, Any], named: Mapping[str, OfferedTool]) -> str:
+def _find_chosen_tool(choice: Mapping[str, Any], offered_tools: Mapping[str, OfferedTool]) -> str:
     """The name under which models know a tool that is chosen."""
     kind = str(choice.get("type"))
-    own = kind if kind in KNOWN or kind == "tool_search" else choice.get("name")
-    name = check_name(own, "tool_choice.name")
-    place = choice.get("namespace")
-    fits = [
-        known
-        for known, tool in named.items()
-        if tool.name == name and place in (None, tool.namespace)
+    written_name = kind if kind in KNOWN or kind == "tool_search" else choice.get("name")
+    name = check_name(written_name, "tool_choice.name")
+    namespace = choice.get("namespace")
+    fitting_names = [
+        known_name
+        for known_name, tool in offered_tools.items()
+        if tool.name == name and namespace in (None, tool.namespace)
     ]
-    return fits[0] if fits else name
+    return fitting_names[0] if fitting_names else name
 
 
 def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
     config = body.get("text")
-    wanted = None if config is None else check_object(config, "text").get("format")
-    if wanted is None:
+    wanted_format = None if config is None else check_object(config, "text").get("format")
+    if wanted_format is None:
         return {}
-    form = check_object(wanted, "text.format")
-    kind = form.get("type")
+    text_format = check_object(wanted_format, "text.format")
+    kind = text_format.get("type")
     if kind == "text":
         return {}
     if kind == "json_object":
         return {"response_format": {"type": "json_object"}}
     if kind != "json_schema":
         raise ApiError(400, "text.format.type is text, json_object or json_schema.")
-    check_name(form.get("name"), "text.format.name")
-    check_object(form.get("schema"), "text.format.schema")
-    named = {key: value for key, value in form.items() if key != "type" and value is not None}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}
+    check_name(text_format.get("name"), "text.format.name")
+    check_object(text_format.get("schema"), "text.format.schema")
+    named_schema = {
+        key: value for key, value in text_format.items() if key != "type" and value is not None
+    }
+    return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
 
 
 def _read_effort(body: Mapping[str, Any]) -> dict[str, object]:
@@ -293,4 +304,4 @@ def _read_effort(body: Mapping[str, Any]) -> dict[str, object]:
 
 def find_kind_of_call(type: str) -> str:
     """Find which kind of call an item is; empty if it is none."""
-    return next((kind for kind, form in FORMS.items() if form.item == type), "")
+    return next((kind for kind, item_form in FORMS.items() if item_form.item == type), "")

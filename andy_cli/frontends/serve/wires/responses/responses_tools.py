@@ -103,25 +103,31 @@ def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
     Raises ApiError, also if only such are there as cannot be run from here: then nothing of what is
     wanted could be done.
     """
-    found: dict[tuple[str, str], OfferedTool] = {}
-    for tool, where in _list_tools(body):
-        found |= {(offered.namespace, offered.name): offered for offered in _read_tool(tool, where)}
-    if body.get("tools") and not found:
+    tools_by_place: dict[tuple[str, str], OfferedTool] = {}
+    for tool, field_path in _list_tools(body):
+        tools_by_place |= {
+            (offered.namespace, offered.name): offered for offered in _read_tool(tool, field_path)
+        }
+    if body.get("tools") and not tools_by_place:
         raise ApiError(
             400, "tools holds none that the client runs; others cannot be run from here."
         )
-    named: dict[str, OfferedTool] = {}
-    for offered in sorted(found.values(), key=lambda offered: bool(offered.namespace)):
-        name = offered.name if offered.name not in named else f"{offered.namespace}__{offered.name}"
-        while name in named:
+    offered_tools: dict[str, OfferedTool] = {}
+    for offered in sorted(tools_by_place.values(), key=lambda offered: bool(offered.namespace)):
+        name = (
+            offered.name
+            if offered.name not in offered_tools
+            else f"{offered.namespace}__{offered.name}"
+        )
+        while name in offered_tools:
             name += "_"
-        named[name] = offered
-    return named
+        offered_tools[name] = offered
+    return offered_tools
 
 
-def index_names(named: Mapping[str, OfferedTool]) -> dict[tuple[str, str], str]:
+def index_names(offered_tools: Mapping[str, OfferedTool]) -> dict[tuple[str, str], str]:
     """(namespace, name) -> the name under which models know it."""
-    return {(offered.namespace, offered.name): name for name, offered in named.items()}
+    return {(offered.namespace, offered.name): name for name, offered in offered_tools.items()}
 
 
 def as_function(name: str, tool: OfferedTool) -> Mapping[str, object]:
@@ -132,88 +138,102 @@ def as_function(name: str, tool: OfferedTool) -> Mapping[str, object]:
 def _list_tools(body: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
     lists = [(body.get("tools"), "tools")]
     items = body.get("input")
-    for at, item in enumerate(items if isinstance(items, list) else ()):
+    for index, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict) and item.get("type") in BROUGHT:
-            lists.append((item.get("tools"), f"input[{at}].tools"))
-    for listed, where in lists:
-        for at, member in enumerate(() if listed is None else check_list(listed, where)):
-            yield check_object(member, f"{where}[{at}]"), f"{where}[{at}]"
+            lists.append((item.get("tools"), f"input[{index}].tools"))
+    for listed, field_path in lists:
+        for index, member in enumerate(() if listed is None else check_list(listed, field_path)):
+            yield check_object(member, f"{field_path}[{index}]"), f"{field_path}[{index}]"
 
 
-def _read_tool(tool: Mapping[str, Any], where: str, namespace: str = "") -> Iterator[OfferedTool]:
-    kind = check_text(tool.get("type"), f"{where}.type")
+def _read_tool(
+    tool: Mapping[str, Any], field_path: str, namespace: str = ""
+) -> Iterator[OfferedTool]:
+    kind = check_text(tool.get("type"), f"{field_path}.type")
     if kind == "namespace" and not namespace:
-        name = check_name(tool.get("name"), f"{where}.name")
-        for at, member in enumerate(check_list(tool.get("tools"), f"{where}.tools")):
-            place = f"{where}.tools[{at}]"
-            yield from _read_tool(check_object(member, place), place, name)
+        name = check_name(tool.get("name"), f"{field_path}.name")
+        for index, member in enumerate(check_list(tool.get("tools"), f"{field_path}.tools")):
+            member_path = f"{field_path}.tools[{index}]"
+            yield from _read_tool(check_object(member, member_path), member_path, name)
     elif kind in ("function", "custom"):
-        name = check_name(tool.get("name"), f"{where}.name")
-        made = _read_function(tool, where) if kind == "function" else _read_freeform(tool, where)
-        yield OfferedTool(kind, name, namespace, made)
+        name = check_name(tool.get("name"), f"{field_path}.name")
+        function = (
+            _read_function(tool, field_path)
+            if kind == "function"
+            else _read_freeform(tool, field_path)
+        )
+        yield OfferedTool(kind, name, namespace, function)
     elif kind == "tool_search" and tool.get("execution") == "client":
-        yield OfferedTool(kind, kind, "", _read_function(tool, where))
+        yield OfferedTool(kind, kind, "", _read_function(tool, field_path))
     elif kind in KNOWN and not _is_hosted(tool):
         yield OfferedTool(kind, kind, "", KNOWN[kind])
 
 
 def _is_hosted(tool: Mapping[str, Any]) -> bool:
-    place = tool.get("environment")
-    return isinstance(place, dict) and place.get("type") in HOSTED
+    environment = tool.get("environment")
+    return isinstance(environment, dict) and environment.get("type") in HOSTED
 
 
-def _read_function(tool: Mapping[str, Any], where: str) -> dict[str, object]:
-    function = _read_description(tool, where)
+def _read_function(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
+    function = _read_description(tool, field_path)
     if tool.get("parameters") is not None:
-        function["parameters"] = check_object(tool["parameters"], f"{where}.parameters")
+        function["parameters"] = check_object(tool["parameters"], f"{field_path}.parameters")
     if tool.get("strict") is not None:
-        function["strict"] = check_flag(tool["strict"], f"{where}.strict")
+        function["strict"] = check_flag(tool["strict"], f"{field_path}.strict")
     return function
 
 
-def _read_description(tool: Mapping[str, Any], where: str) -> dict[str, object]:
+def _read_description(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
     about = tool.get("description")
-    return {} if about is None else {"description": check_text(about, f"{where}.description")}
+    return {} if about is None else {"description": check_text(about, f"{field_path}.description")}
 
 
-def _read_freeform(tool: Mapping[str, Any], where: str) -> dict[str, object]:
+def _read_freeform(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
     """A tool that takes a text, perhaps by a grammar."""
-    about = _read_description(tool, where)
-    form = check_object(tool.get("format") or {}, f"{where}.format")
-    if form.get("type") != "grammar":
+    about = _read_description(tool, field_path)
+    text_format = check_object(tool.get("format") or {}, f"{field_path}.format")
+    if text_format.get("type") != "grammar":
         return {**about, "parameters": freeform_parameters()}
-    grammar = check_text(form.get("definition"), f"{where}.format.definition")
-    return {**about, "parameters": freeform_parameters(form.get("syntax"), grammar)}
+    grammar = check_text(text_format.get("definition"), f"{field_path}.format.definition")
+    return {**about, "parameters": freeform_parameters(text_format.get("syntax"), grammar)}
 
 
-def read_call_input(kind: str, item: Mapping[str, Any], where: str) -> object:
+def read_call_input(kind: str, item: Mapping[str, Any], field_path: str) -> object:
     """The arguments of an earlier call, as the function has them."""
     field = FORMS[kind].given
-    value, place = item.get(field), f"{where}.{field}"
+    value, input_path = item.get(field), f"{field_path}.{field}"
     if kind == "function":
-        return check_text(value, place)
+        return check_text(value, input_path)
     if kind == "custom":
-        return freeform_arguments(check_text(value, place))
-    return {**check_object(value, place)}
+        return freeform_arguments(check_text(value, input_path))
+    return {**check_object(value, input_path)}
 
 
 def write_call_item(tool: OfferedTool, call: CompletedCall, id: str) -> dict[str, object]:
     """A call as the client gets it."""
-    form = FORMS[tool.kind]
-    head: dict[str, object] = {"type": form.item, "id": f"{form.id}_{id}", "call_id": call.id}
+    item_form = FORMS[tool.kind]
+    head: dict[str, object] = {
+        "type": item_form.item,
+        "id": f"{item_form.id}_{id}",
+        "call_id": call.id,
+    }
     if tool.kind in ("function", "custom"):
         head |= {"name": tool.name} | ({"namespace": tool.namespace} if tool.namespace else {})
     if tool.kind == "tool_search":
         head |= {"execution": "client"}
-    return {**head, form.given: _write_call_input(tool.kind, call.arguments), "status": "completed"}
+    return {
+        **head,
+        item_form.given: _write_call_input(tool.kind, call.arguments),
+        "status": "completed",
+    }
 
 
 def _write_call_input(kind: str, arguments: str) -> object:
     if kind == "function":
         return arguments
-    taken = read_arguments(arguments)
+    call_arguments = read_arguments(arguments)
     if kind == "custom":
-        return read_freeform_text(taken)
+        return read_freeform_text(call_arguments)
     if kind == "local_shell":
-        return {"env": {}, **taken, "type": "exec"}
-    return taken
+        return {"env": {}, **call_arguments, "type": "exec"}
+    return call_arguments

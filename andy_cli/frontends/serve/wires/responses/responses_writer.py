@@ -104,37 +104,37 @@ class ResponsesWriter:
         tool = self._tools.get(name)
         return tool is None or tool.kind == "function"
 
-    def write_event(self, piece: AnswerPart) -> bytes:
+    def write_event(self, answer_part: AnswerPart) -> bytes:
         first = b"" if self._count else self._write_beginning()
-        if isinstance(piece, Finish):
-            return first + self._close_item() + self._write_end(piece)
-        if isinstance(piece, ToolCallDelta):
-            return first + self._calling_piece(piece)
-        if isinstance(piece, CompletedCall):
-            return first + self._write_call(piece)
+        if isinstance(answer_part, Finish):
+            return first + self._close_item() + self._write_end(answer_part)
+        if isinstance(answer_part, ToolCallDelta):
+            return first + self._calling_piece(answer_part)
+        if isinstance(answer_part, CompletedCall):
+            return first + self._write_call(answer_part)
         return first + self._add_text(
-            MESSAGE if isinstance(piece, TextDelta) else REASONING, piece.text
+            MESSAGE if isinstance(answer_part, TextDelta) else REASONING, answer_part.text
         )
 
-    def write_answer(self, pieces: Sequence[AnswerPart]) -> bytes:
-        for piece in pieces:
-            self.write_event(piece)
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
+        for answer_part in answer_parts:
+            self.write_event(answer_part)
         return dump_json(self._response)
 
     def write_failure(self, api_error: ApiError) -> bytes:
         """The end of a stream that failed: as the API tells of it, and as its clients raise it."""
-        told = {"code": api_error.code or "server_error", "message": api_error.message}
-        self._response |= {"status": "failed", "error": told, "output": self._items}
+        error_record = {"code": api_error.code or "server_error", "message": api_error.message}
+        self._response |= {"status": "failed", "error": error_record, "output": self._items}
         return self._write_event("response.failed", response=self._response) + self._write_event(
-            "error", **told, param=None, **write_error(api_error)
+            "error", **error_record, param=None, **write_error(api_error)
         )
 
     def _write_beginning(self) -> bytes:
-        told = [f"response.{status}" for status in ("created", "in_progress")]
-        return b"".join(self._write_event(name, response=self._response) for name in told)
+        event_names = [f"response.{status}" for status in ("created", "in_progress")]
+        return b"".join(self._write_event(name, response=self._response) for name in event_names)
 
-    def _write_event(self, type: str, **more: object) -> bytes:
-        value = {"type": type, "sequence_number": self._count, **more}
+    def _write_event(self, type: str, **event_fields: object) -> bytes:
+        value = {"type": type, "sequence_number": self._count, **event_fields}
         self._count += 1
         return f"event: {type}\ndata: ".encode() + dump_json(value) + b"\n\n"
 
@@ -151,9 +151,9 @@ class ResponsesWriter:
         """A piece of an item, which is opened where it is not."""
         first = b"" if self._open is kind else self._close_item() + self._open_item(kind)
         self._texts.append(text)
-        place = {**self._item_place, "content_index": 0}
+        content_place = {**self._item_place, "content_index": 0}
         return first + self._write_event(
-            f"response.{kind.part}.delta", **place, delta=text, **empty_logprobs(kind)
+            f"response.{kind.part}.delta", **content_place, delta=text, **empty_logprobs(kind)
         )
 
     def _open_item(self, kind: ItemKind) -> bytes:
@@ -162,9 +162,9 @@ class ResponsesWriter:
         added = self._write_event(
             "response.output_item.added", output_index=self._item_index, item=self._items[-1]
         )
-        place = {**self._item_place, "content_index": 0}
+        content_place = {**self._item_place, "content_index": 0}
         return added + self._write_event(
-            "response.content_part.added", **place, part=write_part(kind, "")
+            "response.content_part.added", **content_place, part=write_part(kind, "")
         )
 
     def _close_item(self) -> bytes:
@@ -173,12 +173,14 @@ class ResponsesWriter:
         kind, text = self._open, "".join(self._texts)
         self._open, self._texts = None, []
         self._items[-1] |= {"status": "completed", "content": [write_part(kind, text)]}
-        place = {**self._item_place, "content_index": 0}
+        content_place = {**self._item_place, "content_index": 0}
         return (
             self._write_event(
-                f"response.{kind.part}.done", **place, text=text, **empty_logprobs(kind)
+                f"response.{kind.part}.done", **content_place, text=text, **empty_logprobs(kind)
             )
-            + self._write_event("response.content_part.done", **place, part=write_part(kind, text))
+            + self._write_event(
+                "response.content_part.done", **content_place, part=write_part(kind, text)
+            )
             + self._write_item_done()
         )
 
@@ -187,45 +189,52 @@ class ResponsesWriter:
             "response.output_item.done", output_index=self._item_index, item=self._items[-1]
         )
 
-    def _calling_piece(self, piece: ToolCallDelta) -> bytes:
+    def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
         """More of a call of a function that is being written."""
-        data = b"" if self._calling else self._open_call(CompletedCall(*piece[:3], ""))
-        self._calling += piece.text
+        data = b"" if self._calling else self._open_call(CompletedCall(*answer_part[:3], ""))
+        self._calling += answer_part.text
         return data + self._write_event(
-            f"{DELTAS['function']}.delta", **self._item_place, delta=piece.text
+            f"{DELTAS['function']}.delta", **self._item_place, delta=answer_part.text
         )
 
-    def _open_call(self, piece: CompletedCall) -> bytes:
-        closed, tool = self._close_item(), self._find_tool(piece.name)
-        made = write_call_item(tool, piece, secrets.token_hex(12)) | {"status": "in_progress"}
-        self._items.append(made)
-        begun = made | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
+    def _open_call(self, answer_part: CompletedCall) -> bytes:
+        closed, tool = self._close_item(), self._find_tool(answer_part.name)
+        call_item = write_call_item(tool, answer_part, secrets.token_hex(12)) | {
+            "status": "in_progress"
+        }
+        self._items.append(call_item)
+        begun = call_item | ({FORMS[tool.kind].given: ""} if tool.kind in DELTAS else {})
         added = self._write_event(
             "response.output_item.added", output_index=self._item_index, item=begun
         )
         return closed + added
 
-    def _write_call(self, piece: CompletedCall) -> bytes:
-        data = b"" if self._calling else self._open_call(piece)
-        tool, item_id = self._find_tool(piece.name), str(self._items[-1]["id"])
-        self._items[-1] = made = write_call_item(tool, piece, "") | {"id": item_id}
+    def _write_call(self, answer_part: CompletedCall) -> bytes:
+        data = b"" if self._calling else self._open_call(answer_part)
+        tool, item_id = self._find_tool(answer_part.name), str(self._items[-1]["id"])
+        self._items[-1] = call_item = write_call_item(tool, answer_part, "") | {"id": item_id}
         field, grows = FORMS[tool.kind].given, DELTAS.get(tool.kind)
         if grows:
-            text, named = str(made[field]), {"name": tool.name} if tool.kind == "function" else {}
-            rest, self._calling = text[len(self._calling) :], ""
-            data += self._write_event(f"{grows}.delta", **self._item_place, delta=rest)
-            data += self._write_event(f"{grows}.done", **self._item_place, **named, **{field: text})
+            text, name_field = (
+                str(call_item[field]),
+                {"name": tool.name} if tool.kind == "function" else {},
+            )
+            remaining_text, self._calling = text[len(self._calling) :], ""
+            data += self._write_event(f"{grows}.delta", **self._item_place, delta=remaining_text)
+            data += self._write_event(
+                f"{grows}.done", **self._item_place, **name_field, **{field: text}
+            )
         return data + self._write_item_done()
 
     def _find_tool(self, name: str) -> OfferedTool:
         return self._tools.get(name, OfferedTool("function", name, "", {}))
 
     def _write_end(self, finish: Finish) -> bytes:
-        cut = CUT.get(finish.reason)
-        status = "incomplete" if cut else "completed"
+        cut_reason = CUT.get(finish.reason)
+        status = "incomplete" if cut_reason else "completed"
         self._response |= {
             "status": status,
-            "incomplete_details": {"reason": cut} if cut else None,
+            "incomplete_details": {"reason": cut_reason} if cut_reason else None,
             "output": self._items,
             "usage": write_responses_usage(finish),
         }
@@ -234,8 +243,10 @@ class ResponsesWriter:
 
 def write_item(kind: ItemKind, id: str) -> dict[str, object]:
     """An item without content yet."""
-    more: dict[str, object] = {"role": "assistant"} if kind is MESSAGE else {"summary": []}
-    return {"type": kind.item, "id": id, "status": "in_progress", "content": [], **more}
+    further_fields: dict[str, object] = (
+        {"role": "assistant"} if kind is MESSAGE else {"summary": []}
+    )
+    return {"type": kind.item, "id": id, "status": "in_progress", "content": [], **further_fields}
 
 
 def write_part(kind: ItemKind, text: str) -> dict[str, object]:
