@@ -100,10 +100,10 @@ def resume_session(options: Options, printer: "RunPrinter") -> ResumedSession:
     """Open the session that the options name, and tell of it. Raises UsageError."""
     from andy_cli.frontends import session_choice  # seldom wanted
 
-    card = session_choice.find_named_session(options)
-    if card is None:
+    session_card = session_choice.find_named_session(options)
+    if session_card is None:
         raise UsageError(NO_ID, WHICH_ID)
-    resumed = session_choice.open_session(card)
+    resumed = session_choice.open_session(session_card)
     printer.tell(session_choice.summarize_session(resumed))
     return resumed
 
@@ -146,7 +146,7 @@ async def run_turn(
 def suggest_rules(conversation: OpenConversation, printer: "RunPrinter") -> None:
     """Tell which options would have allowed what nobody could be asked about."""
     if wanting := conversation.chat.gate.wanting:
-        rules = " ".join(f"--allow {shlex.quote(rule)}" for rule in wanting)
+        rules = " ".join(f"--allow {shlex.quote(rule_text)}" for rule_text in wanting)
         printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
 
 
@@ -187,11 +187,10 @@ def parse_seconds(written: str) -> float | None:
 async def wait_for_music(printer: "RunPrinter") -> None:
     """Let the music play to its end, with a line that shows how far it is."""
     try:
-        while (now := player.current_state()).playing and not now.paused:
-            name = now.path.name if now.path else ""
-            printer.show_progress(
-                f"{name}  {format_clock(now.position)} / {format_clock(now.length)}"
-            )
+        while (player_state := player.current_state()).playing and not player_state.paused:
+            name = player_state.path.name if player_state.path else ""
+            position = format_clock(player_state.position)
+            printer.show_progress(f"{name}  {position} / {format_clock(player_state.length)}")
             await asyncio.sleep(0.1)
     finally:
         if player.current_state().playing:
@@ -254,8 +253,8 @@ class RunPrinter:
             case events.Failed():
                 self.tell(format_problem(event.message, event.hint), always=True)
             case events.Audited() if event.unsupported:
-                named = ", ".join(event.unsupported)
-                self.tell(f"andy: nothing that was found supports: {named}", always=True)
+                claim_texts = ", ".join(event.unsupported)
+                self.tell(f"andy: nothing that was found supports: {claim_texts}", always=True)
             case events.Ended():
                 self._print_end(event)
 
@@ -281,11 +280,11 @@ class RunPrinter:
         """A piece as it comes; a whole answer takes the place of its pieces."""
         if not event.delta and self._streamed:
             content = event.content
-            if back := self._rows_back():
-                print_out(f"\x1b[{back}F\x1b[J")
+            if rows_back := self._rows_back():
+                print_out(f"\x1b[{rows_back}F\x1b[J")
             else:
-                news = find_changed_paragraphs(self._written_answer, content)
-                content = f"\n\n{CORRECTION_MARK}\n\n{news}" if news else ""
+                changed_text = find_changed_paragraphs(self._written_answer, content)
+                content = f"\n\n{CORRECTION_MARK}\n\n{changed_text}" if changed_text else ""
             event = replace(event, content=content)
             self._neutralizer = Neutralizer()
         self._written_answer += event.content
@@ -333,28 +332,31 @@ class RunPrinter:
             self.tell("andy: stopped.", always=True)
         return code
 
-    def report_timeout(self, chat: Conversation, seconds: float) -> int:
+    def report_timeout(self, conversation: Conversation, seconds: float) -> int:
         """Print how a turn ended that --timeout broke off, with what had been said."""
-        message, hint = f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
+        message, timeout_hint = (
+            f"Stopped after {seconds:g} seconds.",
+            "A larger --timeout gives it more.",
+        )
         replies = [
             message
-            for message in chat.history.messages[chat.history.turn_start :]
+            for message in conversation.history.messages[conversation.history.turn_start :]
             if message.role == "assistant"
         ]
-        deeds = [action for action in chat.tools.actions if not action.earlier]
-        self.show_event(events.Failed("error", "limit", message, hint))
+        deeds = [action for action in conversation.tools.actions if not action.earlier]
+        self.show_event(events.Failed("error", "limit", message, timeout_hint))
         ended = events.Ended(
             "error_limit",
             True,
             self._answer,
             self._answer,
-            chat.session_id,
+            conversation.session_id,
             len(replies),
             round((time.monotonic() - self._started) * 1000),
             exit_code=4,
-            usage=chat.model.usage._asdict(),
+            usage=conversation.model.usage._asdict(),
             not_done=tuple(entry._asdict() for entry in find_not_done(deeds)),
-            error={"kind": "limit", "message": message, "hint": hint},
+            error={"kind": "limit", "message": message, "hint": timeout_hint},
         )
         self.show_event(ended)
         return ended.exit_code
@@ -404,8 +406,8 @@ def render_arguments(arguments: Arguments) -> str:
     """The arguments of a call in one line, without secrets."""
     from andy_cli.guard.redactor import redact_value, secrets_of  # as above
 
-    safe = redact_value(dict(arguments), secrets_of(os.environ))
-    return json.dumps(safe, ensure_ascii=False, default=str)
+    redacted = redact_value(dict(arguments), secrets_of(os.environ))
+    return json.dumps(redacted, ensure_ascii=False, default=str)
 
 
 def print_out(text: str) -> None:
@@ -416,7 +418,7 @@ def print_out(text: str) -> None:
 def read_task(task: RunTask) -> tuple[str, str]:
     """The user's own words, and what was piped in behind them; with `-` or nothing that alone."""
     alone = task.text.strip() in ("", "-")
-    piped = read_piped(wait=alone) if task.stdin else ""
+    piped = read_piped(wait_for_input=alone) if task.stdin else ""
     if alone:
         if not piped.strip():
             raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')
@@ -426,13 +428,13 @@ def read_task(task: RunTask) -> tuple[str, str]:
     return task.text, f"{PIPED}{fence_text(piped)}"
 
 
-def read_piped(wait: bool) -> str:
+def read_piped(wait_for_input: bool) -> str:
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ""
     descriptor = sys.stdin.fileno()
     if stat.S_ISCHR(os.fstat(descriptor).st_mode):
         return ""  # /dev/null
-    if not wait and not select.select([descriptor], [], [], FIRST_BYTE)[0]:
+    if not wait_for_input and not select.select([descriptor], [], [], FIRST_BYTE)[0]:
         return ""
     data = sys.stdin.buffer.read(PIPED_LIMIT + 1)
     if len(data) > PIPED_LIMIT:

@@ -50,24 +50,31 @@ def find_named_session(options: Options) -> SessionCard | None:
     return None if options.resume == ANY else find_session(sessions_folder(), options.resume)
 
 
-def open_session(card: SessionCard) -> ResumedSession:
+def open_session(session_card: SessionCard) -> ResumedSession:
     """Become the writer of a session. Raises UsageError."""
-    return resume_session(card, secrets_of(os.environ))
+    return resume_session(session_card, secrets_of(os.environ))
 
 
 def offer_sessions(without: str = "") -> list[SessionCard]:
     """This folder's newest sessions, to choose from; not the one of the id `without`."""
     cards = list_sessions(sessions_folder(), Path.cwd())
-    return list(islice((card for card in cards if card.id != without), OFFERED))
+    return list(
+        islice((session_card for session_card in cards if session_card.id != without), OFFERED)
+    )
 
 
 def number_sessions(cards: Sequence[SessionCard]) -> str:
-    rows = [f"{number:>3}  {describe_session(card)}" for number, card in enumerate(cards, start=1)]
+    rows = [
+        f"{number:>3}  {describe_session(session_card)}"
+        for number, session_card in enumerate(cards, start=1)
+    ]
     return "\n".join(rows)
 
 
-def describe_session(card: SessionCard) -> str:
-    return f"{card.id}  {format_age(card.changed):>6}  {label_session(card)}"
+def describe_session(session_card: SessionCard) -> str:
+    return (
+        f"{session_card.id}  {format_age(session_card.changed):>6}  {label_session(session_card)}"
+    )
 
 
 def format_age(changed: float) -> str:
@@ -79,9 +86,9 @@ def format_age(changed: float) -> str:
     return "now"
 
 
-def label_session(card: SessionCard) -> str:
+def label_session(session_card: SessionCard) -> str:
     """The name of a session, else its first words."""
-    words = card.name or card.title or "(nothing was said)"
+    words = session_card.name or session_card.title or "(nothing was said)"
     return one_line(words if len(words) <= LABEL else f"{words[:LABEL]}...")
 
 
@@ -101,12 +108,14 @@ def summarize_session(resumed: ResumedSession) -> str:
 
 
 def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
-    card = resumed.card
-    named = f"{card.id} ({card.name})" if card.name else card.id
-    yield f"Going on with {named}. {CONSENTS}"
-    if card.folder and not card.is_of(Path.cwd()):
-        gone = "" if Path(card.folder).is_dir() else ", which is gone"
-        yield f"It was held in {card.folder}{gone}; tools work in {Path.cwd()} now."
+    session_card = resumed.card
+    session_name = (
+        f"{session_card.id} ({session_card.name})" if session_card.name else session_card.id
+    )
+    yield f"Going on with {session_name}. {CONSENTS}"
+    if session_card.folder and not session_card.is_of(Path.cwd()):
+        missing_note = "" if Path(session_card.folder).is_dir() else ", which is gone"
+        yield f"It was held in {session_card.folder}{missing_note}; tools work in {Path.cwd()} now."
     if not resumed.whole:
         number = len(resumed.messages)
         yield f"It is long: the model is told of the last {number:,} messages at most."
@@ -127,11 +136,11 @@ def quote_last(messages: Sequence[Message]) -> Iterator[str]:
         for position, message in enumerate(messages)
         if message.role == "user" and not message.note
     ]
-    last = user_positions[-1] if user_positions else 0
+    last_position = user_positions[-1] if user_positions else 0
     if user_positions:
-        words, came_with_them = split_message(messages[last].content)
+        words, came_with_them = split_message(messages[last_position].content)
         yield from shorten_lines("> ", words or came_with_them)
-    if answer := find_last_answer(messages[last:]):
+    if answer := find_last_answer(messages[last_position:]):
         yield from shorten_lines("  ", answer.content)
 
 
@@ -149,10 +158,10 @@ def find_last_answer(messages: Sequence[Message]) -> Message | None:
     return answers[-1] if answers else None
 
 
-def shorten_lines(mark: str, text: str) -> Iterator[str]:
+def shorten_lines(prefix: str, text: str) -> Iterator[str]:
     """The first lines of a text, each behind a mark."""
     lines = [line.rstrip() for line in text[: 10 * WIDTH].split("\n") if line.strip()]
     for line in lines[:LINES]:
-        yield mark + (line if len(line) <= WIDTH else f"{line[:WIDTH]}...")
+        yield prefix + (line if len(line) <= WIDTH else f"{line[:WIDTH]}...")
     if len(lines) > LINES or len(text) > 10 * WIDTH:
-        yield f"{mark}..."
+        yield f"{prefix}..."

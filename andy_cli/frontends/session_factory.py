@@ -63,8 +63,8 @@ class OpenConversation:
 async def open_chat(
     options: Options,
     settings: Settings,
-    tell: Callable[[str], None],
-    ask: Asker | None = None,
+    tell_user: Callable[[str], None],
+    ask_approval: Asker | None = None,
     resumed: ResumedSession | None = None,
     chosen: Chosen | None = None,
 ) -> OpenConversation:
@@ -72,57 +72,59 @@ async def open_chat(
 
     Raises UsageError, ModelError: no model, no such setting, a folder that cannot be written.
 
-    `tell` gets what the user should know while it goes on: retries, a download's progress.
+    `tell_user` gets what the user should know while it goes on: retries, a download's progress.
     `resumed` is a session to go on with, in its own file; else a new one is begun. `chosen` is the
     model, where that is known.
     """
     chosen = chosen or await select.choose_model(settings)
     if chosen.provider.name == "local":
         await fetch_weights(chosen.endpoint.model)
-    client = select.connect_client(chosen, settings, tell, options.no_session)
+    client = select.connect_client(chosen, settings, tell_user, options.no_session)
     folder = Path.cwd()
-    card = {"folder": str(folder), "model": client.name}
+    card_fields = {"folder": str(folder), "model": client.name}
     session_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{new_id()[:4]}"
     secrets = list_secrets(chosen)
-    log = None
+    session_log = None
     if resumed is not None:
-        log, session_id = resumed.log, resumed.card.id
-        log.secrets += secrets
-        log.update_card(**card)
+        session_log, session_id = resumed.log, resumed.card.id
+        session_log.secrets += secrets
+        session_log.update_card(**card_fields)
     elif not options.no_session:
-        log = Log(sessions_folder(), session_id, secrets, card)
+        session_log = Log(sessions_folder(), session_id, secrets, card_fields)
     enter_workspace(options, settings, session_id)
     tools = Collection(settings, folder.resolve())
     for sentence in (*settings.notes, *tools.take_problems()):
-        tell(sentence)
-    gate = create_gate(options, settings, folder, ask)
-    gate.keep = lambda rules: tell(f"Kept in {keep_rules(rules)}.")
+        tell_user(sentence)
+    gate = create_gate(options, settings, folder, ask_approval)
+    gate.keep = lambda rules: tell_user(f"Kept in {keep_rules(rules)}.")
     names = [tool.name for tool in tools.registry]
     for sentence in find_unreachable_rules(gate.rules, names):
-        tell(sentence)
+        tell_user(sentence)
     server = describe_server(chosen, settings, options.no_session)
     hub = Hub(
-        servers(settings, folder.resolve(), map(Path, options.mcp_config)), tools.registry, tell
+        servers(settings, folder.resolve(), map(Path, options.mcp_config)),
+        tools.registry,
+        tell_user,
     )
     hub.start()
-    instructions = load_instructions(options, settings, folder, client.guided, tell)
-    chat = Conversation(
+    instructions = load_instructions(options, settings, folder, client.guided, tell_user)
+    conversation = Conversation(
         client,
         tools.registry,
         gate,
         settings,
         folder,
-        log,
+        session_log,
         session_id,
         server,
         instructions,
     )
     if resumed is not None:
-        await chat.restore(resumed.messages, resumed.compaction)
+        await conversation.restore(resumed.messages, resumed.compaction)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
-    return OpenConversation(chat, chosen.why, tools, hub, log)
+    return OpenConversation(conversation, chosen.why, tools, hub, session_log)
 
 
 def sessions_folder() -> Path:
@@ -147,24 +149,26 @@ def load_instructions(
     settings: Settings,
     folder: Path,
     guided: bool,
-    tell: Callable[[str], None],
+    tell_user: Callable[[str], None],
 ) -> Instructions:
     """Collect what the model is told beside andy's own rules."""
     further = tuple(map(Path, options.add_dir))
     instruction_files = find_instruction_files(settings, folder)
     names = ", ".join(file.name for file in instruction_files.files)
     if names and guided:
-        tell(f"Not told to this model, which is too small for it: {names}.")
+        tell_user(f"Not told to this model, which is too small for it: {names}.")
     elif names:
-        tell(f"Told the model what {names} says.")
+        tell_user(f"Told the model what {names} says.")
     for sentence in instruction_files.notes:
-        tell(sentence)
+        tell_user(sentence)
     return Instructions(
         options.system, options.append_system_prompt, further, instruction_files.files
     )
 
 
-def create_gate(options: Options, settings: Settings, folder: Path, ask: Asker | None) -> Gate:
+def create_gate(
+    options: Options, settings: Settings, folder: Path, ask_approval: Asker | None
+) -> Gate:
     """The gate with the user's rules. Raises UsageError for what is no rule or no mode."""
     mode = settings["guard.mode"]
     if mode.value not in get_args(Mode):
@@ -177,13 +181,15 @@ def create_gate(options: Options, settings: Settings, folder: Path, ask: Asker |
     )
     folders = settings.texts("music.folders")
     further = tuple(map(Path, options.add_dir))
-    return Gate(folder, folders, rules, cast(Mode, mode.value), ask, further)
+    return Gate(folder, folders, rules, cast(Mode, mode.value), ask_approval, further)
 
 
 def keep_rules(rules: Sequence[str]) -> Path:
     """Allow this for good, in the user's own settings; returns their file."""
     learned = load().texts("guard.allow")
-    return save("guard.allow", [*learned, *(rule for rule in rules if rule not in learned)])
+    return save(
+        "guard.allow", [*learned, *(rule_text for rule_text in rules if rule_text not in learned)]
+    )
 
 
 def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) -> ModelServer:
@@ -193,9 +199,9 @@ def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) ->
     """
     learned = recall_model(chosen.endpoint)
 
-    def note_refusal(instead: str, why: str) -> None:
+    def note_refusal(instead: str, reason: str) -> None:
         if not forget:
-            learn_refusal(chosen.endpoint, instead, why)
+            learn_refusal(chosen.endpoint, instead, reason)
 
     def note_call() -> None:
         if not forget:
@@ -226,21 +232,21 @@ async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
 
 def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[ModelFacts]]:
     """Make the function that asks the chosen model's server for the facts of the model, once."""
-    known: list[ModelFacts] = []
+    known_facts: list[ModelFacts] = []
 
-    async def ask() -> ModelFacts:
+    async def ask_approval() -> ModelFacts:
         # Only for servers that take no tools, and for long histories.
         from andy_cli.models.server import facts, rendering
 
-        if not known:
+        if not known_facts:
             facts_found = await facts.facts(chosen.endpoint, settings)
             template = Template(
                 facts_found.template, await rendering.render_template(facts_found.template)
             )
-            known.append(ModelFacts(template, facts_found.context))
-        return known[0]
+            known_facts.append(ModelFacts(template, facts_found.context))
+        return known_facts[0]
 
-    return ask
+    return ask_approval
 
 
 async def fetch_weights(model: str, progress: Callable[[int, int], None] | None = None) -> None:
@@ -257,12 +263,12 @@ async def fetch_weights(model: str, progress: Callable[[int, int], None] | None 
     if weights.find(model) is not None:
         return
     stopped, ended = threading.Event(), threading.Event()
-    show = progress or create_download_bar(model)
+    show_progress = progress or create_download_bar(model)
 
-    def report(done: int, total: int) -> None:
+    def report(done_bytes: int, total: int) -> None:
         if stopped.is_set():
             raise Cancelled("stopped")
-        show(done, total)
+        show_progress(done_bytes, total)
 
     def pull() -> None:
         try:

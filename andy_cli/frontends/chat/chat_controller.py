@@ -81,8 +81,8 @@ class ChatController:
 
     def describe_status(self) -> str:
         """The status line: who writes, and what is playing."""
-        hint = "" if self._has_begun else HINT
-        return " - ".join(filter(None, (self.session.describe_status(describe_music()), hint)))
+        key_hint = "" if self._has_begun else HINT
+        return " - ".join(filter(None, (self.session.describe_status(describe_music()), key_hint)))
 
     def show_folded(self) -> None:
         """Print whole what was shown in part since this was asked for last."""
@@ -140,12 +140,12 @@ class ChatController:
         size = 0
         with self._open_view() as turn_view:
 
-            def report(done: int, total: int) -> None:
+            def report(done_bytes: int, total: int) -> None:
                 nonlocal size
-                size = done
+                size = done_bytes
                 if not ended:
                     turn_view.meter = format_download(
-                        model.rpartition("/")[2], done, total, columns
+                        model.rpartition("/")[2], done_bytes, total, columns
                     )
 
             ended = False
@@ -157,10 +157,10 @@ class ChatController:
                 ended, turn_view.meter = True, ""
             turn_view.tell(f"fetched {model}, {size / MEGABYTE:.0f} MB")
 
-    def _print_greeting(self, opened: OpenConversation) -> None:
+    def _print_greeting(self, conversation: OpenConversation) -> None:
         if self._has_begun:  # an answer is waited for: it comes first
             return
-        line = write_greeting(opened, Path.cwd(), self._console.width)
+        line = write_greeting(conversation, Path.cwd(), self._console.width)
         self._console.print(markdown.style_text(line, markdown.QUIET))
 
     def _print_error(self, error: AndyError) -> None:
@@ -192,8 +192,8 @@ class ChatController:
 
         Raises UsageError, and EOFError where the user leaves instead.
         """
-        card = find_named_session(self.session.options) or await self._choose_session()
-        summary = await self.session.resume_session(card)
+        session_card = find_named_session(self.session.options) or await self._choose_session()
+        summary = await self.session.resume_session(session_card)
         with contextlib.suppress(AndyError):  # told when the first line is waited for
             await self.session.open_conversation(early=True)
         self._tell_user(summary)
@@ -234,20 +234,20 @@ class ChatController:
 
     async def _run_turn(self, line: str, attached: str = "") -> None:
         with self._open_view() as turn_view:
-            opened = await self.session.open_conversation()
-            opened.tools.refresh()
-            for sentence in opened.tools.take_problems():
+            conversation = await self.session.open_conversation()
+            conversation.tools.refresh()
+            for sentence in conversation.tools.take_problems():
                 self._tell_user(sentence)
             turn_view.busy = "waiting for the MCP servers"
-            await opened.wait_for_servers(line + attached)
-            turn_view.audit = opened.chat.sanitizer.clean
-            opened.chat.registry.progress = turn_view.show_progress
-            turn_view.busy = f"{opened.chat.client.name} is working"
-            found = await attach_mentions(opened.chat, line)
-            for sentence in found.notices:
+            await conversation.wait_for_servers(line + attached)
+            turn_view.audit = conversation.chat.sanitizer.clean
+            conversation.chat.registry.progress = turn_view.show_progress
+            turn_view.busy = f"{conversation.chat.client.name} is working"
+            attachments = await attach_mentions(conversation.chat, line)
+            for sentence in attachments.notices:
                 self._tell_user(sentence)
-            attached += found.text + self.session.take_printed(opened.chat)
-            async for event in turn(opened.chat, line, attached):
+            attached += attachments.text + self.session.take_printed(conversation.chat)
+            async for event in turn(conversation.chat, line, attached):
                 turn_view.show_event(event)
             self._measuring_task = asyncio.create_task(self._measure_window())
 
@@ -346,5 +346,7 @@ def describe_music() -> str:
     state = player.current_state()
     if state.song is None:
         return ""
-    at = f"{show_clock(state.position)} / {show_clock(state.length)}"
-    return neutralize_text(f"{'paused' if state.paused else 'playing'} {state.song.name} {at}")
+    position = f"{show_clock(state.position)} / {show_clock(state.length)}"
+    return neutralize_text(
+        f"{'paused' if state.paused else 'playing'} {state.song.name} {position}"
+    )

@@ -56,11 +56,13 @@ class ChatSession:
     """Opens the conversation when it is first needed, or for the greeting; nothing is kept of it
     before the user has said something."""
 
-    def __init__(self, options: Options, tell: Callable[[str], None], ask: Asker) -> None:
+    def __init__(
+        self, options: Options, tell_user: Callable[[str], None], ask_approval: Asker
+    ) -> None:
         self.options = options
         """The way in which the next conversation is opened; /model changes it."""
-        self.tell = tell
-        self.greet: Callable[[OpenConversation], object] = lambda opened: None
+        self.tell = tell_user
+        self.greet: Callable[[OpenConversation], object] = lambda conversation: None
         """Called when the first conversation is open, before anything is told of it."""
         self.fetch_weights: Callable[[str], Awaitable[None]] = fetch_weights
         """Gets the weights of a model that runs inside andy."""
@@ -77,7 +79,7 @@ class ChatSession:
         """The list of sessions that was shown last: numbers are of this one."""
         self.command_outputs: list[CommandOutput] = []
         """Commands that the user typed, which the model is told of with the next message."""
-        self._ask_approval = ask
+        self._ask_approval = ask_approval
         self._opening = asyncio.Lock()
         self._held_back: list[str] | None = None
         """Notes that come while a conversation is opened."""
@@ -89,17 +91,17 @@ class ChatSession:
         Then the music, and after the first answer how full the window is and how many tokens were
         used: what matters least comes last, as a narrow screen shows the beginning.
         """
-        shown = self.mode.upper() if self.mode == "auto" else self.mode
+        shown_mode = self.mode.upper() if self.mode == "auto" else self.mode
         playing = [music] if music else []
         if self.opened is None:
-            return " - ".join([self.options.model or "andy", shown, *playing])
-        chat = self.opened.chat
-        parts = [chat.client.name, chat.dialect.name, shown, *playing]
+            return " - ".join([self.options.model or "andy", shown_mode, *playing])
+        conversation = self.opened.chat
+        status_parts = [conversation.client.name, conversation.dialect.name, shown_mode, *playing]
         if self._fullness:
-            parts.append(f"context {self._fullness:.0%}")
-        if any(chat.model.usage):
-            parts.append(f"{shorten_count(sum(chat.model.usage))} tokens")
-        return " - ".join(parts)
+            status_parts.append(f"context {self._fullness:.0%}")
+        if any(conversation.model.usage):
+            status_parts.append(f"{shorten_count(sum(conversation.model.usage))} tokens")
+        return " - ".join(status_parts)
 
     async def measure_window(self) -> None:
         """Find out how full the window is, for the status line."""
@@ -120,8 +122,8 @@ class ChatSession:
 
     def cycle_mode(self) -> None:
         """Go on to the next mode; never to `auto`, which nobody should meet by a slip."""
-        at = CYCLED.index(self.mode) + 1 if self.mode in CYCLED else 0
-        self.set_mode(CYCLED[at % len(CYCLED)])
+        next_index = CYCLED.index(self.mode) + 1 if self.mode in CYCLED else 0
+        self.set_mode(CYCLED[next_index % len(CYCLED)])
 
     async def open_conversation(self, early: bool = False) -> OpenConversation:
         """Open the conversation, if it is not open yet.
@@ -144,7 +146,7 @@ class ChatSession:
         return self.opened
 
     async def _create_conversation(self, early: bool) -> OpenConversation:
-        before = self.options
+        options_before = self.options
         try:
             chosen = await self._choose_model(early)
             if not is_on_disk(chosen):
@@ -152,16 +154,20 @@ class ChatSession:
                     raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
                 await self.fetch_weights(chosen.endpoint.model)
             settings = self.options.settings()
-            opened = await open_chat(
+            conversation = await open_chat(
                 self.options, settings, self._tell_or_hold, self._ask_approval, self.resumed, chosen
             )
         except BaseException:
             # Also after Ctrl-C: what was chosen and cannot be had is chosen anew.
-            model, base_url, key = before.model, before.base_url, before.api_key_env
+            model, base_url, key = (
+                options_before.model,
+                options_before.base_url,
+                options_before.api_key_env,
+            )
             self.options = replace(self.options, model=model, base_url=base_url, api_key_env=key)
             raise
         self.resumed = None
-        return opened
+        return conversation
 
     async def _choose_model(self, early: bool) -> Chosen:
         """The model that the options mean, or that the user chooses where there is none.
@@ -180,9 +186,9 @@ class ChatSession:
         self.options = await self.pick_model()
         return replace(await select.choose_model(self.options.settings()), why="you chose it")
 
-    def _greet_once(self, opened: OpenConversation) -> None:
-        greet, self.greet = self.greet, lambda opened: None
-        greet(opened)
+    def _greet_once(self, conversation: OpenConversation) -> None:
+        greet, self.greet = self.greet, lambda conversation: None
+        greet(conversation)
 
     def _tell_or_hold(self, sentence: str) -> None:
         if self._held_back is None:
@@ -208,29 +214,29 @@ class ChatSession:
         self.offered_sessions = offer_sessions(without=self.session_id)
         return self.offered_sessions
 
-    async def resume_session(self, card: SessionCard) -> str:
+    async def resume_session(self, session_card: SessionCard) -> str:
         """Go on with a session; returns what the user is told of it. Raises UsageError.
 
         The conversation so far is left only when the other could be opened.
         """
         if self.options.no_session:
             raise UsageError("With --no-session nothing is gone on with.", "Start andy without it.")
-        if card.id == self.session_id:
-            raise UsageError(f"{card.id} is this conversation.")
-        resumed = open_session(card)
+        if session_card.id == self.session_id:
+            raise UsageError(f"{session_card.id} is this conversation.")
+        resumed = open_session(session_card)
         await self.close()
         self.resumed = resumed
         return summarize_session(resumed)
 
-    def take_printed(self, chat: Conversation) -> str:
+    def take_printed(self, conversation: Conversation) -> str:
         """Return what typed commands printed, to stand behind the user's next words; once."""
         printed, self.command_outputs = self.command_outputs, []
-        if printed and chat.client.guided:
+        if printed and conversation.client.guided:
             # As of attached files: it takes each word of a message for what is wanted.
             self.tell("This model is not told what commands printed: it is too small for it.")
             return ""
         for output in printed:
-            chat.history.note_typed_command(output.command)
+            conversation.history.note_typed_command(output.command)
         return "".join(f"{RAN}{fence_text(output.text)}" for output in printed)
 
     async def close(self) -> None:

@@ -35,12 +35,12 @@ def list_commands() -> list[SlashCommand]:
 
 def list_added(session: ChatSession | None) -> FoundCommands:
     """The commands in files of the user and of the project, and what is wrong with others."""
-    taken = [name for command in list_commands() for name in (command.name, *command.aliases)]
+    taken_names = [name for command in list_commands() for name in (command.name, *command.aliases)]
     try:
         settings = session.options.settings() if session is not None else load()
     except UsageError as error:
         return FoundCommands(notes=(str(error),))
-    return find_markdown_commands(settings, taken)
+    return find_markdown_commands(settings, taken_names)
 
 
 def find_command(name: str, session: ChatSession | None) -> SlashCommand:
@@ -83,15 +83,15 @@ def find_offers(typed: str, session: object) -> list[CompletionOffer]:
     Nothing where there is something wrong: in the middle of a line nobody can be told.
     """
     name, space, argument = typed[1:].partition(" ")
-    opened = session if isinstance(session, ChatSession) else None
+    chat_session = session if isinstance(session, ChatSession) else None
     if not space:
-        names = offer_names(name, opened)
+        names = offer_names(name, chat_session)
         return [
             CompletionOffer(len(typed), f"/{offered_name}", about) for offered_name, about in names
         ]
     argument = argument.lstrip()
     try:
-        offers = list(find_command(name, opened).complete(opened, argument))
+        offers = list(find_command(name, chat_session).complete(chat_session, argument))
     except (AndyError, OSError, RuntimeError, ValueError):
         # RuntimeError: tools may come while they are listed, as this is another thread.
         return []

@@ -62,8 +62,8 @@ class FoundCommands(NamedTuple):
     """Notes for the user: which files are no commands, and why."""
 
 
-def find_markdown_commands(settings: Settings, taken: Collection[str]) -> FoundCommands:
-    """All commands in files, the user's before the project's; none has a name that is `taken`."""
+def find_markdown_commands(settings: Settings, taken_names: Collection[str]) -> FoundCommands:
+    """All commands in files, the user's before the project's; none has one of the `taken_names`."""
     commands: dict[str, SlashCommand] = {}
     notes: list[str] = []
     own_folder, project_folder = config_folder() / "commands", Path.cwd() / ".andy" / "commands"
@@ -73,7 +73,7 @@ def find_markdown_commands(settings: Settings, taken: Collection[str]) -> FoundC
             continue
         for path in list_files(folder):
             name = derive_name(path, folder)
-            if fault := find_fault(path, folder == project_folder, name, {*taken, *commands}):
+            if fault := find_fault(path, folder == project_folder, name, {*taken_names, *commands}):
                 notes.append(f"Not offered: {path}, {fault}.")
                 continue
             try:
@@ -96,11 +96,11 @@ def derive_name(path: Path, folder: Path) -> str:
     return ":".join(path.relative_to(folder).with_suffix("").parts).lower()
 
 
-def find_fault(path: Path, of_project: bool, name: str, taken: Collection[str]) -> str:
+def find_fault(path: Path, of_project: bool, name: str, taken_names: Collection[str]) -> str:
     """Say why a file is not a command, or nothing."""
     if not NAME.fullmatch(name):
         return "whose name is none for a command"
-    if name in taken:
+    if name in taken_names:
         return f"there is a /{name} already"
     if of_project and is_outside_or_secret(path, Path.cwd().resolve()):
         return "which leads out of the project"
@@ -131,13 +131,13 @@ async def send_command(
     text = fill_in(command_file.body, argument).strip()
     if not text:
         raise UsageError(f"The file of /{command_file.name} says nothing.")
-    chat = (await session.open_conversation()).chat
+    conversation = (await session.open_conversation()).chat
     if command_file.ignored:
         names = ", ".join(command_file.ignored)
         session.tell(
             f"/{command_file.name}: {names} is passed over, a command widens no permission."
         )
-    chat.gate.note_user_paths(argument)  # what the user typed, and not what the file says
+    conversation.gate.note_user_paths(argument)  # what the user typed, and not what the file says
     return CommandPrompt(text)
 
 
@@ -145,8 +145,8 @@ def fill_in(body: str, argument: str) -> str:
     """The body with what was typed in its slots; behind it where it has none."""
     words = dict(enumerate(split_words(argument), 1))
 
-    def value(slot: re.Match[str]) -> str:
-        return argument if slot[1] == "ARGUMENTS" else words.get(int(slot[1]), "")
+    def value(slot_match: re.Match[str]) -> str:
+        return argument if slot_match[1] == "ARGUMENTS" else words.get(int(slot_match[1]), "")
 
     filled, slots = SLOT.subn(value, body)
     return filled if slots or not argument else f"{filled.rstrip()}\n\n{argument}"

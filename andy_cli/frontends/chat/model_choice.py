@@ -38,11 +38,13 @@ class AskUser(Protocol):
 
 
 class ModelChoice:
-    def __init__(self, options: Options, ask: AskUser, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, options: Options, ask_user: AskUser, tell_user: Callable[[str], None]
+    ) -> None:
         self._options = options
         self._settings = options.settings()
-        self._ask = ask
-        self._tell = tell
+        self._ask = ask_user
+        self._tell = tell_user
         self._servers: list[FoundServer] = []
         """Servers on this machine, as they were found last."""
 
@@ -66,10 +68,10 @@ class ModelChoice:
                 self._tell(self._describe_ways())
 
     def _describe_ways(self) -> str:
-        here = ", ".join(
+        servers_here = ", ".join(
             f"{server.provider} at {show_url(server.base_url)}" for server in self._servers
         )
-        servers = here or "Ollama, LM Studio, ...; none runs now"
+        servers = servers_here or "Ollama, LM Studio, ...; none runs now"
         return "\n".join(
             [
                 "andy has no model to talk to yet. Any one of these will do:",
@@ -96,7 +98,7 @@ class ModelChoice:
 
     async def _take_key(self) -> Options | None:
         key = (await self._ask("the key (it is not shown): ", secret=True)).strip()
-        if not key or not key.isascii() or any(sign.isspace() for sign in key):
+        if not key or not key.isascii() or any(character.isspace() for character in key):
             raise UsageError("That is no key: it is one word of letters, digits and signs.")
         provider = recognize_key(key) or await self._choose_provider()
         listing = await self._list_models(provider.base_url, provider, key)
@@ -174,7 +176,7 @@ class ModelChoice:
         """The place of the one that the user means; the only one needs no question."""
         if len(names) == 1:
             return 0
-        self._tell("\n".join(f"{at:3}  {name}" for at, name in enumerate(names, 1)))
+        self._tell("\n".join(f"{number:3}  {name}" for number, name in enumerate(names, 1)))
         while True:
             answer = (await self._ask(f"{question} ")).strip()
             if answer in names:
@@ -198,9 +200,9 @@ def has_local_extra() -> bool:
 
 def recognize_key(key: str) -> Provider | None:
     """Find the provider of a key by the key's first characters."""
-    known = (
+    matching_providers = (
         row_server
         for row_server in presets().values()
         if key.startswith(row_server.key_begins or ("\n",))
     )
-    return next(known, None)
+    return next(matching_providers, None)

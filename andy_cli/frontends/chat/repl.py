@@ -58,7 +58,9 @@ class LineSource(Protocol):
 
     async def read_line(self) -> str: ...
 
-    def working_on(self, line: str, stop: Callable[[], object]) -> AbstractContextManager[None]: ...
+    def working_on(
+        self, line: str, stop_work: Callable[[], object]
+    ) -> AbstractContextManager[None]: ...
 
     async def ask_user(self, text: str, begun: str = "", secret: bool = False) -> str: ...
 
@@ -176,14 +178,14 @@ class Repl:
         """One turn; Ctrl-C ends the turn and not the chat."""
         await self._run_stoppable(self._run_turn(line), line)
 
-    async def _run_stoppable(self, work: Coroutine[None, None, None], line: str) -> bool:
+    async def _run_stoppable(self, coroutine: Coroutine[None, None, None], line: str) -> bool:
         """Do the work for a line; False if the user stopped it."""
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(coroutine)
         with self._source.working_on(line, task.cancel):
             try:
                 await task
             except asyncio.CancelledError:
-                if (this := asyncio.current_task()) and this.cancelling():
+                if (current_task := asyncio.current_task()) and current_task.cancelling():
                     task.cancel()
                     raise
                 sys.stdout.write("stopped\n")
@@ -272,11 +274,11 @@ def choose_line_source(options: Options) -> LineSource:
 
 def end_on_sigterm() -> None:
     """End as after /exit, with the terminal as it was."""
-    me = asyncio.current_task()
-    assert me is not None
+    current_task = asyncio.current_task()
+    assert current_task is not None
     with contextlib.suppress(NotImplementedError):
         for number in ENDING_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, me.cancel)
+            asyncio.get_running_loop().add_signal_handler(number, current_task.cancel)
 
 
 def load_remaining_modules() -> None:

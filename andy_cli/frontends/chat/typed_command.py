@@ -56,8 +56,8 @@ class TypedLine(NamedTuple):
 
 def read_line(line: str) -> TypedLine:
     """Take `!COMMAND` or `!!COMMAND` apart."""
-    told = not line.startswith("!!")
-    return TypedLine(line[1 if told else 2 :].strip(), told)
+    is_told = not line.startswith("!!")
+    return TypedLine(line[1 if is_told else 2 :].strip(), is_told)
 
 
 async def run_typed_command(session: ChatSession, line: str) -> None:
@@ -71,8 +71,8 @@ async def run_typed_command(session: ChatSession, line: str) -> None:
         raise UsageError("Only what is typed at a keyboard is run; this came from a pipe or file.")
     if session.opened is None:
         enter_workspace(session.options, session.options.settings())
-    if why := find_refusal(session, typed_line.command):
-        raise UsageError(f"It is not run: {why}.", "A shell of your own runs anything.")
+    if refusal := find_refusal(session, typed_line.command):
+        raise UsageError(f"It is not run: {refusal}.", "A shell of your own runs anything.")
     screen = OutputScreen(session, typed_line.command)
     showing = asyncio.create_task(screen.keep_telling())
     try:
@@ -92,8 +92,8 @@ async def run_typed_command(session: ChatSession, line: str) -> None:
     screen.show_rest(finished.output)
     ended = describe_ending(finished)
     note_output(session, typed_line, finished.output, ended)
-    known = TOLD if typed_line.is_told else NOT_TOLD
-    session.tell(f"[{ended}; {known}]" if ended else f"[{known}]")
+    told_note = TOLD if typed_line.is_told else NOT_TOLD
+    session.tell(f"[{ended}; {told_note}]" if ended else f"[{told_note}]")
 
 
 def find_refusal(session: ChatSession, command: str) -> str:
@@ -123,10 +123,10 @@ def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended:
     if typed_line.is_told:
         printed = cut_middle(output, MOST_TOLD).rstrip() or "(it printed nothing)"
         text = f"$ {typed_line.command}\n{printed}\n[{ended or 'exit code 0'}]"
-        safe = redact_text(text, secrets_of(os.environ))
+        redacted = redact_text(text, secrets_of(os.environ))
         session.command_outputs = [
             *session.command_outputs,
-            CommandOutput(typed_line.command, safe),
+            CommandOutput(typed_line.command, redacted),
         ][-MOST_WAITING:]
 
 
@@ -163,15 +163,15 @@ class OutputScreen:
 
     def show_rest(self, output: str) -> None:
         """Show what is not on the screen of an output that begins as it came."""
-        if rest := output[self._shown_length :].strip("\n"):
-            self._print_text(apply_carriage_returns(rest))
+        if unshown_text := output[self._shown_length :].strip("\n"):
+            self._print_text(apply_carriage_returns(unshown_text))
 
     def _show_new_lines(self, text: str) -> None:
         self.head = (self.head + text)[:HEAD]
-        new = self.head[self._shown_length : self.head.rfind("\n") + 1].rstrip("\n")
-        if new:
-            self._print_text(apply_carriage_returns(new))
-            self._shown_length += len(new) + 1
+        new_lines = self.head[self._shown_length : self.head.rfind("\n") + 1].rstrip("\n")
+        if new_lines:
+            self._print_text(apply_carriage_returns(new_lines))
+            self._shown_length += len(new_lines) + 1
 
     def _print_text(self, text: str) -> None:
         self._last_output = time.monotonic()

@@ -19,7 +19,9 @@ async def run_typed_tool(session: ChatSession, name: str, arguments: Arguments) 
     call = ToolCall("typed", name, arguments)
     try:
         access = tools.claim(call)
-        granted = access.grants([resolve(path, Path.cwd(), op) for path, op in access.uses])
+        granted = access.grants(
+            [resolve(path, Path.cwd(), operation) for path, operation in access.uses]
+        )
     except ToolError as error:
         raise UsageError(str(error)) from error
     result = await tools.call(call, granted)

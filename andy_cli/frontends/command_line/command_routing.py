@@ -50,25 +50,25 @@ def route_command(arguments: Sequence[str], commands: Commands, typed: bool) -> 
 
 def route_named(line: CommandLine, commands: Commands) -> list[str]:
     """Route a line whose first word is a command, or `help`; nothing for another."""
-    first, *rest = line.words
-    if first in commands:
-        return add_options(first, rest, line.written, bool(commands[first]))
-    if first == "help" and (not rest or rest[0] in commands):
-        return [*rest, "--help"]
+    first_word, *later_words = line.words
+    if first_word in commands:
+        return add_options(first_word, later_words, line.written, bool(commands[first_word]))
+    if first_word == "help" and (not later_words or later_words[0] in commands):
+        return [*later_words, "--help"]
     return []
 
 
 def add_options(
-    command: str, rest: Sequence[str], written: Sequence[str], group: bool
+    command: str, later_words: Sequence[str], written: Sequence[str], group: bool
 ) -> list[str]:
     """The command with the options that stood in front of it behind its name."""
-    names = [command, *rest[:1]] if group else [command]
-    return [*names, *written, *rest[len(names) - 1 :]]
+    names = [command, *later_words[:1]] if group else [command]
+    return [*names, *written, *later_words[len(names) - 1 :]]
 
 
 def remove_print(line: CommandLine) -> list[str]:
-    (flag,) = (option.flags for option in ROOT_OPTIONS if option.field == "print")
-    return [word for word in line.written if word not in flag]
+    (print_flags,) = (option.flags for option in ROOT_OPTIONS if option.field == "print")
+    return [word for word in line.written if word not in print_flags]
 
 
 def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
@@ -78,11 +78,11 @@ def reject_misspelt(words: Sequence[str], commands: Commands) -> None:
     if not nearest_name:
         return
     own_commands = commands[nearest_name]
-    behind = second if second in own_commands else find_nearest(second, own_commands)
-    if len(words) == 1 or second.startswith("-") or " " in second or behind:
+    subcommand = second if second in own_commands else find_nearest(second, own_commands)
+    if len(words) == 1 or second.startswith("-") or " " in second or subcommand:
         raise UsageError(
             f"There is no command {first!r}.",
-            f"Did you mean `{' '.join(filter(None, ('andy', nearest_name, behind)))}`? "
+            f"Did you mean `{' '.join(filter(None, ('andy', nearest_name, subcommand)))}`? "
             f"To say it to a model: andy chat {shlex.quote(' '.join(words))}",
         )
 
@@ -96,4 +96,6 @@ def find_nearest(word: str, names: Collection[str]) -> str:
 
     faults = max(1, len(word) // 3)
     distances = [(OSA.distance(word.lower(), name), name) for name in sorted(names)]
-    return min(((far, name) for far, name in distances if far <= faults), default=(0, ""))[1]
+    return min(
+        ((distance, name) for distance, name in distances if distance <= faults), default=(0, "")
+    )[1]

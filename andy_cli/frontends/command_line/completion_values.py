@@ -41,10 +41,10 @@ def list_tools() -> list[Offer]:
 def read_tools(file: Path) -> Iterator[Offer]:
     """The tools that a file defines, as far as that can be read from its text."""
     text = file.read_text(encoding="utf-8", errors="replace")
-    for found in TOOL.finditer(text):
-        effect = EFFECT.search(found[0])
+    for tool_match in TOOL.finditer(text):
+        effect = EFFECT.search(tool_match[0])
         if not effect or effect[1] != "protocol":
-            yield found[1], effect[1] if effect else ""
+            yield tool_match[1], effect[1] if effect else ""
 
 
 def list_models() -> list[Offer]:
@@ -53,19 +53,19 @@ def list_models() -> list[Offer]:
     from andy_cli.models import memory, select
     from andy_cli.models.inside import weights
 
-    found: dict[str, str] = {}
+    models: dict[str, str] = {}
     set_model = load().text("model")
     if set_model:
-        found[set_model] = "set"
+        models[set_model] = "set"
     for provider, key in select.keyed_providers():
-        found.setdefault(f"{provider.name}:{provider.default_model}", f"${key} is set")
+        models.setdefault(f"{provider.name}:{provider.default_model}", f"${key} is set")
     for name in weights.available():
-        found.setdefault(f"local:{name}", "on this machine")
+        models.setdefault(f"local:{name}", "on this machine")
     for name in weights.PACKAGED:
-        found.setdefault(f"local:{name}", "fetched at its first use")
-    for where, model in memory.known_models():
-        found.setdefault(model, f"used at {where}")
-    return list(found.items())
+        models.setdefault(f"local:{name}", "fetched at its first use")
+    for address, model in memory.known_models():
+        models.setdefault(model, f"used at {address}")
+    return list(models.items())
 
 
 def list_addresses() -> list[Offer]:
@@ -123,10 +123,10 @@ def list_rules() -> list[Offer]:
 
 
 def list_dialects() -> list[Offer]:
-    files = (PACKAGE / "compiler" / "dialects").rglob("[a-z]*.py")
+    dialect_files = (PACKAGE / "compiler" / "dialects").rglob("[a-z]*.py")
     return [
         ("auto", "as it fits the model"),
-        *((name, "") for name in sorted(f.stem for f in files)),
+        *((name, "") for name in sorted(dialect_file.stem for dialect_file in dialect_files)),
     ]
 
 
@@ -138,8 +138,8 @@ def list_parts() -> list[Offer]:
 def list_servers() -> list[Offer]:
     from andy_cli.toolbox.mcp.servers import servers as configured  # reads several files
 
-    found = configured(load(), Path.cwd().resolve())
-    return [(server.name, server.url or server.command) for server in found]
+    configured_servers = configured(load(), Path.cwd().resolve())
+    return [(server.name, server.url or server.command) for server in configured_servers]
 
 
 def list_exports() -> list[Offer]:
@@ -156,7 +156,10 @@ def list_recent_sessions(of_folder: Path | None = None) -> list[Offer]:
     from andy_cli.sessions.store import list_sessions  # see models
 
     newest = islice(list_sessions(state_folder() / "sessions", of_folder), NEWEST)
-    return [(card.id, shorten_words(card.name or card.title)) for card in newest]
+    return [
+        (session_card.id, shorten_words(session_card.name or session_card.title))
+        for session_card in newest
+    ]
 
 
 def shorten_words(words: str) -> str:

@@ -93,11 +93,11 @@ def read_text_or_file(written: str) -> str:
         raise UsageError(f"{path} cannot be read: {error}.") from error
 
 
-def find_folder(written: str, flag: str) -> str:
+def find_folder(written: str, flag_name: str) -> str:
     """The folder with its whole path. Raises UsageError where there is none."""
     folder = Path(written).expanduser()
     if not folder.is_dir():
-        raise UsageError(f"{flag}: {written} is no folder.")
+        raise UsageError(f"{flag_name}: {written} is no folder.")
     return str(folder.resolve())
 
 
@@ -274,18 +274,18 @@ def read_line(
 
     With `to_first_word` all that stands behind the first word belongs to the words.
     """
-    by_flag = {flag: option for option in options for flag in option.flags}
+    by_flag = {flag_name: option for option in options for flag_name in option.flags}
     line = CommandLine({}, [], [])
-    rest = iter(arguments)
-    for word in rest:
+    remaining = iter(arguments)
+    for word in remaining:
         if word == "--":
             line.ended = True
-            line.words += rest
+            line.words += remaining
         elif word == "-" or not word.startswith("-"):
             line.words.append(word)
             if to_first_word:
-                line.words += rest
-        elif not take_option(line, word, rest, by_flag):
+                line.words += remaining
+        elif not take_option(line, word, remaining, by_flag):
             line.unread = word
             break
     return line
@@ -294,7 +294,10 @@ def read_line(
 def fill_values(arguments: Sequence[str]) -> list[str]:
     """The arguments, with the value of each option that was written without one and may be."""
     alone = {
-        flag: option.alone for option in SHARED_OPTIONS for flag in option.flags if option.alone
+        flag_name: option.alone
+        for option in SHARED_OPTIONS
+        for flag_name in option.flags
+        if option.alone
     }
     end = arguments.index("--") if "--" in arguments else len(arguments)
     filled = []
@@ -306,7 +309,7 @@ def fill_values(arguments: Sequence[str]) -> list[str]:
 
 
 def take_option(
-    line: CommandLine, word: str, rest: Iterator[str], by_flag: Mapping[str, Option]
+    line: CommandLine, word: str, remaining: Iterator[str], by_flag: Mapping[str, Option]
 ) -> bool:
     """Take an option with its value; False if it is not known or what follows is no value."""
     name, equals, value = word.partition("=")
@@ -318,13 +321,13 @@ def take_option(
         line.written.append(word)
         return True
     if not equals:
-        value = next(rest, "")
+        value = next(remaining, "")
     if not value or value.startswith("-"):
         return False
     line.written += [word] if equals else [word, value]
     if option.kind is list:
-        kept = cast("list[str]", line.given.setdefault(option.field, []))
-        kept.append(value)
+        given_values = cast("list[str]", line.given.setdefault(option.field, []))
+        given_values.append(value)
     else:
         line.given[option.field] = value
     return True

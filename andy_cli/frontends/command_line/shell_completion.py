@@ -89,7 +89,9 @@ complete -c andy -f -a '(__andy_offers)'
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
 
-def answer_shell(arguments: Sequence[str], environment: Mapping[str, str], root: TyperGroup) -> int:
+def answer_shell(
+    arguments: Sequence[str], environment: Mapping[str, str], root_command: TyperGroup
+) -> int:
     """Answer a shell's question, or show or install what makes it ask; returns the exit code.
 
     Raises NotImplementedError for questions that Typer has to answer, UsageError for a shell that
@@ -97,7 +99,7 @@ def answer_shell(arguments: Sequence[str], environment: Mapping[str, str], root:
     """
     if environment.get("_ANDY_COMPLETE") == ASKED:
         line = environment.get("_ANDY_COMPLETE_LINE", "")
-        return print_offers(root, line, environment.get("_ANDY_COMPLETE_BREAKS", ""))
+        return print_offers(root_command, line, environment.get("_ANDY_COMPLETE_BREAKS", ""))
     if not arguments or arguments[0] not in (INSTALL, SHOW):
         raise NotImplementedError
     shell = arguments[1] if len(arguments) > 1 else detect_shell(environment)
@@ -126,18 +128,18 @@ def detect_shell(environment: Mapping[str, str]) -> str:
         return Path(environment.get("SHELL", "")).name
 
 
-def install_script(shell: str, home: Path, environment: Mapping[str, str]) -> Path:
+def install_script(shell: str, home_folder: Path, environment: Mapping[str, str]) -> Path:
     """Write the script where the shell finds it, once; returns its file."""
-    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+    config = Path(environment.get("XDG_CONFIG_HOME") or home_folder / ".config")
     file, start, line = {
         "bash": (
-            home / ".bash_completions" / "andy.sh",
-            home / ".bashrc",
-            f". {shlex.quote(str(home / '.bash_completions' / 'andy.sh'))}",
+            home_folder / ".bash_completions" / "andy.sh",
+            home_folder / ".bashrc",
+            f". {shlex.quote(str(home_folder / '.bash_completions' / 'andy.sh'))}",
         ),
         "zsh": (
-            home / ".zfunc" / "_andy",
-            Path(environment.get("ZDOTDIR") or home) / ".zshrc",
+            home_folder / ".zfunc" / "_andy",
+            Path(environment.get("ZDOTDIR") or home_folder) / ".zshrc",
             "fpath+=~/.zfunc; autoload -Uz compinit; compinit",
         ),
         "fish": (config / "fish" / "completions" / "andy.fish", None, ""),
@@ -145,25 +147,29 @@ def install_script(shell: str, home: Path, environment: Mapping[str, str]) -> Pa
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(SCRIPTS[shell], encoding="utf-8")
     if start is not None:
-        before = start.read_text(encoding="utf-8", errors="replace") if start.exists() else ""
-        if line not in before.splitlines():
-            with start.open("a", encoding="utf-8") as opened:
-                opened.write("\n" * (not before.endswith("\n")) * bool(before) + line + "\n")
+        earlier_text = start.read_text(encoding="utf-8", errors="replace") if start.exists() else ""
+        if line not in earlier_text.splitlines():
+            with start.open("a", encoding="utf-8") as start_file:
+                start_file.write(
+                    "\n" * (not earlier_text.endswith("\n")) * bool(earlier_text) + line + "\n"
+                )
     return file
 
 
-def print_offers(root: TyperGroup, line: str, breaks: str) -> int:
+def print_offers(root_command: TyperGroup, line: str, breaks: str) -> int:
     """Print what the last word of the line could become; returns the exit code.
 
     At `breaks` bash takes one word of ours for several and wants the end of the last alone.
     """
     words, last_word = split_line(line)
-    offers_found = complete_word(root, words, last_word)
+    offers_found = complete_word(root_command, words, last_word)
     if offers_found is None:
         return FILES
     dropped = 0
     if not find_open_quote(line):
-        dropped = max((last_word.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
+        dropped = max(
+            (last_word.rfind(character) + 1 for character in ":=" if character in breaks), default=0
+        )
     for value, about in offers_found:
         meaning = " ".join(about.split())
         sys.stdout.write(f"{value[dropped:]}\t{meaning}\n" if meaning else f"{value[dropped:]}\n")
@@ -223,9 +229,11 @@ class WordPosition:
             self.arguments += 1
 
 
-def complete_word(root: TyperGroup, words: Sequence[str], last_word: str) -> list[Offer] | None:
+def complete_word(
+    root_command: TyperGroup, words: Sequence[str], last_word: str
+) -> list[Offer] | None:
     """List what the last word could become behind these; None where any file could stand."""
-    position = WordPosition(root)
+    position = WordPosition(root_command)
     for word in words:
         position.pass_word(word)
     command = position.command
@@ -235,7 +243,7 @@ def complete_word(root: TyperGroup, words: Sequence[str], last_word: str) -> lis
         return complete_option(command, last_word)
     if isinstance(command, TyperGroup):
         names = begin_with(list_commands(command), last_word)
-        if command is root and (position.arguments or not names):
+        if command is root_command and (position.arguments or not names):
             return None  # what is no command of andy itself is a prompt
         return names
     return complete_argument(command, position.arguments, last_word)
@@ -283,8 +291,8 @@ def find_option(command: TyperCommand | TyperGroup, name: str) -> TyperOption | 
 def list_options(command: TyperCommand | TyperGroup) -> Iterator[Offer]:
     for parameter in command.params:
         if isinstance(parameter, TyperOption) and not parameter.hidden:
-            for flag in (*parameter.opts, *parameter.secondary_opts):
-                yield flag, parameter.help or ""
+            for flag_name in (*parameter.opts, *parameter.secondary_opts):
+                yield flag_name, parameter.help or ""
     yield "--help", "Show this message and exit."
 
 

@@ -22,21 +22,23 @@ class DebugPart(NamedTuple):
     """One line in, one line out without its id; raises ValueError or TypeError in words."""
 
 
-def cut_pieces(record: Record, cut: ChunkCut) -> Iterator[str]:
+def cut_pieces(record: Record, chunk_cut: ChunkCut) -> Iterator[str]:
     """The record's `chunks`, or its `text`, cut as asked."""
-    given = record.get("chunks")
-    parts = (
-        [str(chunk) for chunk in given] if isinstance(given, list) else [text_of(record, "text")]
+    given_chunks = record.get("chunks")
+    text_parts = (
+        [str(chunk) for chunk in given_chunks]
+        if isinstance(given_chunks, list)
+        else [text_of(record, "text")]
     )
-    if cut.size <= 0 and cut.seed < 0:
-        yield from parts
+    if chunk_cut.size <= 0 and chunk_cut.seed < 0:
+        yield from text_parts
         return
-    text, at = "".join(parts), 0
-    cuts = random.Random(cut.seed)
-    while at < len(text):
-        size = cut.size if cut.size > 0 else cuts.randint(1, 12)
-        yield text[at : at + size]
-        at += size
+    text, position = "".join(text_parts), 0
+    random_cuts = random.Random(chunk_cut.seed)
+    while position < len(text):
+        size = chunk_cut.size if chunk_cut.size > 0 else random_cuts.randint(1, 12)
+        yield text[position : position + size]
+        position += size
 
 
 def text_of(record: Record, key: str) -> str:

@@ -13,15 +13,17 @@ from andy_cli.frontends.debug import parts
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart
 
 
-def answer_lines(name: str, cut: ChunkCut) -> int:
+def answer_lines(name: str, chunk_cut: ChunkCut) -> int:
     """Answer each line of stdin on stdout; returns the exit code."""
-    known = {part.name: part for part in discover(parts, DebugPart, "PART")}
-    if name not in known:
-        raise UsageError(f"There is no part {name!r}.", f"The parts are: {', '.join(known)}.")
-    return answer_each(known[name], cut)
+    parts_by_name = {part.name: part for part in discover(parts, DebugPart, "PART")}
+    if name not in parts_by_name:
+        raise UsageError(
+            f"There is no part {name!r}.", f"The parts are: {', '.join(parts_by_name)}."
+        )
+    return answer_each(parts_by_name[name], chunk_cut)
 
 
-def answer_each(part: DebugPart, cut: ChunkCut) -> int:
+def answer_each(debug_part: DebugPart, chunk_cut: ChunkCut) -> int:
     code = 0
     for line in sys.stdin:
         if not line.strip():
@@ -30,9 +32,9 @@ def answer_each(part: DebugPart, cut: ChunkCut) -> int:
             record = json.loads(line)
             if not isinstance(record, dict):
                 raise TypeError("a line holds one JSON object")
-            out = {"id": record.get("id"), **part.answer(record, cut)}
+            answer = {"id": record.get("id"), **debug_part.answer(record, chunk_cut)}
         except (ValueError, TypeError, RecursionError) as error:
-            out, code = {"id": None, "error": str(error)}, 1
-        sys.stdout.write(json.dumps(out, ensure_ascii=True) + "\n")
+            answer, code = {"id": None, "error": str(error)}, 1
+        sys.stdout.write(json.dumps(answer, ensure_ascii=True) + "\n")
     sys.stdout.flush()
     return code

@@ -55,9 +55,9 @@ async def look_around(settings: Settings) -> list[Finding]:
     folder = Path.cwd().resolve()
     until = asyncio.get_running_loop().time() + PATIENCE
     try:
-        known = servers(settings, folder)
+        known_servers = servers(settings, folder)
     except AndyError as error:
-        known = []
+        known_servers = []
         broken = [Finding("mcp", "fail", str(error), error.hint)]
     else:
         broken = []
@@ -66,43 +66,45 @@ async def look_around(settings: Settings) -> list[Finding]:
         asyncio.create_task(
             check_in_time(f"mcp {server.name}", check_server(server), suggest_fix(server), until)
         )
-        for server in known
+        for server in known_servers
     ]
-    found = await about_models
-    return [*found, *broken, *await gather_findings(about_servers)]
+    model_findings = await about_models
+    return [*model_findings, *broken, *await gather_findings(about_servers)]
 
 
 async def check_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
-    chosen, found = await find_endpoints(settings, PATIENCE)
+    chosen, endpoints = await find_endpoints(settings, PATIENCE)
     looks = [
         asyncio.create_task(
             check_in_time(
                 f"model {endpoint.endpoint.provider}",
-                check_endpoint(endpoint, settings, folder, used=endpoint is chosen),
+                check_endpoint(endpoint, settings, folder, is_used=endpoint is chosen),
                 "andy models list",
                 until,
             )
         )
-        for endpoint in ([chosen] if chosen else []) + found.others
+        for endpoint in ([chosen] if chosen else []) + endpoints.others
     ]
-    return [*found.findings, *await gather_findings(looks)]
+    return [*endpoints.findings, *await gather_findings(looks)]
 
 
 async def gather_findings(looks: Iterable[Awaitable[Finding]]) -> list[Finding]:
     return list(await asyncio.gather(*looks))
 
 
-async def check_in_time(subject: str, look: Awaitable[Finding], fix: str, until: float) -> Finding:
+async def check_in_time(
+    subject: str, check_coroutine: Awaitable[Finding], suggested_fix: str, until: float
+) -> Finding:
     """Wait for a check, or report that it did not end in time."""
-    task = asyncio.ensure_future(look)
+    task = asyncio.ensure_future(check_coroutine)
     left = until - asyncio.get_running_loop().time()
-    done, _ = await asyncio.wait([task], timeout=max(0.1, left))
-    if done:
+    finished, _ = await asyncio.wait([task], timeout=max(0.1, left))
+    if finished:
         return task.result()
     # What it started is ended, for a moment: a server that will not go is not waited for.
     task.cancel()
     await asyncio.wait([task], timeout=1.0)
-    return Finding(subject, "fail", f"no answer within {PATIENCE:g} seconds", fix)
+    return Finding(subject, "fail", f"no answer within {PATIENCE:g} seconds", suggested_fix)
 
 
 async def check_server(server: McpServer) -> Finding:

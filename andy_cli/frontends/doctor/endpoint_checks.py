@@ -56,16 +56,18 @@ async def find_endpoints(settings: Settings, patience: float) -> tuple[Chosen | 
         async with asyncio.timeout(patience):
             chosen = await select.choose_model(settings)
     except TimeoutError:
-        late = f"none is known after {patience:g} seconds"
-        endpoints.findings.append(Finding("model", "fail", late, "andy models list"))
+        timeout_message = f"none is known after {patience:g} seconds"
+        endpoints.findings.append(Finding("model", "fail", timeout_message, "andy models list"))
     except AndyError as error:
-        first, _, more = str(error).partition("\n")
-        fix = error.hint or ("pip install 'andy-cli[local]'" if more else "andy models list")
-        endpoints.findings.append(Finding("model", "fail", first, fix))
-    seen = {chosen.endpoint.base_url} if chosen else set()
+        first, _, further_lines = str(error).partition("\n")
+        suggested_fix = error.hint or (
+            "pip install 'andy-cli[local]'" if further_lines else "andy models list"
+        )
+        endpoints.findings.append(Finding("model", "fail", first, suggested_fix))
+    seen_addresses = {chosen.endpoint.base_url} if chosen else set()
     for other in [*map(choose_served, await servers), *choose_keyed()]:
-        if other.endpoint.base_url not in seen:
-            seen.add(other.endpoint.base_url)
+        if other.endpoint.base_url not in seen_addresses:
+            seen_addresses.add(other.endpoint.base_url)
             endpoints.others.append(other)
     return chosen, endpoints
 
@@ -87,61 +89,77 @@ def choose_keyed() -> Iterator[Chosen]:
             yield Chosen(endpoint, provider, f"{name} is set")
 
 
-async def check_endpoint(chosen: Chosen, settings: Settings, folder: Path, used: bool) -> Finding:
+async def check_endpoint(
+    chosen: Chosen, settings: Settings, folder: Path, is_used: bool
+) -> Finding:
     """Ask one server what it has, and hold its window against andy's prompt."""
     endpoint = chosen.endpoint
     subject = f"model {endpoint.provider}"
-    mark = f"used ({chosen.why})" if used else "not used"
+    usage_note = f"used ({chosen.why})" if is_used else "not used"
     if not endpoint.base_url:
-        return await check_inner_model(chosen, settings, subject, mark)
-    where = f"{endpoint.model or 'no model'} at {show_url(endpoint.base_url)}, {mark}"
+        return await check_inner_model(chosen, settings, subject, usage_note)
+    described_server = (
+        f"{endpoint.model or 'no model'} at {show_url(endpoint.base_url)}, {usage_note}"
+    )
     listing = await select.listing_at(endpoint, settings)
     latency = f"{1000 * listing.seconds:.0f} ms"
     # What nobody uses is worth a warning and no failure.
-    bad: Grade = "fail" if used else "warn"
+    bad_grade: Grade = "fail" if is_used else "warn"
     if listing.problem:
         return Finding(
-            subject, bad, f"{where}: {listing.problem}", suggest_fix(chosen, listing.status)
+            subject,
+            bad_grade,
+            f"{described_server}: {listing.problem}",
+            suggest_fix(chosen, listing.status),
         )
     models = listing.models
     if is_missing(endpoint, models):
-        fix = (
+        suggested_fix = (
             f"ollama pull {endpoint.model}" if endpoint.provider == "ollama" else "andy models list"
         )
-        return Finding(subject, bad, f"{where}: it has no such model", fix)
+        return Finding(
+            subject, bad_grade, f"{described_server}: it has no such model", suggested_fix
+        )
     record = await make_model_record(chosen, models, settings)
     size = await measure_prompt(chosen, str(record["dialect"]), settings, folder)
     facts = [
-        f"{where}, {latency}",
+        f"{described_server}, {latency}",
         format_count(len(models), "model") if models else "lists no models",
     ]
     facts += [f"dialect {record['dialect']}", describe_native_tools(record)]
     return judge_window(
-        subject, bad, facts, record["context"], size, suggest_larger_window(endpoint)
+        subject, bad_grade, facts, record["context"], size, suggest_larger_window(endpoint)
     )
 
 
 def judge_window(
-    subject: str, bad: Grade, facts: Sequence[str], context: object, size: int, fix: str
+    subject: str,
+    bad_grade: Grade,
+    facts: Sequence[str],
+    context: object,
+    size: int,
+    suggested_fix: str,
 ) -> Finding:
-    """Judge if andy's prompt of so many tokens fits the window; `bad` is the grade if not."""
+    """Judge if andy's prompt of so many tokens fits the window; `bad_grade` is the grade if not."""
     if not isinstance(context, int):
         message = ", ".join([*facts, f"context not told, our prompt takes {size}"])
         return Finding(subject, "ok", message)
     message = ", ".join([*facts, f"context {context}, our prompt takes {size}"])
     if size + ROOM > context:
-        return Finding(subject, bad, f"{message}: too small", fix)
+        return Finding(subject, bad_grade, f"{message}: too small", suggested_fix)
     if size > context // 2:
-        return Finding(subject, "warn", f"{message}: tight", fix)
+        return Finding(subject, "warn", f"{message}: tight", suggested_fix)
     return Finding(subject, "ok", message)
 
 
-async def check_inner_model(chosen: Chosen, settings: Settings, subject: str, mark: str) -> Finding:
+async def check_inner_model(
+    chosen: Chosen, settings: Settings, subject: str, usage_note: str
+) -> Finding:
     record = await make_model_record(chosen, (), settings)
-    message = f"{chosen.endpoint.model} inside andy, {mark}, dialect {record['dialect']}"
+    message = f"{chosen.endpoint.model} inside andy, {usage_note}, dialect {record['dialect']}"
     if "size" in record and "not here yet" in str(record.get("weights", "")):
-        pull = f"andy models pull {chosen.endpoint.model}"
-        return Finding(subject, "warn", f"{message}: its weights are not here yet", pull)
+        pull_command = f"andy models pull {chosen.endpoint.model}"
+        return Finding(subject, "warn", f"{message}: its weights are not here yet", pull_command)
     return Finding(subject, "ok", message)
 
 
@@ -156,8 +174,8 @@ def is_missing(endpoint: Endpoint, models: Sequence[str]) -> bool:
 def describe_native_tools(record: dict[str, object]) -> str:
     """Describe if native tools are taken, and what the server was seen to refuse."""
     native = {True: "taken", False: "refused", None: "tried when needed"}
-    taken = record["native_tools"]
-    message = f"native tools {native[taken if isinstance(taken, bool) else None]}"
+    takes_native = record["native_tools"]
+    message = f"native tools {native[takes_native if isinstance(takes_native, bool) else None]}"
     refused = record["server_refuses"]
     left_out = ", ".join(map(str, refused)) if isinstance(refused, list) else ""
     return f"{message}, left out: {left_out}" if left_out else message
@@ -165,13 +183,13 @@ def describe_native_tools(record: dict[str, object]) -> str:
 
 async def measure_prompt(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
     """Tokens, about, of what goes with every request: rules, instructions, tools."""
-    known = {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
+    known_dialects = {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
     client = select.connect_client(chosen, settings, forget=True)
     try:
         message = Instructions(files=find_instruction_files(settings, folder).files)
         registry = Collection(settings, folder).registry
-        spoken = Detected(known[dialect], "")
-        return build_profile(client, spoken, registry, known, folder, message).fixed
+        spoken = Detected(known_dialects[dialect], "")
+        return build_profile(client, spoken, registry, known_dialects, folder, message).fixed
     finally:
         await client.close()
 
@@ -187,5 +205,5 @@ def suggest_fix(chosen: Chosen, status: int) -> str:
 
 
 def suggest_larger_window(endpoint: Endpoint) -> str:
-    fix = WINDOW_COMMANDS.get(endpoint.provider, "andy tools disable NAME")
-    return fix.replace("{model}", endpoint.model)
+    suggested_fix = WINDOW_COMMANDS.get(endpoint.provider, "andy tools disable NAME")
+    return suggested_fix.replace("{model}", endpoint.model)

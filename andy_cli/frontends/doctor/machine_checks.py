@@ -55,25 +55,27 @@ def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
     findings += [Finding("settings", "warn", note, extract_fix(note)) for note in settings.notes]
     if not findings:
         path = config_folder() / "config.toml"
-        there = "" if path.is_file() else ", not there: all at their defaults"
-        findings.append(Finding("settings", "ok", f"{path}{there}"))
+        missing_note = "" if path.is_file() else ", not there: all at their defaults"
+        findings.append(Finding("settings", "ok", f"{path}{missing_note}"))
     return settings, findings
 
 
 def look_at_instructions(settings: Settings) -> list[Finding]:
     """Name the files like AGENTS.md that models are told, and those that they are not."""
-    found = find_instruction_files(settings, Path.cwd())
-    findings = [Finding("instructions", "warn", note, extract_fix(note)) for note in found.notes]
-    if found.files:
-        names = ", ".join(file.name for file in found.files)
+    instructions = find_instruction_files(settings, Path.cwd())
+    findings = [
+        Finding("instructions", "warn", note, extract_fix(note)) for note in instructions.notes
+    ]
+    if instructions.files:
+        names = ", ".join(file.name for file in instructions.files)
         findings.append(Finding("instructions", "ok", names))
     return findings
 
 
 def extract_fix(note: str) -> str:
     """The command that a sentence names, if it does."""
-    _, _, rest = note.partition("`")
-    command, end, _ = rest.partition("`")
+    _, _, after_backtick = note.partition("`")
+    command, end, _ = after_backtick.partition("`")
     return command if end else ""
 
 
@@ -94,7 +96,7 @@ def look_at_rules(settings: Settings) -> list[Finding]:
     except UsageError as error:
         return [*findings, Finding("rules", "fail", str(error), EDIT)]
     idle_rules = find_unreachable_rules(rules, [tool.name for tool in tools.registry])
-    findings += [Finding("rules", "warn", rule, EDIT) for rule in idle_rules]
+    findings += [Finding("rules", "warn", idle_rule, EDIT) for idle_rule in idle_rules]
     count = sum(map(len, rules))
     if not idle_rules:
         findings.append(
@@ -116,15 +118,17 @@ def look_at_folder(subject: str, folder: Path) -> Iterator[Finding]:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"andy")
             file.flush()
-        free = shutil.disk_usage(folder).free
+        free_bytes = shutil.disk_usage(folder).free
     except OSError as error:
-        fix = f"ls -ld {folder} {folder.parent}"
-        yield Finding(subject, "fail", f"{folder} cannot be written: {error.strerror}", fix)
+        suggested_fix = f"ls -ld {folder} {folder.parent}"
+        yield Finding(
+            subject, "fail", f"{folder} cannot be written: {error.strerror}", suggested_fix
+        )
         return
-    message = f"{folder}, {free / 10**9:.1f} GB free"
-    if free < FULL:
+    message = f"{folder}, {free_bytes / 10**9:.1f} GB free"
+    if free_bytes < FULL:
         yield Finding(subject, "fail", message, f"du -sh {folder}/*")
-    elif free < TIGHT:
+    elif free_bytes < TIGHT:
         yield Finding(subject, "warn", message, f"du -sh {folder}/*")
     else:
         yield Finding(subject, "ok", message)

@@ -59,10 +59,10 @@ def get_setting(key: str, overrides: Sequence[str], as_json: bool) -> None:
 def find_setting(settings: Settings, key: str) -> dict[str, object]:
     """One setting as a record. Raises UsageError for a key that is none, or that was not set."""
     check_key(key)
-    found = dict(settings.items())
-    if key not in found:
+    current_settings = dict(settings.items())
+    if key not in current_settings:
         raise UsageError(f"{key} is not set.", f"`andy config set {key} VALUE` sets it.")
-    return make_setting_record(key, found[key])
+    return make_setting_record(key, current_settings[key])
 
 
 def set_setting(key: str, value: str) -> None:
@@ -87,8 +87,8 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
         )
     path = save(key, value)
     current = load()[key]
-    used = current.origin == str(path)
-    return path, "" if used else f"{current.origin} comes before it and is used instead."
+    is_used = current.origin == str(path)
+    return path, "" if is_used else f"{current.origin} comes before it and is used instead."
 
 
 def edit_settings() -> int:
@@ -115,10 +115,10 @@ def find_editor(environment: Mapping[str, str]) -> list[str]:
                 return shlex.split(written)
             except ValueError as error:
                 raise UsageError(f"${name} cannot be read: {error}.") from error
-    found = next((path for name in EDITORS if (path := shutil.which(name))), None)
-    if found is None:
+    editor_path = next((path for name in EDITORS if (path := shutil.which(name))), None)
+    if editor_path is None:
         raise UsageError("There is no editor.", "Set $EDITOR to the command that starts yours.")
-    return [found]
+    return [editor_path]
 
 
 def show_path(as_json: bool) -> None:

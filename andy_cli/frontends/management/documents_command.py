@@ -67,9 +67,9 @@ def remove_folders(written: Sequence[str]) -> None:
     with _open_index() as document_index:
         for path in written:
             folder = Path(path).expanduser().resolve()
-            known = [found.path for found in document_index.folders()]
-            if str(folder) not in known:
-                listed = ", ".join(map(_shorten_path, known)) or "nothing"
+            indexed_paths = [indexed_folder.path for indexed_folder in document_index.folders()]
+            if str(folder) not in indexed_paths:
+                listed = ", ".join(map(_shorten_path, indexed_paths)) or "nothing"
                 raise UsageError(f"{spell_out(path)} is not indexed.", f"There is: {listed}")
             count = document_index.remove(folder)
             sys.stdout.write(
@@ -103,9 +103,9 @@ def _update_index(
     largest = load(overrides).whole("documents.largest_file") * MEGABYTE
     code = 0
     for folder in folders:
-        bar = create_counting_bar(f"indexing {_shorten_path(str(folder))}", "files")
+        progress_bar = create_counting_bar(f"indexing {_shorten_path(str(folder))}", "files")
         try:
-            counts = brought_up_to_date(document_index, folder, largest, bar)
+            counts = brought_up_to_date(document_index, folder, largest, progress_bar)
         except ToolError as error:
             sys.stderr.write(f"andy: {error}\n")
             code = 1
@@ -119,10 +119,12 @@ def _update_index(
 
 
 def _describe_update(folder: Path, counts: IndexingCounts) -> str:
-    parts = [_format_count(counts.files - len(counts.faults)), f"{counts.read} read now"]
-    parts += [f"{counts.gone} gone"] if counts.gone else []
-    lines = [f"{_shorten_path(str(folder))}: {', '.join(parts)}"]
-    lines += [f"  {_shorten_path(path)}: {one_line(why)}" for path, why in counts.faults[:SHOWN]]
+    counted_parts = [_format_count(counts.files - len(counts.faults)), f"{counts.read} read now"]
+    counted_parts += [f"{counts.gone} gone"] if counts.gone else []
+    lines = [f"{_shorten_path(str(folder))}: {', '.join(counted_parts)}"]
+    lines += [
+        f"  {_shorten_path(path)}: {one_line(reason)}" for path, reason in counts.faults[:SHOWN]
+    ]
     if len(counts.faults) > SHOWN:
         lines.append(f"  and {len(counts.faults) - SHOWN} more that could not be read")
     return "\n".join(lines) + "\n"
@@ -133,8 +135,8 @@ def _format_count(files: int) -> str:
 
 
 def _shorten_path(path: str) -> str:
-    home = str(Path.home())
-    return spell_out(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path)
+    home_folder = str(Path.home())
+    return spell_out(f"~{path[len(home_folder) :]}" if path.startswith(f"{home_folder}/") else path)
 
 
 def _format_time(updated: float) -> str:

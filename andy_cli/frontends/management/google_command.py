@@ -46,8 +46,8 @@ def log_in(settings: Settings, client_file: str, part_names: str, browser: bool)
         scope for scope in wanted_scopes if scope not in account.scopes and scope not in scopes.WHO
     ]
     if refused:
-        named = ", ".join(scope.removeprefix(scopes.ADDRESS) for scope in refused)
-        sys.stdout.write(f"Not granted: {named}. What needs it is not offered.\n")
+        refused_names = ", ".join(scope.removeprefix(scopes.ADDRESS) for scope in refused)
+        sys.stdout.write(f"Not granted: {refused_names}. What needs it is not offered.\n")
 
 
 def _find_client(written: str) -> Client:
@@ -55,9 +55,9 @@ def _find_client(written: str) -> Client:
     if written:
         return client_in(Path(written).expanduser())
     try:
-        known = accounts.connected_account()
-        if known is not None:
-            return Client(known.client_id, vault.load_secrets().client_secret)
+        connected = accounts.connected_account()
+        if connected is not None:
+            return Client(connected.client_id, vault.load_secrets().client_secret)
     except ToolError:
         pass  # what is left of a login is no reason not to log in again
     default = config_folder() / "google-client.json"
@@ -73,10 +73,12 @@ async def _connect_by_browser(
     async with redirect.listen():
         question = make_question(settings, client, wanted_scopes, redirect.address)
         redirect.expect(partial(code_in, question))
-        opened = _open_browser(question.url)
-        said = "Your browser asks whether andy may. If not, open" if opened else "Open"
-        sys.stdout.write(f"{said} this address in a browser on this machine:\n\n{question.url}\n\n")
-        if not opened:
+        is_opened = _open_browser(question.url)
+        instruction = "Your browser asks whether andy may. If not, open" if is_opened else "Open"
+        sys.stdout.write(
+            f"{instruction} this address in a browser on this machine:\n\n{question.url}\n\n"
+        )
+        if not is_opened:
             sys.stdout.write("In a browser elsewhere it works with --no-browser.\n")
         sys.stdout.flush()
         code = await _wait_for_code(redirect, settings.number("google.login_timeout"))
@@ -128,25 +130,25 @@ def _open_browser(url: str) -> bool:
 def _describe_account(account: GoogleAccount) -> str:
     email = f" as {one_line(account.email)}" if account.email else ""
     part_names = ", ".join(scopes.in_words(account.scopes)) or "nothing"
-    kept = "the system's keyring" if account.kept == "keyring" else login_file()
-    return f"{email}, for {part_names}. The login is kept in {kept}."
+    storage = "the system's keyring" if account.kept == "keyring" else login_file()
+    return f"{email}, for {part_names}. The login is kept in {storage}."
 
 
 def log_out(settings: Settings) -> None:
     """End the login at Google and here. Raises AndyError."""
     try:
-        there = accounts.connected_account() is not None
+        was_connected = accounts.connected_account() is not None
     except ToolError:
-        there = True
-    if not there:
+        was_connected = True
+    if not was_connected:
         sys.stdout.write("Google was not connected.\n")
         return
-    left = asyncio.run(withdraw_login(settings))
+    withdrawal_fault = asyncio.run(withdraw_login(settings))
     vault.forget_login()
     sys.stdout.write("Google is not connected any more; the login is deleted here.\n")
-    if left:
+    if withdrawal_fault:
         sys.stdout.write(
-            f"At Google it may still be there ({left}) "
+            f"At Google it may still be there ({withdrawal_fault}) "
             "Take it out at https://myaccount.google.com/permissions.\n"
         )
 

@@ -40,14 +40,17 @@ class NewServer:
 def add_server(new_server: NewServer) -> None:
     file = find_file(new_server.scope)
     if new_server.source:
-        taken = entries(Path(new_server.source))
+        source_entries = entries(Path(new_server.source))
         chosen = {
-            name: server for name, server in taken.items() if new_server.name in ("all", name)
+            name: server
+            for name, server in source_entries.items()
+            if new_server.name in ("all", name)
         }
         if not chosen:
-            named = ", ".join(taken) or "none"
+            source_names = ", ".join(source_entries) or "none"
             raise UsageError(
-                f"{new_server.source} has no server {new_server.name!r}.", f"There are: {named}."
+                f"{new_server.source} has no server {new_server.name!r}.",
+                f"There are: {source_names}.",
             )
         for name, server in chosen.items():
             keep(name, server if isinstance(server, dict) else {}, file)
@@ -78,15 +81,15 @@ def make_entry(new_server: NewServer) -> Mapping[str, object]:
     if remote:
         headers = split_pairs(new_server.header, ":", "--header")
         return {"type": "http", "url": first, **({"headers": headers} if headers else {})}
-    env = split_pairs(new_server.env, "=", "--env")
+    environment = split_pairs(new_server.env, "=", "--env")
     entry: dict[str, object] = {"command": first, "args": list(new_server.words[1:])}
-    return {**entry, **({"env": env} if env else {})}
+    return {**entry, **({"env": environment} if environment else {})}
 
 
-def split_pairs(given: Sequence[str], between: str, flag: str) -> dict[str, str]:
-    split = [pair.partition(between) for pair in given]
-    if any(not sign for _, sign, _ in split):
-        raise UsageError(f"{flag} takes NAME{between}VALUE.")
+def split_pairs(given_texts: Sequence[str], between: str, flag_name: str) -> dict[str, str]:
+    split = [given_text.partition(between) for given_text in given_texts]
+    if any(not separator for _, separator, _ in split):
+        raise UsageError(f"{flag_name} takes NAME{between}VALUE.")
     return {name.strip(): value.strip() for name, _, value in split}
 
 
@@ -142,8 +145,8 @@ def load_servers() -> list[McpServer]:
 def find_server(name: str) -> McpServer:
     servers_found = {server.name: server for server in load_servers()}
     if name not in servers_found:
-        there = ", ".join(servers_found) or "none"
-        raise UsageError(f"There is no server {name!r}.", f"There are: {there}.")
+        server_names = ", ".join(servers_found) or "none"
+        raise UsageError(f"There is no server {name!r}.", f"There are: {server_names}.")
     return servers_found[name]
 
 

@@ -120,8 +120,8 @@ def _check_listed(chosen: Chosen, listed: Sequence[str]) -> None:
     if not listed or not is_loopback(endpoint.base_url):
         return
     if not {endpoint.model, f"{endpoint.model}:latest"}.intersection(listed):
-        where = f"{endpoint.provider} at {show_url(endpoint.base_url)}"
-        raise UsageError(f"{where} has no model {endpoint.model!r}.", HINT)
+        server_name = f"{endpoint.provider} at {show_url(endpoint.base_url)}"
+        raise UsageError(f"{server_name} has no model {endpoint.model!r}.", HINT)
 
 
 def _choose_dialects(
@@ -135,19 +135,21 @@ def _choose_dialects(
     known_dialects: Mapping[str, Dialect] = {
         dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")
     }
-    wanted = settings["dialect"]
-    if wanted.value != "auto":
-        return describe_detection(str(wanted.value), wanted.origin, known_dialects), None
+    dialect_setting = settings["dialect"]
+    if dialect_setting.value != "auto":
+        return describe_detection(
+            str(dialect_setting.value), dialect_setting.origin, known_dialects
+        ), None
     model, all_dialects = chosen.endpoint.model, known_dialects.values()
-    takes = () if _takes_native(chosen, server_facts, learned) is False else ("tools",)
-    detected = choose_dialect(model, template, takes, all_dialects, learned)
+    capabilities = () if _takes_native(chosen, server_facts, learned) is False else ("tools",)
+    detected = choose_dialect(model, template, capabilities, all_dialects, learned)
     if detected.dialect.name != NATIVE:
         return detected, None
     if learned.dialect != NATIVE:
-        why = "tools are offered until its server refuses them"
+        reason = "tools are offered until its server refuses them"
         if "tools" in server_facts.capabilities:
-            why = "its server says it takes tools"
-        detected = Detected(detected.dialect, why)
+            reason = "its server says it takes tools"
+        detected = Detected(detected.dialect, reason)
     return detected, choose_dialect(model, template, (), all_dialects)
 
 
@@ -186,7 +188,7 @@ def _format_value(name: str, value: object) -> str:
     if name == "size" and isinstance(value, int):
         return f"{value / 10**6:.0f} MB"
     if isinstance(value, dict):
-        held = ", held," if value.get("constrained") else ""
+        held_note = ", held," if value.get("constrained") else ""
         words = "{right} of {tasks} tasks with {dialect}{held} on {on}, {tokens} tokens"
-        return words.format(**value, held=held)
+        return words.format(**value, held=held_note)
     return str(value)

@@ -21,31 +21,36 @@ async def _print_models(options: Options, as_json: bool) -> None:
     settings = options.settings()
     try:
         chosen = await select.choose_model(settings)
-        used, why = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
+        model_in_use, reason = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
     except UsageError:
-        used, why = "", ""
+        model_in_use, reason = "", ""
     rows = await find_models(settings)
-    if used and used not in [name for name, _ in rows]:
-        rows.insert(0, (used, why))
+    if model_in_use and model_in_use not in [name for name, _ in rows]:
+        rows.insert(0, (model_in_use, reason))
     if as_json:
         print_json(
             [
-                {"name": name, "where": where, "used": name == used, "why": why * (name == used)}
-                for name, where in rows
+                {
+                    "name": name,
+                    "where": address,
+                    "used": name == model_in_use,
+                    "why": reason * (name == model_in_use),
+                }
+                for name, address in rows
             ]
         )
         return
-    print_table([("*" if name == used else " ", name, where) for name, where in rows])
-    if used:
-        sys.stdout.write(f"\n* is used: {why}\n")
+    print_table([("*" if name == model_in_use else " ", name, address) for name, address in rows])
+    if model_in_use:
+        sys.stdout.write(f"\n* is used: {reason}\n")
 
 
 async def find_models(settings: Settings) -> list[tuple[str, str]]:
     """The models that can be used here, as `PROVIDER:NAME`, and where each is."""
     rows = [
-        (f"{found.provider}:{model}", found.base_url)
-        for found in await discovery.scan_servers(settings)
-        for model in found.models
+        (f"{server.provider}:{model}", server.base_url)
+        for server in await discovery.scan_servers(settings)
+        for model in server.models
     ]
     rows += [(f"local:{name}", "on this machine") for name in weights.available()]
     rows += [(name, "here after `andy models pull`") for name in _list_missing()]

@@ -21,43 +21,43 @@ def add_file(file: Path, instead: bool) -> None:
     """Copy a file of tools to where andy looks for them, if it can be loaded."""
     try:
         text = file.read_bytes()
-        found = tools_in(file)
+        tools = tools_in(file)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
     except Exception as error:
         # Somebody's code: it is run to be loaded.
         raise UsageError(f"{file} cannot be loaded: {describe_fault(error)}.") from error
-    if not found:
+    if not tools:
         raise UsageError(f"{file} holds no tool.", "A tool is a function with @tool(...) above it.")
-    there = user_folder() / file.name
-    if there.exists() and there.read_bytes() != text and not instead:
-        raise UsageError(f"{there} exists and is another.", "Give --replace to replace it.")
+    target_file = user_folder() / file.name
+    if target_file.exists() and target_file.read_bytes() != text and not instead:
+        raise UsageError(f"{target_file} exists and is another.", "Give --replace to replace it.")
     try:
-        replace_file(there, text)
+        replace_file(target_file, text)
     except OSError as error:
-        raise UsageError(f"{there} cannot be written: {error.strerror}.") from error
-    for tool in found:
+        raise UsageError(f"{target_file} cannot be written: {error.strerror}.") from error
+    for tool in tools:
         print_line(f"{tool.name} ({tool.effect}): {tool.description}")
-    print_line(f"Kept in {there}.")
+    print_line(f"Kept in {target_file}.")
 
 
 def disable_tool(name: str) -> None:
     """Take a tool away, by name or pattern; models do not hear of it any more."""
-    off = load().texts("tools.disabled")
-    if "*" not in name and name not in off:
+    disabled_tools = load().texts("tools.disabled")
+    if "*" not in name and name not in disabled_tools:
         find_tool(name)
-    print_line(
-        f"{name} is off, by {save('tools.disabled', [*off, *([name] * (name not in off))])}."
-    )
+    added = [] if name in disabled_tools else [name]
+    path = save("tools.disabled", [*disabled_tools, *added])
+    print_line(f"{name} is off, by {path}.")
 
 
 def enable_tool(name: str) -> None:
-    off = load().texts("tools.disabled")
-    if name not in off:
+    disabled_names = load().texts("tools.disabled")
+    if name not in disabled_names:
         raise UsageError(
-            f"{name} is not switched off.", f"Switched off: {', '.join(off) or 'none'}."
+            f"{name} is not switched off.", f"Switched off: {', '.join(disabled_names) or 'none'}."
         )
-    path = save("tools.disabled", [disabled for disabled in off if disabled != name])
+    path = save("tools.disabled", [disabled for disabled in disabled_names if disabled != name])
     print_line(f"{name} is on, by {path}.")
 
 
@@ -68,8 +68,8 @@ def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
     tool = find_tool(name, tools)
     if tool.effect is Effect.PROTOCOL:
         raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
-    made = map_call(name, parse_arguments(values), tools.functions, tools.harmless)
-    problems = made.problems or tools.check(name, made.calls[0].arguments)
+    mapped = map_call(name, parse_arguments(values), tools.functions, tools.harmless)
+    problems = mapped.problems or tools.check(name, mapped.calls[0].arguments)
     if problems:
         raise UsageError(
             "; ".join(
@@ -79,10 +79,12 @@ def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
             + ".",
             f"`andy tools info {name}` shows its parameters.",
         )
-    call = ToolCall("test", name, made.calls[0].arguments)
+    call = ToolCall("test", name, mapped.calls[0].arguments)
     try:
         claim = tools.claim(call)
-        granted = claim.grants([resolve(path, Path.cwd(), op) for path, op in claim.uses])
+        granted = claim.grants(
+            [resolve(path, Path.cwd(), operation) for path, operation in claim.uses]
+        )
     except ToolError as error:
         raise UsageError(str(error)) from error
     result = asyncio.run(tools.call(call, granted))

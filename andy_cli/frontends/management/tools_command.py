@@ -14,10 +14,10 @@ from andy_cli.toolbox.tool import Tool
 
 def load_tools() -> Registry:
     """All tools; what cannot be loaded is told on stderr."""
-    found = Collection(load(), Path.cwd().resolve())
-    for sentence in found.take_problems():
+    collection = Collection(load(), Path.cwd().resolve())
+    for sentence in collection.take_problems():
         sys.stderr.write(f"andy: {sentence}\n")
-    return found.registry
+    return collection.registry
 
 
 def find_tool(name: str, tools: Registry | None = None) -> Tool:
@@ -25,9 +25,13 @@ def find_tool(name: str, tools: Registry | None = None) -> Tool:
     tools = tools or load_tools()
     tool = tools.get(name)
     if tool is None:
-        close = difflib.get_close_matches(name, [tool.name for tool in tools], n=1)
-        hint = f"Did you mean {close[0]}?" if close else "`andy tools list` shows what there is."
-        raise UsageError(f"There is no tool {name!r}.", hint)
+        close_names = difflib.get_close_matches(name, [tool.name for tool in tools], n=1)
+        nearest_hint = (
+            f"Did you mean {close_names[0]}?"
+            if close_names
+            else "`andy tools list` shows what there is."
+        )
+        raise UsageError(f"There is no tool {name!r}.", nearest_hint)
     return tool
 
 

@@ -13,15 +13,15 @@ class CountingClient(ForwardingClient):
     """Every reply ends with a usage: the server's own, else our estimate."""
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        told, written = False, 0
+        was_told, written = False, 0
         async with closing_stream(self._client.reply(request)) as chunks:
             async for chunk in chunks:
-                told = told or (chunk.usage is not None and any(chunk.usage))
+                was_told = was_told or (chunk.usage is not None and any(chunk.usage))
                 written += tokens(chunk.text + chunk.reasoning)
                 if chunk.call:
                     written += tokens(chunk.call.name + chunk.call.arguments)
                 yield chunk
-        if not told:
+        if not was_told:
             yield Chunk(usage=Usage(estimate_request(request), written))
 
 

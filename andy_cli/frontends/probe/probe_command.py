@@ -90,20 +90,22 @@ def connect_both(
     chosen: Chosen, options: Options, progress: "ProbeProgress"
 ) -> tuple[CountingClient, CountingClient]:
     """Connect to the model twice: held to what it may write, and not."""
-    held, loose = switch_constraints(options)
-    client = CountingClient(select.connect_client(chosen, held, progress.tell, forget=True))
+    held_settings, loose_settings = switch_constraints(options)
+    client = CountingClient(
+        select.connect_client(chosen, held_settings, progress.tell, forget=True)
+    )
     if chosen.provider.connect:
         return client, client  # its weights are loaded once
-    free = select.connect_client(chosen, loose, progress.tell, forget=True)
-    return client, CountingClient(free)
+    loose_client = select.connect_client(chosen, loose_settings, progress.tell, forget=True)
+    return client, CountingClient(loose_client)
 
 
 def switch_constraints(options: Options) -> tuple[Settings, Settings]:
     """The settings, for a server that is asked to hold the model to what it may write, and not."""
-    asked = options.settings().text("constraints") != "off"
-    held = replace(options, set=(*options.set, "constraints=on")) if asked else options
-    loose = replace(options, set=(*options.set, "constraints=off"))
-    return held.settings(), loose.settings()
+    is_wanted = options.settings().text("constraints") != "off"
+    held_options = replace(options, set=(*options.set, "constraints=on")) if is_wanted else options
+    loose_options = replace(options, set=(*options.set, "constraints=off"))
+    return held_options.settings(), loose_options.settings()
 
 
 def describe_measured(trusted: MeasuredTrust) -> str:
@@ -140,8 +142,8 @@ def keep_result(
 
 def find_help_of_constraints(rows: Sequence[ProbeRow], winner: ProbeRow) -> bool | None:
     """Find out if the model did better when it was held; None where that made no row of its own."""
-    tried = any(row.protocol == winner.protocol and row.way.held for row in rows)
-    return winner.way.held if tried else None
+    was_tried = any(row.protocol == winner.protocol and row.way.held for row in rows)
+    return winner.way.held if was_tried else None
 
 
 def _shows_native(row: ProbeRow) -> bool | None:
@@ -163,8 +165,8 @@ def _make_cells(rows: Sequence[ProbeRow], winner: ProbeRow | None) -> Iterator[t
             right = f"{row.right} of {len(row.outcomes)}"
             figures = (right, f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}")
         note = neutralize_text(row.note if len(row.note) <= NOTE else f"{row.note[:NOTE]}…")
-        mark = "*" if row is winner else ""
-        yield (mark, row.way.name, *figures, f"{row.seconds:.1f}", note)
+        winner_mark = "*" if row is winner else ""
+        yield (winner_mark, row.way.name, *figures, f"{row.seconds:.1f}", note)
 
 
 def describe_conclusion(

@@ -181,17 +181,17 @@ def find_fault(task: ProbeTask, turn_events: Sequence[Event]) -> str:
 def compare_calls(wanted_calls: Sequence[WantedCall], calls: Sequence[WantedCall]) -> str:
     """Say which call was made and not wanted, or wanted and not made; else nothing."""
     for call in calls:
-        if not any(_matches_call(call, wanted) for wanted in wanted_calls):
+        if not any(_matches_call(call, wanted_call) for wanted_call in wanted_calls):
             return f"it called {call.tool} with {dict(call.arguments)}"
-    for wanted in wanted_calls:
-        if not any(_matches_call(call, wanted) for call in calls):
-            return f"it did not call {wanted.tool} with {dict(wanted.arguments)}"
+    for wanted_call in wanted_calls:
+        if not any(_matches_call(call, wanted_call) for call in calls):
+            return f"it did not call {wanted_call.tool} with {dict(wanted_call.arguments)}"
     return ""
 
 
 def find_calls_made(turn_events: Sequence[Event]) -> list[WantedCall]:
     """The calls that were carried out."""
-    done = {
+    finished_ids = {
         event.tool_id
         for event in turn_events
         if isinstance(event, events.ToolAnswered) and event.status is Status.SUCCESS
@@ -199,16 +199,16 @@ def find_calls_made(turn_events: Sequence[Event]) -> list[WantedCall]:
     return [
         WantedCall(event.tool_name, event.parameters)
         for event in turn_events
-        if isinstance(event, events.ToolUsed) and event.tool_id in done
+        if isinstance(event, events.ToolUsed) and event.tool_id in finished_ids
     ]
 
 
-def _matches_call(calls: WantedCall, wanted: WantedCall) -> bool:
-    if calls.tool != wanted.tool:
+def _matches_call(calls: WantedCall, wanted_call: WantedCall) -> bool:
+    if calls.tool != wanted_call.tool:
         return False
     written = _drop_defaults(calls.arguments, TOOLS[calls.tool].schema["properties"])
-    return written.keys() == wanted.arguments.keys() and all(
-        _matches_value(written[name], value) for name, value in wanted.arguments.items()
+    return written.keys() == wanted_call.arguments.keys() and all(
+        _matches_value(written[name], value) for name, value in wanted_call.arguments.items()
     )
 
 
@@ -221,14 +221,14 @@ def _drop_defaults(arguments: Arguments, properties: Mapping[str, Schema]) -> Ar
     }
 
 
-def _matches_value(calls: object, wanted: object) -> bool:
+def _matches_value(calls: object, wanted_value: object) -> bool:
     """A text may say more (`Lisbon, Portugal`); everything else is equal and of the same type."""
-    if isinstance(wanted, str):
-        return isinstance(calls, str) and wanted.lower() in calls.lower()
-    if isinstance(wanted, Mapping):
+    if isinstance(wanted_value, str):
+        return isinstance(calls, str) and wanted_value.lower() in calls.lower()
+    if isinstance(wanted_value, Mapping):
         return (
             isinstance(calls, Mapping)
-            and calls.keys() == wanted.keys()
-            and all(_matches_value(calls[name], value) for name, value in wanted.items())
+            and calls.keys() == wanted_value.keys()
+            and all(_matches_value(calls[name], value) for name, value in wanted_value.items())
         )
-    return type(calls) is type(wanted) and calls == wanted
+    return type(calls) is type(wanted_value) and calls == wanted_value

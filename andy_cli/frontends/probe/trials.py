@@ -97,10 +97,10 @@ class ProbeBench(NamedTuple):
     tries: int
     progress: Callable[[str], None] = lambda line: None
 
-    def create_conversation(self, way: ProbedWay, tools: Registry) -> Conversation:
+    def create_conversation(self, probed_way: ProbedWay, tools: Registry) -> Conversation:
         """A new one: no task knows of another."""
-        settings = self.settings(way.protocol)
-        client = self.client if way.held else self.loose_client
+        settings = self.settings(probed_way.protocol)
+        client = self.client if probed_way.held else self.loose_client
         return Conversation(client, tools, Gate(Path.cwd()), settings, Path.cwd())
 
     def settings(self, protocol: str) -> Settings:
@@ -122,13 +122,15 @@ def list_candidates(bench: ProbeBench, family: str) -> list[ProbedWay]:
     """List the notations worth trying, each once; where two are equal, the first is kept."""
     native = [NATIVE] if bench.client.tools else []
     protocols = [*dict.fromkeys([*native, family, *GENERAL])]
-    return [way for protocol in protocols for way in list_ways(bench, protocol)]
+    return [candidate for protocol in protocols for candidate in list_ways(bench, protocol)]
 
 
 def list_ways(bench: ProbeBench, protocol: str) -> list[ProbedWay]:
     """A notation without, and with all that its server can do to hold the model to it."""
     dialect = discover(dialects, Dialect, "DIALECT")
-    holds = any(known.constraint for known in dialect if known.name == protocol)
+    holds = any(
+        known_dialect.constraint for known_dialect in dialect if known_dialect.name == protocol
+    )
     settings = bench.options.settings()
     served = bool(bench.chosen.endpoint.base_url) and settings.text("constraints") != "off"
     return (
@@ -138,21 +140,23 @@ def list_ways(bench: ProbeBench, protocol: str) -> list[ProbedWay]:
     )
 
 
-async def try_in_turn(bench: ProbeBench, ways: Sequence[ProbedWay]) -> list[ProbeRow]:
+async def try_in_turn(bench: ProbeBench, probed_ways: Sequence[ProbedWay]) -> list[ProbeRow]:
     """Try each of them. One that cannot become the best any more is not tried to the end."""
     rows: list[ProbeRow] = []
-    for way in ways:
-        rows.append(await try_way(bench, way, find_best(rows)))
+    for probed_way in probed_ways:
+        rows.append(await try_way(bench, probed_way, find_best(rows)))
     return rows
 
 
-async def try_way(bench: ProbeBench, way: ProbedWay, ahead: ProbeRow | None = None) -> ProbeRow:
+async def try_way(
+    bench: ProbeBench, probed_way: ProbedWay, ahead: ProbeRow | None = None
+) -> ProbeRow:
     """Try all tasks in one notation; `ahead` is the one that did best before it."""
     tasks = TASKS * bench.tries
-    started, row = time.monotonic(), ProbeRow(way)
+    started, row = time.monotonic(), ProbeRow(probed_way)
     for number, task in enumerate(tasks, 1):
-        bench.progress(f"{way.name}  {number} of {len(tasks)}: {task.name}")
-        outcome, usage = await try_task(bench, way, task)
+        bench.progress(f"{probed_way.name}  {number} of {len(tasks)}: {task.name}")
+        outcome, usage = await try_task(bench, probed_way, task)
         total = Usage(*map(sum, zip(row.usage, usage, strict=True)))
         row = row._replace(usage=total, seconds=round(time.monotonic() - started, 1))
         if outcome.error and outcome.error.kind == "no_tools":
@@ -163,21 +167,23 @@ async def try_way(bench: ProbeBench, way: ProbedWay, ahead: ProbeRow | None = No
     return row
 
 
-async def try_task(bench: ProbeBench, way: ProbedWay, task: ProbeTask) -> tuple[TaskOutcome, Usage]:
+async def try_task(
+    bench: ProbeBench, probed_way: ProbedWay, task: ProbeTask
+) -> tuple[TaskOutcome, Usage]:
     """Try one task. Raises the ModelError that every other request would end in too."""
-    chat = bench.create_conversation(way, offer_tools(task))
-    seen = [event async for event in turn(chat, task.said)]
-    error = find_failure(seen)
-    if error and error.kind != "no_tools" and is_hopeless(error, way.protocol):
+    conversation = bench.create_conversation(probed_way, offer_tools(task))
+    turn_events = [event async for event in turn(conversation, task.said)]
+    error = find_failure(turn_events)
+    if error and error.kind != "no_tools" and is_hopeless(error, probed_way.protocol):
         raise error
-    fault = str(error) if error else find_fault(task, seen)
-    return TaskOutcome(task, fault, error), chat.model.usage
+    fault = str(error) if error else find_fault(task, turn_events)
+    return TaskOutcome(task, fault, error), conversation.model.usage
 
 
 def find_stop_reason(row: ProbeRow, left: int, ahead: ProbeRow | None) -> str:
     """Say why so many tasks that are left need not be tried, or nothing."""
     error = row.outcomes[-1].error
-    if error and len(row.outcomes) >= PATIENCE and all(tried.error for tried in row.outcomes):
+    if error and len(row.outcomes) >= PATIENCE and all(outcome.error for outcome in row.outcomes):
         return str(error)
     if ahead and left and _is_beaten(row, left, ahead):
         return "stopped: another does better"
@@ -191,11 +197,11 @@ def _is_beaten(row: ProbeRow, left: int, ahead: ProbeRow) -> bool:
     return row.right + left < ahead.right
 
 
-def find_failure(seen: Sequence[Event]) -> ModelError | None:
+def find_failure(turn_events: Sequence[Event]) -> ModelError | None:
     """Find the error that ended the turn."""
-    code = next((event.exit_code for event in seen if isinstance(event, events.Ended)), 1)
+    code = next((event.exit_code for event in turn_events if isinstance(event, events.Ended)), 1)
     kinds: Mapping[int, type[ModelError]] = {75: TransientError, 77: AuthError}
-    for event in seen:
+    for event in turn_events:
         if isinstance(event, events.Failed) and event.severity == "error":
             error: ModelError = kinds.get(code, ModelError)(event.message, event.hint)
             error.kind = event.kind

@@ -58,14 +58,15 @@ class MeasuredTrust(NamedTuple):
     tried: tuple[TrustAttempt, ...]
 
 
-async def measure_trust(bench: ProbeBench, way: ProbedWay) -> MeasuredTrust:
+async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTrust:
     """Measure what the model is right with. More values are tried once it was right with fewer."""
     trusted: dict[str, int] = {}
     all_attempts: list[TrustAttempt] = []
     for effect in EFFECTS:
         for trial in sorted(select_trials(effect), key=lambda trial: trial.values):
             attempts = [
-                await try_request(bench, way, trial, at) for at in list_requests(bench, trial)
+                await try_request(bench, probed_way, trial, request_index)
+                for request_index in list_requests(bench, trial)
             ]
             all_attempts += attempts
             if sum(attempt.right for attempt in attempts) < BAR * len(attempts):
@@ -83,15 +84,15 @@ def list_requests(bench: ProbeBench, trial: TrustTrial) -> Sequence[int]:
 
 
 async def try_request(
-    bench: ProbeBench, way: ProbedWay, trial: TrustTrial, at: int
+    bench: ProbeBench, probed_way: ProbedWay, trial: TrustTrial, request_index: int
 ) -> TrustAttempt:
     """Make one request and see if the one call carried out is right. Raises ModelError."""
-    text, wanted_values = trial.said[at]
-    bench.progress(f"{way.name}  {trial.effect} with {trial.values} values: {text}")
-    chat = bench.create_conversation(way, offer_trial_tools(trial.values))
-    turn_events = [event async for event in turn(chat, text)]
+    text, wanted_values = trial.said[request_index]
+    bench.progress(f"{probed_way.name}  {trial.effect} with {trial.values} values: {text}")
+    conversation = bench.create_conversation(probed_way, offer_trial_tools(trial.values))
+    turn_events = [event async for event in turn(conversation, text)]
     error = find_failure(turn_events)
-    if error and is_hopeless(error, way.protocol):
+    if error and is_hopeless(error, probed_way.protocol):
         raise error
     return TrustAttempt(trial, text, is_right(trial, wanted_values, turn_events))
 

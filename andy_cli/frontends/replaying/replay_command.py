@@ -104,12 +104,14 @@ def _replay_request(
 
 def _find_file(path: str) -> Path:
     """The file; of a folder the newest capture in it."""
-    found = Path(path).expanduser()
-    if not found.is_dir():
-        return found
-    captures = sorted(found.glob("*.jsonl"))
+    capture_path = Path(path).expanduser()
+    if not capture_path.is_dir():
+        return capture_path
+    captures = sorted(capture_path.glob("*.jsonl"))
     if not captures:
-        raise UsageError(f"There is no capture in {found}.", "They are made with ANDY_DEBUG_RAW.")
+        raise UsageError(
+            f"There is no capture in {capture_path}.", "They are made with ANDY_DEBUG_RAW."
+        )
     return captures[-1]
 
 
@@ -168,8 +170,10 @@ async def _replay_chunks(
 ) -> AsyncGenerator[Chunk, None]:
     """Yield what the client would have yielded for these bytes."""
     reader = reader_at(recorded.address)
-    for piece in recorded.pieces:
-        for chunk in [piece] if isinstance(piece, Chunk) else reader.feed(piece):
+    for recorded_piece in recorded.pieces:
+        for chunk in (
+            [recorded_piece] if isinstance(recorded_piece, Chunk) else reader.feed(recorded_piece)
+        ):
             texts += [chunk.text] if chunk.text else []
             yield chunk
     for chunk in reader.finish():
@@ -218,13 +222,13 @@ def _describe_calls(calls: object) -> Iterator[str]:
 
 def _list_changes(replayed: ReplayedRequest, only_dialect: str) -> Iterator[str]:
     """List how the outcome differs from the one at the time, or from that by all dialects."""
-    before = replayed.recorded.outcome
-    if before is None and only_dialect:
-        before = compile_again(replayed.recorded).outcome
-    if before is None:
+    earlier_outcome = replayed.recorded.outcome
+    if earlier_outcome is None and only_dialect:
+        earlier_outcome = compile_again(replayed.recorded).outcome
+    if earlier_outcome is None:
         return
     for name in COMPARED:
-        earlier, current = _to_json(before.get(name)), _to_json(replayed.outcome[name])
+        earlier, current = _to_json(earlier_outcome.get(name)), _to_json(replayed.outcome[name])
         if earlier != current:
             yield f"  - {name} {earlier}"
             yield f"  + {name} {current}"
@@ -261,9 +265,9 @@ def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
 def _report_damage(capture: RecordedCapture, file: Path) -> int:
     if not capture.damage:
         return 0
-    first, *more = capture.damage
-    rest = f" and {len(more)} more places are bad" if more else ""
-    sys.stderr.write(f"andy: {file} is damaged: {first}{rest}; the rest was replayed.\n")
+    first, *further_damage = capture.damage
+    further_note = f" and {len(further_damage)} more places are bad" if further_damage else ""
+    sys.stderr.write(f"andy: {file} is damaged: {first}{further_note}; the rest was replayed.\n")
     return 2
 
 

@@ -50,8 +50,12 @@ class RecordedModel:
             return
         requests = self._requests.popleft()
         reader = reader_at(requests.address)
-        for piece in requests.pieces:
-            for chunk in [piece] if isinstance(piece, Chunk) else reader.feed(piece):
+        for recorded_piece in requests.pieces:
+            for chunk in (
+                [recorded_piece]
+                if isinstance(recorded_piece, Chunk)
+                else reader.feed(recorded_piece)
+            ):
                 yield chunk
         for chunk in reader.finish():
             yield chunk
@@ -97,10 +101,10 @@ async def _replay_turns(recording: RecordedCapture, as_json: bool) -> int:
     model = RecordedModel(recording.requests, recording.results, text_of(first, "model"))
     settings = load((f"dialect={text_of(first, 'dialect')}",), environment={})
     tools = Registry(_recorded_tools(first, model))
-    chat = Conversation(model, tools, RecordedGate(model), settings, Path.cwd())
+    conversation = Conversation(model, tools, RecordedGate(model), settings, Path.cwd())
     code = 0
     for recorded_turn in recording.turns:
-        async for event in turn(chat, text_of(recorded_turn, "user")):
+        async for event in turn(conversation, text_of(recorded_turn, "user")):
             _print_text(events.as_json(event) if as_json else render_event(event))
             if isinstance(event, events.Ended):
                 code = event.exit_code
@@ -114,14 +118,16 @@ def _recorded_tools(record: Record, model: RecordedModel) -> Iterator[Tool]:
     for entry in listed if isinstance(listed, list) else ():
         function = entry.get("function", {}) if isinstance(entry, dict) else {}
         name = str(function.get("name", ""))
-        known = today.get(name)
-        if known is not None:
-            yield replace(known, run=model.run, unavailable_reason=ready, background=False)
+        known_tool = today.get(name)
+        if known_tool is not None:
+            yield replace(known_tool, run=model.run, unavailable_reason=ready, background=False)
         elif name:
             yield _make_foreign_tool(name, function, model.run)
 
 
-def _make_foreign_tool(name: str, function: Record, run: Callable[[Arguments], Outcome]) -> Tool:
+def _make_foreign_tool(
+    name: str, function: Record, run_tool: Callable[[Arguments], Outcome]
+) -> Tool:
     parameters = function.get("parameters")
     return Tool(
         name=name,
@@ -129,7 +135,7 @@ def _make_foreign_tool(name: str, function: Record, run: Callable[[Arguments], O
         describe=lambda: parameters if isinstance(parameters, dict) else {},
         effect=Effect.READ,
         action=f"use {name}",
-        run=run,
+        run=run_tool,
     )
 
 
@@ -152,5 +158,5 @@ def render_event(event: events.Event) -> str:
     return ""
 
 
-def _print_text(said: str) -> None:
-    sys.stdout.write(neutralize_text(said) + ("\n" if said.startswith("{") else ""))
+def _print_text(text: str) -> None:
+    sys.stdout.write(neutralize_text(text) + ("\n" if text.startswith("{") else ""))

@@ -41,14 +41,14 @@ CODE_THEME = "ansi_dark"
 
 def create_console(plain: bool = False) -> Console:
     """The terminal. `NO_COLOR` means no colour; plain and a dumb terminal also no redrawing."""
-    dumb = plain or os.environ.get("TERM") == "dumb"
+    is_dumb = plain or os.environ.get("TERM") == "dumb"
     return Console(
         file=sys.stdout,
         highlight=False,
         emoji=False,
         theme=THEME,
-        no_color=True if dumb else None,
-        force_terminal=False if dumb else None,
+        no_color=True if is_dumb else None,
+        force_terminal=False if is_dumb else None,
         soft_wrap=False,
     )
 
@@ -131,7 +131,7 @@ class MarkdownPage:
             block.parsed = tokens
             lines = list(Segment.split_lines(console.render(block, options)))
             # rich sets empty lines before and after some kinds of blocks: so we set them all.
-            written = [at for at, line in enumerate(lines) if not is_blank(line)]
+            written = [index for index, line in enumerate(lines) if not is_blank(line)]
             if not written:
                 continue
             if not first:
@@ -157,11 +157,11 @@ def strip_end(line: list[Segment]) -> list[Segment]:
 
 def split_blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     depth, begun = 0, 0
-    for at, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += token.nesting
         if depth == 0:
-            yield list(tokens[begun : at + 1])
-            begun = at + 1
+            yield list(tokens[begun : index + 1])
+            begun = index + 1
 
 
 def count_finished(text: str) -> int:

@@ -35,14 +35,18 @@ def format_action(event: ToolAnswered) -> str:
 
 def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
     """Describe corrections of what the model wrote: "read `file` as `path`"; not the protocol's."""
-    said = []
+    corrections = []
     for change in changes:
-        written, arrow, meant = change.partition(" -> ")
-        if not arrow or meant == tool_name or NOT_WORDS.search(change):
+        written, arrow, meant_name = change.partition(" -> ")
+        if not arrow or meant_name == tool_name or NOT_WORDS.search(change):
             continue
-        said.append(f"read `{written.rpartition(': ')[2]}` as `{meant}`")
-    more = f" and {len(said) - MOST_CORRECTIONS} more" if len(said) > MOST_CORRECTIONS else ""
-    return ", ".join(said[:MOST_CORRECTIONS]) + more
+        corrections.append(f"read `{written.rpartition(': ')[2]}` as `{meant_name}`")
+    more_note = (
+        f" and {len(corrections) - MOST_CORRECTIONS} more"
+        if len(corrections) > MOST_CORRECTIONS
+        else ""
+    )
+    return ", ".join(corrections[:MOST_CORRECTIONS]) + more_note
 
 
 def list_not_done(event: Ended) -> list[str]:
@@ -50,13 +54,15 @@ def list_not_done(event: Ended) -> list[str]:
     return [f"Not done: {entry['action']} ({entry['reason']})" for entry in event.not_done]
 
 
-def find_changed_paragraphs(before: str, after: str) -> str:
+def find_changed_paragraphs(earlier_text: str, later_text: str) -> str:
     """The paragraphs of a text that do not stand in the one before it."""
-    known = {paragraph.strip() for paragraph in before.split("\n\n")}
+    known_paragraphs = {paragraph.strip() for paragraph in earlier_text.split("\n\n")}
     return "\n\n".join(
-        paragraph for paragraph in after.split("\n\n") if paragraph.strip() not in known
+        paragraph
+        for paragraph in later_text.split("\n\n")
+        if paragraph.strip() not in known_paragraphs
     )
 
 
-def format_problem(message: str, hint: str = "") -> str:
-    return f"andy: {message}" + (f"\n  {hint}" if hint else "")
+def format_problem(message: str, advice: str = "") -> str:
+    return f"andy: {message}" + (f"\n  {advice}" if advice else "")

@@ -28,23 +28,23 @@ class DiffLine(NamedTuple):
     text: str
 
 
-def read_diff(diff: str) -> Iterator[DiffLine]:
+def read_diff(diff_text: str) -> Iterator[DiffLine]:
     """The lines of a diff, every character as it is; nothing for an empty one."""
-    old = new = 0
-    for at, line in enumerate(diff.split("\n")):
-        if found := HUNK.fullmatch(line):
-            old, new = int(found[1]), int(found[2])
-            if at:
+    old_number = new_number = 0
+    for index, line in enumerate(diff_text.split("\n")):
+        if hunk := HUNK.fullmatch(line):
+            old_number, new_number = int(hunk[1]), int(hunk[2])
+            if index:
                 yield DiffLine("gap", 0, "...")
         elif line.startswith("+"):
-            yield DiffLine("+", new, line[1:])
-            new += 1
+            yield DiffLine("+", new_number, line[1:])
+            new_number += 1
         elif line.startswith("-"):
-            yield DiffLine("-", old, line[1:])
-            old += 1
+            yield DiffLine("-", old_number, line[1:])
+            old_number += 1
         elif line.startswith(" "):
-            yield DiffLine(" ", new, line[1:])
-            old, new = old + 1, new + 1
+            yield DiffLine(" ", new_number, line[1:])
+            old_number, new_number = old_number + 1, new_number + 1
         elif line.startswith("\\"):
             yield DiffLine("gap", 0, line[1:].strip())
 
@@ -57,14 +57,14 @@ def spell_line(line: DiffLine) -> str:
     return "\t".join(map(spell_out, text.split("\t"))).replace("\t", "→   ")
 
 
-def render_diff(diff: str) -> Iterator[str]:
+def render_diff(diff_text: str) -> Iterator[str]:
     """The diff as plain text, one line for each of it."""
-    lines = [*read_diff(diff)]
+    lines = [*read_diff(diff_text)]
     digits = count_digits(lines)
     for line in lines:
         number = str(line.number or "").rjust(digits)
-        sign = "" if line.sign == "gap" else line.sign
-        yield f"{number} {sign:1} {spell_line(line)}".rstrip()
+        shown_sign = "" if line.sign == "gap" else line.sign
+        yield f"{number} {shown_sign:1} {spell_line(line)}".rstrip()
 
 
 def count_digits(lines: list[DiffLine]) -> int:

@@ -14,13 +14,16 @@ SHORTEST = 5
 def create_download_bar(name: str) -> Progress:
     """Of a download, in bytes."""
     return draw_on_stderr(
-        f"fetching {name} ...", lambda done, total: format_download(name, done, total)
+        f"fetching {name} ...", lambda done_bytes, total: format_download(name, done_bytes, total)
     )
 
 
-def create_counting_bar(work: str, unit: str) -> Progress:
+def create_counting_bar(task_name: str, unit: str) -> Progress:
     """Of work that is counted: `indexing notes  [####      ] 312 of 20000 files`."""
-    return draw_on_stderr(f"{work} ...", lambda done, total: format_count(work, unit, done, total))
+    return draw_on_stderr(
+        f"{task_name} ...",
+        lambda done_count, total: format_count(task_name, unit, done_count, total),
+    )
 
 
 def draw_on_stderr(begins: str, line: Callable[[int, int], str]) -> Progress:
@@ -28,11 +31,11 @@ def draw_on_stderr(begins: str, line: Callable[[int, int], str]) -> Progress:
     terminal = sys.stderr.isatty()
     begun = ended = False
 
-    def draw(done: int, total: int) -> None:
+    def draw(done_count: int, total: int) -> None:
         nonlocal begun, ended
         if terminal and not ended:
-            ended = bool(total) and done >= total
-            sys.stderr.write("\r\x1b[K" + line(done, total) + "\n" * ended)
+            ended = bool(total) and done_count >= total
+            sys.stderr.write("\r\x1b[K" + line(done_count, total) + "\n" * ended)
         elif not terminal and not begun:
             sys.stderr.write(f"{begins}\n")
         begun = True
@@ -41,25 +44,25 @@ def draw_on_stderr(begins: str, line: Callable[[int, int], str]) -> Progress:
     return draw
 
 
-def format_download(name: str, done: int, total: int, columns: int = 0) -> str:
+def format_download(name: str, done_bytes: int, total: int, columns: int = 0) -> str:
     """`fetching smollm2  [##########                    ] 33 of 98 MB`
 
     Where there are so few columns the bar is shorter, or left out.
     """
     if not total:
-        return f"fetching {name}  {done / MEGABYTE:.0f} MB"
-    size = f"{done / MEGABYTE:.0f} of {total / MEGABYTE:.0f} MB"
+        return f"fetching {name}  {done_bytes / MEGABYTE:.0f} MB"
+    size = f"{done_bytes / MEGABYTE:.0f} of {total / MEGABYTE:.0f} MB"
     begins = f"fetching {name}  "
-    room = columns - len(f"{begins}[] {size}") if columns else WIDTH
-    if room < SHORTEST:
+    bar_width = columns - len(f"{begins}[] {size}") if columns else WIDTH
+    if bar_width < SHORTEST:
         return begins + size
-    return f"{begins}{format_bar(done, total, min(WIDTH, room))} {size}"
+    return f"{begins}{format_bar(done_bytes, total, min(WIDTH, bar_width))} {size}"
 
 
-def format_count(work: str, unit: str, done: int, total: int) -> str:
-    return f"{work}  {format_bar(done, total)} {done} of {total} {unit}"
+def format_count(task_name: str, unit: str, done_count: int, total: int) -> str:
+    return f"{task_name}  {format_bar(done_count, total)} {done_count} of {total} {unit}"
 
 
-def format_bar(done: int, total: int, width: int = WIDTH) -> str:
-    full = min(width, width * done // max(total, 1))
-    return f"[{'#' * full}{' ' * (width - full)}]"
+def format_bar(done_count: int, total: int, width: int = WIDTH) -> str:
+    filled_width = min(width, width * done_count // max(total, 1))
+    return f"[{'#' * filled_width}{' ' * (width - filled_width)}]"

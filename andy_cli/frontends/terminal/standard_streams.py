@@ -77,8 +77,8 @@ def mark_output_errors() -> Iterator[None]:
     except BrokenPipeError as error:
         raise ClosedPipeError("") from error
     except OSError as error:
-        hint = "Give it a place where there is room, or read what it prints."
-        raise OutputError(f"The output cannot be written: {error.strerror}.", hint) from error
+        advice = "Give it a place where there is room, or read what it prints."
+        raise OutputError(f"The output cannot be written: {error.strerror}.", advice) from error
 
 
 def prepare_streams() -> None:
@@ -101,10 +101,10 @@ def reserve_descriptor(number: int) -> None:
         os.fstat(number)
     except OSError:
         # Opened the wrong way round: reading fails at 0 as writing does at 1.
-        opened = os.open(os.devnull, os.O_WRONLY if number == 0 else os.O_RDONLY)
-        if opened != number:
-            os.dup2(opened, number)
-            os.close(opened)
+        descriptor = os.open(os.devnull, os.O_WRONLY if number == 0 else os.O_RDONLY)
+        if descriptor != number:
+            os.dup2(descriptor, number)
+            os.close(descriptor)
 
 
 def wrap_stream(
@@ -128,8 +128,8 @@ def wrap_stream(
 
 def choose_encoding(stream: io.TextIOWrapper) -> str:
     """Of a terminal its own; elsewhere UTF-8, or what PYTHONIOENCODING names."""
-    named = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
-    return stream.encoding if named or stream.isatty() else "utf-8"
+    named_encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    return stream.encoding if named_encoding or stream.isatty() else "utf-8"
 
 
 def replace_with_ascii(error: UnicodeError) -> tuple[str, int]:
@@ -139,17 +139,17 @@ def replace_with_ascii(error: UnicodeError) -> tuple[str, int]:
     return "".join(map(transliterate, error.object[error.start : error.end])), error.end
 
 
-def transliterate(sign: str) -> str:
+def transliterate(character: str) -> str:
     """`*` for a bullet, `-` for a horizontal line, `e` for an accented one, else `?`."""
-    if sign in ASCII_GLYPHS:
-        return ASCII_GLYPHS[sign]
+    if character in ASCII_GLYPHS:
+        return ASCII_GLYPHS[character]
     import unicodedata  # a megabyte, and most terminals speak UTF-8
 
-    name = unicodedata.name(sign, "")
+    name = unicodedata.name(character, "")
     if name.startswith("BOX DRAWINGS"):
         if " AND " in name:
             return "+"
         return "|" if name.endswith(("VERTICAL", "UP", "DOWN")) else "-"
-    if unicodedata.combining(sign):
+    if unicodedata.combining(character):
         return ""
-    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() or "?"
+    return unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode() or "?"

@@ -38,13 +38,13 @@ async def show_help(session: ChatSession, argument: str) -> str:
 
 
 def describe_command(command: SlashCommand) -> str:
-    also = ", ".join(f"/{alias}" for alias in command.aliases)
-    return f"{command.usage}  {command.about}" + (f"\nalso: {also}" if also else "")
+    alias_list = ", ".join(f"/{alias}" for alias in command.aliases)
+    return f"{command.usage}  {command.about}" + (f"\nalso: {alias_list}" if alias_list else "")
 
 
 def offer_commands(session: ChatSession | None, typed: str) -> Iterable[Offer]:
-    known = (*command_lookup.list_commands(), *command_lookup.list_added(session).commands)
-    return [(command.name, command.about) for command in known]
+    known_commands = (*command_lookup.list_commands(), *command_lookup.list_added(session).commands)
+    return [(command.name, command.about) for command in known_commands]
 
 
 COMMAND = SlashCommand(

@@ -33,7 +33,7 @@ class PipedInput:
         return line.strip()
 
     @contextlib.contextmanager
-    def working_on(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+    def working_on(self, line: str, stop_work: Callable[[], object]) -> Iterator[None]:
         """Ctrl-C ends the whole: there is no chat to go back to."""
         yield
 
@@ -60,17 +60,17 @@ class TypedInput:
                 if line := (await self._session.prompt_async(PROMPT)).strip():
                     return line
             except KeyboardInterrupt:
-                now = time.monotonic()
-                if now - interrupted < LEAVE_SECONDS:
+                current_time = time.monotonic()
+                if current_time - interrupted < LEAVE_SECONDS:
                     raise EOFError from None
-                interrupted = now
+                interrupted = current_time
                 sys.stdout.write(LEAVE_HINT)
 
     @contextlib.contextmanager
-    def working_on(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
-        """SIGINT, which Ctrl-C sends here, calls `stop` while this lasts."""
+    def working_on(self, line: str, stop_work: Callable[[], object]) -> Iterator[None]:
+        """SIGINT, which Ctrl-C sends here, calls `stop_work` while this lasts."""
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, stop)
+        loop.add_signal_handler(signal.SIGINT, stop_work)
         try:
             yield
         finally:

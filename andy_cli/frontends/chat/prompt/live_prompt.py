@@ -100,17 +100,17 @@ class LivePrompt:
         return line
 
     @contextlib.contextmanager
-    def working_on(self, line: str, stop: Callable[[], object]) -> Iterator[None]:
+    def working_on(self, line: str, stop_work: Callable[[], object]) -> Iterator[None]:
         """Print the line that is worked on; queue what is sent, and let Ctrl-C, Esc and SIGINT
-        call `stop` while this lasts.
+        call `stop_work` while this lasts.
         """
-        self._state.stop = stop
+        self._state.stop = stop_work
         with self._step():
             if self.draws:
                 self._application.erase()
             self._application.drawing = not self._plain
-            shown = line.replace("\n", f"\n{CONTINUED}")
-            self.print_above(f"{PROMPT}{shown}\n" if line else "")
+            shown_line = line.replace("\n", f"\n{CONTINUED}")
+            self.print_above(f"{PROMPT}{shown_line}\n" if line else "")
         try:
             yield
         finally:
@@ -141,7 +141,7 @@ class LivePrompt:
         try:
             return await answer
         finally:
-            said = f"{text}{'' if secret else state.answer.text}".rstrip()
+            dialogue_line = f"{text}{'' if secret else state.answer.text}".rstrip()
             state.ask_user = None
             state.answer.reset()
             self._application.layout.focus(state.typed)
@@ -149,7 +149,7 @@ class LivePrompt:
                 if self.draws:
                     self._application.erase()
                 self._application.drawing = not self._plain or not state.is_working
-                self.print_above(f"{said}\n")
+                self.print_above(f"{dialogue_line}\n")
 
     def show_live(self, lines: Sequence[PromptLine]) -> None:
         """Let these lines stand above the prompt, once something is drawn.
@@ -183,14 +183,14 @@ class LivePrompt:
             self._state.drawn_rows = rows
             self._application.draw()
 
-    def print_above(self, text: str, back: int = 0) -> None:
+    def print_above(self, text: str, rows_back: int = 0) -> None:
         """Print whole lines, in place of so many rows that were printed last.
 
         May be called in any thread. Raises OutputError if the terminal takes nothing any more.
         """
         if threading.get_ident() != self._thread:
             assert self._loop is not None
-            self._loop.call_soon_threadsafe(self.print_above, text, back)
+            self._loop.call_soon_threadsafe(self.print_above, text, rows_back)
             return
         if self._away:
             self._pending += text
@@ -198,8 +198,8 @@ class LivePrompt:
         with self._step():
             if self.draws:
                 self._application.erase()
-            if back:
-                self._output.cursor_up(back)
+            if rows_back:
+                self._output.cursor_up(rows_back)
                 self._output.erase_down()
             if isinstance(self._output, StepwiseOutput):
                 self._output.write_text(text)
@@ -255,11 +255,11 @@ class LivePrompt:
     def _take_early_keys(self, _: Application[None]) -> None:
         """Take what was typed before the prompt was there, when Enter still was a line feed."""
         self._application.before_render -= self._take_early_keys
-        keys = [
+        key_presses = [
             KeyPress(Keys.ControlM) if press.key is Keys.ControlJ else press
             for press in self._application.input.read_keys()
         ]
-        self._application.key_processor.feed_multiple(keys)
+        self._application.key_processor.feed_multiple(key_presses)
         asyncio.get_running_loop().call_soon(self._application.key_processor.process_keys)
 
     def _end(self, _: "asyncio.Task[None]") -> None:

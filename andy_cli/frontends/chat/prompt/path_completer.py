@@ -117,12 +117,12 @@ def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
     from andy_cli.toolbox.files.search.walking import DEEPEST, list_entries
     from andy_cli.toolbox.granted_paths import GrantedPath
 
-    place = GrantedPath(folder.resolve(), folder.resolve())
-    ignored = Ignored(place)
+    granted = GrantedPath(folder.resolve(), folder.resolve())
+    ignored = Ignored(granted)
     waiting: deque[tuple[str, ...]] = deque([()])
     while waiting and time.monotonic() <= deadline:
         try:
-            entries = list_entries(place, waiting.popleft())
+            entries = list_entries(granted, waiting.popleft())
         except ToolError:
             continue
         paths = []
@@ -154,21 +154,21 @@ def find_best(typed: str, paths: list[str]) -> list[str]:
 
 def rank_path(typed_lower: str, letters: re.Pattern[str], path: str) -> tuple[int, int, int] | None:
     """Rank a path, the smallest best: by the way it matches, then its depth, then its length."""
-    whole = path.rstrip("/")
-    name = whole[whole.rfind("/") + 1 :]
+    whole_path = path.rstrip("/")
+    name = whole_path[whole_path.rfind("/") + 1 :]
     if name.startswith(typed_lower):
-        way = 0
+        match_rank = 0
     elif path.startswith(typed_lower):
-        way = 1
+        match_rank = 1
     elif typed_lower in name:
-        way = 2
+        match_rank = 2
     elif typed_lower in path:
-        way = 3
+        match_rank = 3
     elif letters.search(path):
-        way = 4
+        match_rank = 4
     else:
         return None
-    return way, whole.count("/"), len(path) if typed_lower else 0
+    return match_rank, whole_path.count("/"), len(path) if typed_lower else 0
 
 
 def find_outside(typed: str, folder: Path) -> list[str]:

@@ -63,7 +63,9 @@ def build_layout(state: PromptState, output: Output, status: Callable[[], str]) 
     asking = Condition(lambda: state.is_asking)
     search = SearchToolbar()
     typed = build_typed_window(state, output, search.control)
-    menu = Float(CompletionsMenu(max_height=MENU_ROWS, scroll_offset=1), xcursor=True, ycursor=True)
+    completion_menu = Float(
+        CompletionsMenu(max_height=MENU_ROWS, scroll_offset=1), xcursor=True, ycursor=True
+    )
     return Layout(
         HSplit(
             [
@@ -75,7 +77,7 @@ def build_layout(state: PromptState, output: Output, status: Callable[[], str]) 
                     Condition(lambda: bool(split_question(state, output)[0])),
                     wraps=True,
                 ),
-                ConditionalContainer(FloatContainer(typed, [menu]), ~asking),
+                ConditionalContainer(FloatContainer(typed, [completion_menu]), ~asking),
                 ConditionalContainer(build_answer_window(state, output), asking),
                 search,
                 build_text_window(lambda: [(QUIET, status())], Condition(lambda: bool(status()))),
@@ -88,7 +90,7 @@ def build_layout(state: PromptState, output: Output, status: Callable[[], str]) 
 def build_typed_window(state: PromptState, output: Output, search: SearchBufferControl) -> Window:
     """Build the window of the typed line, behind the prompt or a hint."""
     waits_empty = Condition(lambda: state.is_working and not state.typed.text)
-    hint = AfterInput(lambda: choose_hint(output.get_size().columns), style=QUIET)
+    hint_processor = AfterInput(lambda: choose_hint(output.get_size().columns), style=QUIET)
 
     def choose_height() -> Dimension:
         """Room for the menu, which opens inside this window."""
@@ -101,7 +103,7 @@ def build_typed_window(state: PromptState, output: Output, search: SearchBufferC
             input_processors=[
                 HighlightIncrementalSearchProcessor(),
                 HighlightSelectionProcessor(),
-                ConditionalProcessor(hint, waits_empty & ~is_searching),
+                ConditionalProcessor(hint_processor, waits_empty & ~is_searching),
             ],
             include_default_input_processors=False,
             preview_search=True,
@@ -127,22 +129,22 @@ def build_answer_window(state: PromptState, output: Output) -> Window:
 
 
 def build_text_window(
-    text: Callable[[], StyleAndTextTuples], shown: Condition, wraps: bool = False
+    text: Callable[[], StyleAndTextTuples], is_shown: Condition, wraps: bool = False
 ) -> ConditionalContainer:
     control = FormattedTextControl(text)
     window = Window(control, dont_extend_height=True, wrap_lines=wraps)
-    return ConditionalContainer(window, shown)
+    return ConditionalContainer(window, is_shown)
 
 
 def draw_rows_above(state: PromptState) -> StyleAndTextTuples:
     """Draw what is being written, and below it the first queued lines."""
     lines = [*state.live.lines, *draw_queue(state.sent.lines)]
-    return [part for line in lines for part in (*line, ("", "\n"))][:-1]
+    return [fragment for line in lines for fragment in (*line, ("", "\n"))][:-1]
 
 
-def draw_queue(sent: Sequence[str | None]) -> list[StyleAndTextTuples]:
+def draw_queue(sent_lines: Sequence[str | None]) -> list[StyleAndTextTuples]:
     """At most QUEUE_SHOWN lines: the first, and how many more there are."""
-    waiting = [QUEUED_EXIT if line is None else line for line in sent]
+    waiting = [QUEUED_EXIT if line is None else line for line in sent_lines]
     first = waiting if len(waiting) <= QUEUE_SHOWN else waiting[: QUEUE_SHOWN - 1]
     lines: list[StyleAndTextTuples] = [
         [(QUIET, f"queued: {' '.join(line.split())}")] for line in first

@@ -75,8 +75,8 @@ class PromptRenderer(Renderer):
     """Rows of that screen with joined characters; if there was none they mean nothing."""
 
     def render(self, app: Application[object], layout: Layout, is_done: bool = False) -> None:
-        before, joined_before = self.last_rendered_screen, self._joined_rows
-        if before is not None and joined_before:
+        screen_before, joined_before = self.last_rendered_screen, self._joined_rows
+        if screen_before is not None and joined_before:
             # Where the cursor is in such a row is not known.
             self.output.write("\r")
             self._cursor_pos = Point(0, self._cursor_pos.y)
@@ -86,28 +86,28 @@ class PromptRenderer(Renderer):
         rows = screen.data_buffer
         self._joined_rows = frozenset(row for row in rows if has_joined(rows[row]))
         if self._joined_rows:
-            self._draw_joined(screen, before, app.color_depth)
+            self._draw_joined(screen, screen_before, app.color_depth)
 
-    def _draw_joined(self, screen: Screen, before: Screen | None, depth: ColorDepth) -> None:
+    def _draw_joined(self, screen: Screen, screen_before: Screen | None, depth: ColorDepth) -> None:
         """Draw rows with joined characters from their start, each behind the one before it.
 
         Terminals do not agree how wide these are, so that no column behind them is known.
         """
         rows = screen.data_buffer
-        x, y = self._cursor_pos
-        at = y
+        cursor_column, cursor_row = self._cursor_pos
+        current_row = cursor_row
         for row in sorted(self._joined_rows):
-            if before is not None and rows[row] == before.data_buffer[row]:
+            if screen_before is not None and rows[row] == screen_before.data_buffer[row]:
                 continue
-            self._go_to_row(row - at)
+            self._go_to_row(row - current_row)
             self._write_cells(rows[row], find_last_column(rows[row]) + 1, depth)
             self.output.erase_end_of_line()
-            at = row
-        self._go_to_row(y - at)
-        if y in self._joined_rows:
-            self._write_cells(rows[y], x, depth)
+            current_row = row
+        self._go_to_row(cursor_row - current_row)
+        if cursor_row in self._joined_rows:
+            self._write_cells(rows[cursor_row], cursor_column, depth)
         else:
-            self.output.cursor_forward(x)
+            self.output.cursor_forward(cursor_column)
 
     def _go_to_row(self, rows: int) -> None:
         """Move to the start of the row that is so many below this one."""
@@ -116,13 +116,13 @@ class PromptRenderer(Renderer):
         self.output.cursor_up(max(0, -rows))
 
     def _write_cells(self, row: ScreenRow, end: int, depth: ColorDepth) -> None:
-        at = 0
-        while at < end:
-            cell = row[at]
+        column = 0
+        while column < end:
+            cell = row[column]
             assert self._attrs_for_style is not None
             self.output.set_attributes(self._attrs_for_style[cell.style], depth)
             self.output.write(cell.char)
-            at += cell.width or 1
+            column += cell.width or 1
         self.output.reset_attributes()
 
     def forget_rows(self, rows: int) -> None:
@@ -142,15 +142,15 @@ class PromptRenderer(Renderer):
         if (screen := self.last_rendered_screen) is None:
             return 0
         rows = [screen.data_buffer[row] for row in range(self._cursor_pos.y + 1)]
-        ends = [find_last_column(row) for row in rows]
+        last_columns = [find_last_column(row) for row in rows]
         # The blanks before the cursor were never written: they break no line.
-        ends[-1] = min(ends[-1], self._cursor_pos.x)
-        return sum(end // columns for end in ends)
+        last_columns[-1] = min(last_columns[-1], self._cursor_pos.x)
+        return sum(last_column // columns for last_column in last_columns)
 
 
 def find_last_column(row: ScreenRow) -> int:
     """Find the column of the last character; blanks behind it are never written."""
-    return max((at for at, cell in row.items() if cell.char != " "), default=0)
+    return max((column for column, cell in row.items() if cell.char != " "), default=0)
 
 
 def has_joined(row: ScreenRow) -> bool:

@@ -30,15 +30,15 @@ class LiveRows:
         self.height = 0
         """Rows that are taken; at least as many as there are lines."""
 
-    def show(self, lines: Sequence[PromptLine], room: int) -> None:
-        """Show these lines, where there is `room` for so many rows."""
+    def show(self, lines: Sequence[PromptLine], available_rows: int) -> None:
+        """Show these lines, where there is `available_rows` for so many rows."""
         self._lines = lines
         # A row stays empty between what is being written and what is typed.
         needed = len(lines) + (len(lines) > 0)
         if self.height < needed:
             self.height = needed + (STEP - 1 if len(lines) > 1 else 0)
         # More may be typed by now, or the terminal be lower.
-        self.height = min(self.height, max(needed, room + STEP))
+        self.height = min(self.height, max(needed, available_rows + STEP))
 
     def drop_first(self, rows: int) -> None:
         """Give back the first rows, which were printed, together with their lines."""

@@ -78,9 +78,9 @@ class StepwiseOutput(Vt100_Output):
         self.flush()
 
     def set_attributes(self, attrs: Attrs, color_depth: ColorDepth) -> None:
-        wanted = () if attrs == DEFAULT_ATTRS else (attrs, color_depth)
-        if wanted != self._attributes:
-            self._attributes = wanted
+        attributes = () if attrs == DEFAULT_ATTRS else (attrs, color_depth)
+        if attributes != self._attributes:
+            self._attributes = attributes
             super().set_attributes(attrs, color_depth)
 
     def reset_attributes(self) -> None:

@@ -88,24 +88,24 @@ class ActionView:
         """The rows under that line; what they leave out is kept for the key that shows all."""
         display = event.display
         if display.diff:
-            view = DiffView(display.diff)
-            whole = view.render_rows(console.width)
-            rows = fold_end(whole, count_fitting_rows(console), SHOWS_ALL)
-            if len(rows) < len(whole):
-                self._folded.keep_text(event.did, view)
+            diff_view = DiffView(display.diff)
+            all_rows = diff_view.render_rows(console.width)
+            rows = fold_end(all_rows, count_fitting_rows(console), SHOWS_ALL)
+            if len(rows) < len(all_rows):
+                self._folded.keep_text(event.did, diff_view)
             return rows
-        whole = [*render_output(display.output, console.width)]
-        rows = fold_beginning(whole, LAST, SHOWS_ALL)
-        if len(whole) > LAST:
-            self._folded.keep_text(event.did, TextRows(whole))
+        all_rows = [*render_output(display.output, console.width)]
+        rows = fold_beginning(all_rows, LAST, SHOWS_ALL)
+        if len(all_rows) > LAST:
+            self._folded.keep_text(event.did, TextRows(all_rows))
         return rows
 
 
 def render_output(output: str, width: int) -> Iterator[Text]:
     """Render the output of a command, dim and indented; control codes do nothing."""
-    room = max(NARROWEST, width - 2)
+    row_width = max(NARROWEST, width - 2)
     for written in output.rstrip().split("\n") if output.strip() else ():
         # A line that was drawn again and again stands there as it was last.
         line = neutralize_text(written.rstrip("\r").rpartition("\r")[2]).expandtabs(8)
-        for piece in chop_cells(line.rstrip(), room) or [""]:
-            yield Text(f"  {piece}", style=markdown.QUIET, no_wrap=True, overflow="ignore")
+        for row_text in chop_cells(line.rstrip(), row_width) or [""]:
+            yield Text(f"  {row_text}", style=markdown.QUIET, no_wrap=True, overflow="ignore")

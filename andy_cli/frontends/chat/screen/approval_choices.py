@@ -43,8 +43,8 @@ class ApprovalChoices(NamedTuple):
 
     @property
     def answer_line(self) -> str:
-        parts = ["1 once", *["2 this session"] * self.session, *["3 always"] * bool(self.always)]
-        return "  ".join([*parts, "4 no, because..."]) + " "
+        choices = ["1 once", *["2 this session"] * self.session, *["3 always"] * bool(self.always)]
+        return "  ".join([*choices, "4 no, because..."]) + " "
 
 
 def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
@@ -57,7 +57,7 @@ def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
 
 def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Path) -> str:
     """Describe what the offered rules allow: `edit any file in src/`."""
-    access, specs = request.claim, [parse_rule(rule).spec for rule in rules]
+    access, specs = request.claim, [parse_rule(rule_text).spec for rule_text in rules]
     if access.command:
         return f"run {' and '.join(_describe_command(spec) for spec in specs)}"
     if access.address:
@@ -65,22 +65,26 @@ def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Pa
             f"ask {specs[0].removesuffix('/**').rpartition(' ')[2]} for anything" if specs else ""
         )
     if access.places:
-        verb = request.action.partition(" ")[0]
-        return f"{verb} {' and '.join(_describe_places(spec, workspace) for spec in specs)}"
+        action_verb = request.action.partition(" ")[0]
+        return f"{action_verb} {' and '.join(_describe_places(spec, workspace) for spec in specs)}"
     return f"{request.action}, whatever it is given"
 
 
-def _describe_command(spec: str) -> str:
+def _describe_command(command_spec: str) -> str:
     """`"git push" and what may follow` for `git push *`."""
-    beginning = spec.removesuffix(" *")
-    return f'"{spec}"' if beginning == spec else f'"{beginning}" with anything behind it'
+    beginning = command_spec.removesuffix(" *")
+    return (
+        f'"{command_spec}"'
+        if beginning == command_spec
+        else f'"{beginning}" with anything behind it'
+    )
 
 
-def _describe_places(spec: str, workspace: Path) -> str:
+def _describe_places(path_spec: str, workspace: Path) -> str:
     """`any file in src/`, `any *.py here`, or the file itself."""
-    path = Path(spec).expanduser()
+    path = Path(path_spec).expanduser()
     is_inside = path.is_relative_to(workspace)
-    shown_path = str(path.relative_to(workspace)) if is_inside else spec
+    shown_path = str(path.relative_to(workspace)) if is_inside else path_spec
     if path.name == "**":
         return f"any file in {shown_path.removesuffix('**')}"
     return f"any {shown_path} here" if path.name.startswith("*.") else shown_path
@@ -118,8 +122,10 @@ def render_details(request: ApprovalRequest) -> Iterator[str]:
     access = request.claim
     headline, command = _describe_action(request), access.command.strip()
     # A tool that does different things in several places shows them itself.
-    places = () if access.shown and access.operations else access.places
-    yield from _spell_lines((place for place in places if place not in headline), "  ")
+    shown_places = () if access.shown and access.operations else access.places
+    yield from _spell_lines(
+        (shown_place for shown_place in shown_places if shown_place not in headline), "  "
+    )
     if command not in headline:
         yield from _spell_lines(command.split("\n"), "  $ ")
     if access.address and access.address not in headline:
@@ -128,9 +134,9 @@ def render_details(request: ApprovalRequest) -> Iterator[str]:
         yield from _spell_lines(access.shown.split("\n"), "  ")
 
 
-def _spell_lines(lines: Iterable[str], mark: str) -> Iterator[str]:
+def _spell_lines(lines: Iterable[str], prefix: str) -> Iterator[str]:
     for line in lines:
-        yield mark + spell_out(line)
+        yield prefix + spell_out(line)
 
 
 def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswer | None:
@@ -162,9 +168,9 @@ def describe_bad_answer(written_answer: str, offered: ApprovalChoices) -> str:
 
 def parse_edited_rules(text: str) -> ApprovalAnswer:
     """Always, by the rules as the user wrote them. Raises UsageError for what is no rule."""
-    rules = [rule.strip() for rule in text.split("; ") if rule.strip()]
-    for rule in rules:
-        parse_rule(rule)
+    rules = [rule_text.strip() for rule_text in text.split("; ") if rule_text.strip()]
+    for rule_text in rules:
+        parse_rule(rule_text)
     if not rules:
         raise UsageError("There is no rule.")
     return ApprovalAnswer(True, session=True, rules=tuple(rules))

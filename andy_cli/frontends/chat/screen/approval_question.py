@@ -38,5 +38,5 @@ def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestio
         else []
     )
     short = fold_end(middle, count_fitting_rows(console), KEY)
-    whole = [] if len(short) == len(middle) else [*above, *middle, *below]
-    return ApprovalQuestion([*above, *short, *below], whole)
+    all_rows = [] if len(short) == len(middle) else [*above, *middle, *below]
+    return ApprovalQuestion([*above, *short, *below], all_rows)

@@ -29,8 +29,8 @@ NARROWEST = 10
 class DiffView:
     """A diff that fills the width it is given; long lines are wrapped under themselves."""
 
-    def __init__(self, diff: str, indent: int = 2) -> None:
-        self._lines = [*read_diff(diff)]
+    def __init__(self, diff_text: str, indent: int = 2) -> None:
+        self._lines = [*read_diff(diff_text)]
         self._indent = " " * indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -40,17 +40,17 @@ class DiffView:
         """The rows of a screen so wide."""
         digits = count_digits(self._lines)
         margin = len(self._indent) + digits + len(" + ")
-        room = max(NARROWEST, width - margin)
-        return [row for line in self._lines for row in self._wrap_line(line, digits, room)]
+        row_width = max(NARROWEST, width - margin)
+        return [row for line in self._lines for row in self._wrap_line(line, digits, row_width)]
 
-    def _wrap_line(self, line: DiffLine, digits: int, room: int) -> Iterator[Text]:
+    def _wrap_line(self, line: DiffLine, digits: int, row_width: int) -> Iterator[Text]:
         style = STYLES[line.sign]
         number = str(line.number or "").rjust(digits)
-        sign = " " if line.sign == "gap" else line.sign
-        for piece in chop_cells(spell_line(line), room) or [""]:
+        shown_sign = " " if line.sign == "gap" else line.sign
+        for row_text in chop_cells(spell_line(line), row_width) or [""]:
             row = Text(self._indent, no_wrap=True, overflow="ignore")
             row.append(number, markdown.QUIET)
-            row.append(f" {sign} {piece}", style)
+            row.append(f" {shown_sign} {row_text}", style)
             row.rstrip()
             yield row
-            number, sign = " " * digits, " "
+            number, shown_sign = " " * digits, " "

@@ -36,14 +36,14 @@ class FoldedTexts:
     def __len__(self) -> int:
         return len(self._folded)
 
-    def keep_text(self, title: str, whole: RenderableType) -> None:
-        self._folded.append((title, whole))
+    def keep_text(self, title: str, whole_text: RenderableType) -> None:
+        self._folded.append((title, whole_text))
 
     def list_pages(self) -> list[RenderableType]:
         """All that was shortened, the newest last: each under its title."""
         return [
-            Group(markdown.style_text(title, markdown.TITLE), whole)
-            for title, whole in self._folded
+            Group(markdown.style_text(title, markdown.TITLE), whole_text)
+            for title, whole_text in self._folded
         ]
 
     def take_pages(self) -> list[RenderableType]:
@@ -58,22 +58,22 @@ def count_fitting_rows(console: Console) -> int:
     return max(LEAST, console.height - AROUND)
 
 
-def fold_end(rows: Sequence[Text], most: int, key: str) -> list[Text]:
+def fold_end(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
     """The first rows, and how many more there are; `key` says how they are shown."""
-    if len(rows) <= most:
+    if len(rows) <= most_rows:
         return [*rows]
-    left = len(rows) - most + 1
+    hidden_rows = len(rows) - most_rows + 1
     return [
-        *rows[: most - 1],
-        markdown.style_text(f"  ... {left:,} more lines ({key})", markdown.QUIET),
+        *rows[: most_rows - 1],
+        markdown.style_text(f"  ... {hidden_rows:,} more lines ({key})", markdown.QUIET),
     ]
 
 
-def fold_beginning(rows: Sequence[Text], most: int, key: str) -> list[Text]:
+def fold_beginning(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
     """The last rows, and how many there were before."""
-    if len(rows) <= most:
+    if len(rows) <= most_rows:
         return [*rows]
-    left = len(rows) - most
-    plural = "s" * (left > 1)
-    note = markdown.style_text(f"  ... {left:,} line{plural} before ({key})", markdown.QUIET)
-    return [note, *rows[-most:]]
+    hidden_rows = len(rows) - most_rows
+    plural = "s" * (hidden_rows > 1)
+    note = markdown.style_text(f"  ... {hidden_rows:,} line{plural} before ({key})", markdown.QUIET)
+    return [note, *rows[-most_rows:]]

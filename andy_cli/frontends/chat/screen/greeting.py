@@ -9,37 +9,37 @@ from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.models.select import parse_name
 
 
-def write_greeting(opened: OpenConversation, folder: Path, columns: int) -> str:
+def write_greeting(conversation: OpenConversation, folder: Path, columns: int) -> str:
     """One line that fits: `andy - qwen3:8b of ollama (it runs here) - ~/site - ask - 41 tools`."""
-    provider, model = parse_name(opened.chat.client.name)
-    mode = opened.chat.gate.mode
+    provider, model = parse_name(conversation.chat.client.name)
+    mode = conversation.chat.gate.mode
     lines = list(
         write_lines(
             f"{model} of {provider}",
-            opened.why,
+            conversation.why,
             folder,
-            [mode.upper() if mode == "auto" else mode, f"{opened.count_ready_tools()} tools"],
+            [mode.upper() if mode == "auto" else mode, f"{conversation.count_ready_tools()} tools"],
         )
     )
     fitting = (line for line in lines if len(line) <= columns)
     return next(fitting, lines[-1][: max(0, columns)])
 
 
-def write_lines(who: str, why: str, folder: Path, rest: list[str]) -> Iterator[str]:
+def write_lines(model_name: str, reason: str, folder: Path, details: list[str]) -> Iterator[str]:
     """The same with less and less of it; what can be seen elsewhere goes first."""
     name = f"andy {__version__}"
-    known = one_line(f"{who} ({why})")
-    yield " - ".join([name, known, shorten_folder(folder), *rest])
-    yield " - ".join(["andy", known, shorten_folder(folder), *rest])
-    yield " - ".join(["andy", known, one_line(folder.name), *rest])
-    yield " - ".join(["andy", known, *rest])
-    yield " - ".join(["andy", known, rest[0]])
-    yield f"andy - {known}"
-    yield f"andy - {one_line(who)}"
+    described_model = one_line(f"{model_name} ({reason})")
+    yield " - ".join([name, described_model, shorten_folder(folder), *details])
+    yield " - ".join(["andy", described_model, shorten_folder(folder), *details])
+    yield " - ".join(["andy", described_model, one_line(folder.name), *details])
+    yield " - ".join(["andy", described_model, *details])
+    yield " - ".join(["andy", described_model, details[0]])
+    yield f"andy - {described_model}"
+    yield f"andy - {one_line(model_name)}"
 
 
 def shorten_folder(folder: Path) -> str:
     """With `~` for the home."""
-    home = Path.home()
-    inside = folder != home and folder.is_relative_to(home)
-    return one_line(f"~/{folder.relative_to(home)}" if inside else str(folder))
+    home_folder = Path.home()
+    inside = folder != home_folder and folder.is_relative_to(home_folder)
+    return one_line(f"~/{folder.relative_to(home_folder)}" if inside else str(folder))

@@ -69,8 +69,13 @@ class LiveRegion:
         """Count the lines that can stay; never the last one, where the cursor stands."""
         if self._console.width != self._width:
             return 0
-        pairs = zip(self._drawn_lines[:-1], lines[:-1], strict=False)
-        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        line_pairs = zip(self._drawn_lines[:-1], lines[:-1], strict=False)
+        return sum(
+            1
+            for _ in takewhile(
+                lambda drawn_and_new: drawn_and_new[0] == drawn_and_new[1], line_pairs
+            )
+        )
 
     def _erase_drawn(self, unchanged: int) -> None:
         if not self._drawn_lines:
@@ -84,6 +89,6 @@ class LiveRegion:
         self._console.control(Control(*line, *(above * (rows - 1))))
 
     def _draw_lines(self, lines: list[SegmentLine]) -> None:
-        for at, line in enumerate(lines):
-            ending = [Segment.line()] if at < len(lines) - 1 else []
+        for index, line in enumerate(lines):
+            ending = [Segment.line()] if index < len(lines) - 1 else []
             self._console.print(Segments([*line, *ending]), end="")

@@ -37,11 +37,11 @@ class PromptLiveRegion(LiveRegion):
     def print(self, *finished: RenderableType, tail: RenderableType | None = None) -> None:
         console = self._console
         self._width = console.width
-        printed = [piece for renderable in finished for piece in console.render(renderable)]
+        printed = [segment for renderable in finished for segment in console.render(renderable)]
         rows = list(Segment.split_lines(printed))
         growing = [] if tail is None else self._render_lines(tail)
-        fits = len(rows) + len(growing) <= self._available_rows and self._prompt.draws
-        if fits and all(Segment.get_line_length(row) <= console.width for row in rows):
+        has_room = len(rows) + len(growing) <= self._available_rows and self._prompt.draws
+        if has_room and all(Segment.get_line_length(row) <= console.width for row in rows):
             self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
             self._prompt.show()
             self._prompt.commit_rows(len(rows))
@@ -51,7 +51,7 @@ class PromptLiveRegion(LiveRegion):
             console.print(Segments(printed), crop=False, end="")
 
     def _go_back(self, rows: int) -> None:
-        self._prompt.print_above("", back=rows)
+        self._prompt.print_above("", rows_back=rows)
 
     @property
     def _available_rows(self) -> int:

@@ -43,7 +43,7 @@ class TurnView:
     def __init__(
         self,
         console: Console,
-        busy: str = "andy is getting ready",
+        busy_line: str = "andy is getting ready",
         clock: Callable[[], float] = time.monotonic,
         audit: Callable[[str], str] = str,
         tail: LiveRegion | None = None,
@@ -72,7 +72,7 @@ class TurnView:
         self._activity = ""
         self._progress_lines: tuple[str, ...] = ()
         """The progress of the running tool: behind its action, or as lines below it."""
-        self.busy = busy
+        self.busy = busy_line
         """The line for when nothing else is known."""
         self.meter = ""
         """The progress of a download, in the place of what goes on; set from any thread."""
@@ -106,7 +106,7 @@ class TurnView:
             case events.ToolAnswered():
                 self._activity = ""
                 if event.did:
-                    self._print_line(self._actions.render_line(event), mark="• ")
+                    self._print_line(self._actions.render_line(event), prefix="• ")
                     self._region.print(*self._actions.render_below(event, self._console))
             case events.Consented(tool_id=call, decision="allowed"):
                 self._activity = join_lines(self._actions.find_action(call))
@@ -129,36 +129,41 @@ class TurnView:
         """A whole answer in place of its pieces: over them while they are on the screen."""
         self.finish_text()
         self._activity = ""
-        before, self._printed_pages = self._printed_pages, []
-        text = "".join(page.text for page in before)
-        if not before:
+        pages_before, self._printed_pages = self._printed_pages, []
+        text = "".join(page.text for page in pages_before)
+        if not pages_before:
             self._pieces.append(content)
-        elif self._region.erase_printed(before):
+        elif self._region.erase_printed(pages_before):
             self._kind_above = self._kind_before_text
             self._pieces.append(content)
-        elif news := find_changed_paragraphs(text, content):
+        elif changed_text := find_changed_paragraphs(text, content):
             self._print_line(CORRECTION_MARK, markdown.QUIET)
-            self._pieces.append(news)
+            self._pieces.append(changed_text)
         self.finish_text()
 
     def tick(self) -> None:
         """Bring the screen up to date."""
-        now = self._clock()
+        current_time = self._clock()
         self._open_text += self._neutralizer.feed("".join(self._pieces))
-        new, self._pieces = bool(self._pieces), []
+        has_new_text, self._pieces = bool(self._pieces), []
         if not self._console.is_terminal:
             words = max(self._open_text.rfind(" "), self._open_text.rfind("\n")) + 1
             if self._open_text[:words].strip() or self._is_midway:
                 self._write_plain(self._open_text[:words])
                 self._open_text = self._open_text[words:]
             return
-        cut = markdown.count_finished(self._open_text) if new else 0
-        finished, self._open_text = self._open_text[:cut], self._open_text[cut:]
-        key = self._open_text, self._describe_status(now - self._last_event)
+        finished_length = markdown.count_finished(self._open_text) if has_new_text else 0
+        finished, self._open_text = (
+            self._open_text[:finished_length],
+            self._open_text[finished_length:],
+        )
+        key = self._open_text, self._describe_status(current_time - self._last_event)
         if finished.strip() or key != self._drawn_tail:
             self._drawn_tail = key
             self._region.print(*self._render_pages(finished), tail=self._render_tail(*key))
-        self._next_drawing = now + max(REFRESH_SECONDS, SHARE * (self._clock() - now))
+        self._next_drawing = current_time + max(
+            REFRESH_SECONDS, SHARE * (self._clock() - current_time)
+        )
 
     def show_progress(self, text: str) -> None:
         """Take the progress of the running tool, from any thread, for the next drawing."""
@@ -174,11 +179,11 @@ class TurnView:
             self._neutralizer.feed("".join(self._pieces)) + self._neutralizer.finish()
         )
         self._pieces = []
-        rest, self._open_text, self._drawn_tail = self._open_text, "", ("", "")
+        remaining_text, self._open_text, self._drawn_tail = self._open_text, "", ("", "")
         if self._console.is_terminal:
-            self._region.print(*self._render_pages(rest))
-        elif self._is_midway or rest.strip():
-            self._write_plain(rest.rstrip() + "\n")
+            self._region.print(*self._render_pages(remaining_text))
+        elif self._is_midway or remaining_text.strip():
+            self._write_plain(remaining_text.rstrip() + "\n")
             self._is_midway = False
 
     def close(self) -> None:
@@ -189,15 +194,17 @@ class TurnView:
             self._region.print("")
             self._kind_above = ""
 
-    def _print_line(self, text: str | Text, style: Style = markdown.NORMAL, mark: str = "") -> None:
+    def _print_line(
+        self, text: str | Text, style: Style = markdown.NORMAL, prefix: str = ""
+    ) -> None:
         self.finish_text()
         if self._kind_above == "text":
             self._region.print("")
         self._kind_above, self._printed_pages = "line", []
-        room = max(10, self._console.width - len(mark))
+        row_width = max(10, self._console.width - len(prefix))
         styled = markdown.style_text(text, style) if isinstance(text, str) else text
-        for at, line in enumerate(styled.wrap(self._console, room)):
-            begins = Text(mark if at == 0 else " " * len(mark), style=styled.style)
+        for row_number, line in enumerate(styled.wrap(self._console, row_width)):
+            begins = Text(prefix if row_number == 0 else " " * len(prefix), style=styled.style)
             self._region.print(begins + line)
 
     def _render_pages(self, text: str) -> list[RenderableType]:
@@ -214,32 +221,38 @@ class TurnView:
         """Describe what goes on, and after a while the seconds it has taken."""
         if self.meter:
             return self.meter
-        at = (
+        progress_note = (
             f": {self._progress_lines[0]}"
             if self._activity and len(self._progress_lines) == 1
             else ""
         )
         below = (
-            [f"\n  {line}" for line in self._progress_lines] if self._activity and not at else []
+            [f"\n  {line}" for line in self._progress_lines]
+            if self._activity and not progress_note
+            else []
         )
         if quiet < PATIENCE:
-            return "".join([f"{self._activity}{at} ...", *below]) if self._activity else ""
-        doing = f"{self._activity or self.busy}{at}, {int(quiet)} s (Ctrl-C stops it)"
+            return (
+                "".join([f"{self._activity}{progress_note} ...", *below]) if self._activity else ""
+            )
+        doing = f"{self._activity or self.busy}{progress_note}, {int(quiet)} s (Ctrl-C stops it)"
         return "".join([doing, *below])
 
     def _render_tail(self, text: str, status: str) -> RenderableType | None:
-        parts: list[RenderableType] = []
+        renderables: list[RenderableType] = []
         if text.strip():
-            parts.append(self._render_growing(text))
+            renderables.append(self._render_growing(text))
         if status:
-            parts.append(Text(neutralize_text(status), style=markdown.QUIET, no_wrap=True))
-        return Group(*parts) if parts else None
+            renderables.append(Text(neutralize_text(status), style=markdown.QUIET, no_wrap=True))
+        return Group(*renderables) if renderables else None
 
     def _render_growing(self, text: str) -> RenderableType:
         if len(text) <= RENDERED:
             return markdown.MarkdownPage(text, first=not self._kind_above)
-        room = self._console.height
-        return Text("\n".join(text[-room * self._console.width :].splitlines()[-room:]))
+        visible_rows = self._console.height
+        return Text(
+            "\n".join(text[-visible_rows * self._console.width :].splitlines()[-visible_rows:])
+        )
 
     def _write_plain(self, text: str) -> None:
         """Without redrawing: as the model wrote it."""

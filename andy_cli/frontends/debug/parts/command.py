@@ -7,9 +7,9 @@ from andy_cli.guard.shell import Shell, judge
 
 
 def judge_line(record: Record, _: ChunkCut) -> dict[str, object]:
-    named = record.get("shell", "sh")
+    wanted_shell = record.get("shell", "sh")
     shell: Shell | None = next(
-        (shell_name for shell_name in get_args(Shell) if shell_name == named), None
+        (shell_name for shell_name in get_args(Shell) if shell_name == wanted_shell), None
     )
     if shell is None:
         raise ValueError(f"shell is one of {', '.join(get_args(Shell))}")

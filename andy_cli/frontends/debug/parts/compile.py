@@ -23,7 +23,7 @@ def find_markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
     return Markers(chosen or known_dialects, tools, hinted.name if hinted else "")
 
 
-def compile_reply(record: Record, cut: ChunkCut) -> dict[str, object]:
+def compile_reply(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
     if sum(map(len, cut_pieces(record, ChunkCut()))) > LARGEST:
         raise ValueError(f"a reply of more than {LARGEST:,} characters is refused")
     tools = tools_of(record)
@@ -35,8 +35,8 @@ def compile_reply(record: Record, cut: ChunkCut) -> dict[str, object]:
         "known" if record.get("reasoning_open") else "",
         wants_code=asks_for_code(str(record.get("user") or "")),
     )
-    for piece in cut_pieces(record, cut):
-        compiler.feed(piece)
+    for text_piece in cut_pieces(record, chunk_cut):
+        compiler.feed(text_piece)
     _, reply = compiler.finish(cut_off=record.get("finish_reason") == "length")
     return {
         "calls": [

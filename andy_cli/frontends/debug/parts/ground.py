@@ -19,7 +19,7 @@ def text_from(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def ground_answer(record: Record, cut: ChunkCut) -> dict[str, object]:
+def ground_answer(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
     answer = text_of(record, "answer")
     results = tuple(map(text_from, list_of(record, "results")))
     history = tuple(map(text_from, list_of(record, "history")))

@@ -31,8 +31,8 @@ def is_harmless(tool: Record) -> bool:
     declared = is_declared_harmless(tool)
     if declared is not None:
         return declared
-    named = split_words(str(_collect_annotations(tool).get("name", "")))
-    return not ((ALWAYS if READING.intersection(named[:1]) else ACTING) & set(named))
+    name_words = split_words(str(_collect_annotations(tool).get("name", "")))
+    return not ((ALWAYS if READING.intersection(name_words[:1]) else ACTING) & set(name_words))
 
 
 def is_declared_harmless(tool: Record) -> bool | None:
@@ -42,15 +42,15 @@ def is_declared_harmless(tool: Record) -> bool | None:
         return annotations["effect"] in ("read", "protocol", "none")
     if isinstance(annotations.get("destructiveHint"), bool) and annotations["destructiveHint"]:
         return False
-    hint = annotations.get("readOnlyHint")
-    return hint if isinstance(hint, bool) else None
+    read_only_hint = annotations.get("readOnlyHint")
+    return read_only_hint if isinstance(read_only_hint, bool) else None
 
 
 def _collect_annotations(tool: Record) -> dict[str, object]:
     function = tool.get("function", tool)
     annotations: dict[str, object] = {}
-    for part in (tool, function, tool.get("annotations"), _nested_annotations(function)):
-        annotations.update(part if isinstance(part, Mapping) else {})
+    for annotated in (tool, function, tool.get("annotations"), _nested_annotations(function)):
+        annotations.update(annotated if isinstance(annotated, Mapping) else {})
     return annotations
 
 

@@ -11,16 +11,16 @@ SPELLED = ("approval_prompt", "file_name")
 LINES = ("mp3_tag", "http_header")
 
 
-def neutralize_record(record: Record, cut: ChunkCut) -> dict[str, object]:
-    texts = _decode_chunks(record) if "chunks_b64" in record else cut_pieces(record, cut)
-    where = record.get("where")
-    if where in SPELLED:
+def neutralize_record(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
+    texts = _decode_chunks(record) if "chunks_b64" in record else cut_pieces(record, chunk_cut)
+    destination = record.get("where")
+    if destination in SPELLED:
         return {"shown": spell_out("".join(texts))}
-    if where in LINES:
+    if destination in LINES:
         return {"shown": one_line("".join(texts))}
     neutralizer = Neutralizer()
-    said = [neutralizer.feed(piece) for piece in texts]
-    return {"shown": "".join(said) + neutralizer.finish()}
+    clean_pieces = [neutralizer.feed(text_piece) for text_piece in texts]
+    return {"shown": "".join(clean_pieces) + neutralizer.finish()}
 
 
 def _decode_chunks(record: Record) -> Iterator[str]:

@@ -8,9 +8,14 @@ from andy_cli.guard.workspace import Contained, Operation, contain
 
 
 def judge_path(record: Record, _: ChunkCut) -> dict[str, object]:
-    op = record.get("op", "read")
+    wanted_operation = record.get("op", "read")
     operation: Operation | None = next(
-        (known for known in get_args(Operation) if known == op), None
+        (
+            known_operation
+            for known_operation in get_args(Operation)
+            if known_operation == wanted_operation
+        ),
+        None,
     )
     if operation is None:
         raise ValueError(f"op is one of {', '.join(get_args(Operation))}")
@@ -23,11 +28,11 @@ def judge_path(record: Record, _: ChunkCut) -> dict[str, object]:
     }
 
 
-def _make_relative(contained: Contained, root: Path) -> str | None:
+def _make_relative(contained: Contained, root_folder: Path) -> str | None:
     """From the workspace, as names inside it are written."""
-    if contained.path is None or not contained.path.is_relative_to(root):
+    if contained.path is None or not contained.path.is_relative_to(root_folder):
         return None
-    return str(contained.path.relative_to(root))
+    return str(contained.path.relative_to(root_folder))
 
 
 PART = DebugPart("path", judge_path)

@@ -21,15 +21,15 @@ def find_tools(record: Record) -> Tools:
     return tools
 
 
-def sanitize_answer(record: Record, cut: ChunkCut) -> dict[str, object]:
+def sanitize_answer(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
     if sum(map(len, cut_pieces(record, ChunkCut()))) > LARGEST:
         raise ValueError(f"an answer of more than {LARGEST:,} characters is refused")
     tools = find_tools(record)
     user = str(record.get("user") or "")
     titles = None if asks_about_tools(user) else ToolTitles(make_titles(tools), user)
     sanitizer = Sanitizer(find_markers("", "", tuple(tools)), tools, titles)
-    shown = [sanitizer.feed(piece) for piece in cut_pieces(record, cut)]
-    return {"text": "".join(shown) + sanitizer.finish()}
+    shown_pieces = [sanitizer.feed(text_piece) for text_piece in cut_pieces(record, chunk_cut)]
+    return {"text": "".join(shown_pieces) + sanitizer.finish()}
 
 
 PART = DebugPart("sanitize", sanitize_answer)

@@ -13,10 +13,12 @@ def judge_url(record: Record, _: ChunkCut) -> dict[str, object]:
 
     def resolve_name(host: str) -> list[str]:
         """List all that the name ever answers: each answer is a list of addresses."""
-        given = answers.get(host)
-        lists = given if isinstance(given, list) else []
+        known_answers = answers.get(host)
+        lists = known_answers if isinstance(known_answers, list) else []
         return [
-            str(address) for one in lists for address in (one if isinstance(one, list) else [one])
+            str(address)
+            for address_list in lists
+            for address in (address_list if isinstance(address_list, list) else [address_list])
         ]
 
     redirects = [str(redirect) for redirect in list_of(record, "redirect")]

@@ -14,17 +14,17 @@ async def compact_conversation(session: ChatSession, argument: str) -> str:
     """
     if session.opened is None and session.resumed is None:
         return NOTHING
-    chat = (await session.open_conversation()).chat
-    if chat.client.guided:
+    conversation = (await session.open_conversation()).chat
+    if conversation.client.guided:
         raise UsageError(
-            f"{chat.client.name} is too small to write a summary.",
+            f"{conversation.client.name} is too small to write a summary.",
             "/model changes the model. What does not fit its window is shortened by itself.",
         )
-    session.tell(f"{chat.client.name} writes a summary ... (Ctrl-C stops it)")
-    done = await chat.compact(argument)
-    if not done.messages:
+    session.tell(f"{conversation.client.name} writes a summary ... (Ctrl-C stops it)")
+    sizes = await conversation.compact(argument)
+    if not sizes.messages:
         return NOTHING
-    return f"folded {done.messages} messages: {done.before:,} -> {done.after:,} tokens"
+    return f"folded {sizes.messages} messages: {sizes.before:,} -> {sizes.after:,} tokens"
 
 
 COMMAND = SlashCommand(

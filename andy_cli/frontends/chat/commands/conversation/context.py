@@ -6,21 +6,22 @@ from andy_cli.models.token_count import tokens
 
 
 async def show_context(session: ChatSession, argument: str) -> str:
-    chat = (await session.open_conversation()).chat
-    window = await chat.budget.find_window()
-    profile = chat.model.profile
-    system, told = tokens(profile.system), chat.requests.select_messages()
-    history = chat.history.count_tokens()
+    conversation = (await session.open_conversation()).chat
+    window = await conversation.budget.find_window()
+    profile = conversation.model.profile
+    system, told_messages = tokens(profile.system), conversation.requests.select_messages()
+    history = conversation.history.count_tokens()
     rows = [
         ("rules and instructions", system),
         (f"{len(profile.schemas)} tools", profile.schema_tokens),
-        (f"{len(told)} messages", history),
+        (f"{len(told_messages)} messages", history),
     ]
-    whole = sum(size for _, size in rows)
+    total_tokens = sum(size for _, size in rows)
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  about {size:>7,} tokens" for name, size in rows if size]
-    lines.append(f"{'in all'.ljust(width)}  about {whole:>7,} of {window:,}, {whole / window:.0%}")
-    lines += [f"told: {file.name}" for file in chat.instructions.files]
+    share = f"{total_tokens / window:.0%}"
+    lines.append(f"{'in all'.ljust(width)}  about {total_tokens:>7,} of {window:,}, {share}")
+    lines += [f"told: {file.name}" for file in conversation.instructions.files]
     return "\n".join(lines)
 
 

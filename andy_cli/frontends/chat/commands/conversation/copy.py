@@ -25,8 +25,8 @@ async def copy_answer(session: ChatSession, argument: str) -> str:
     # OSC 52: over ssh and in tmux too; terminals that do not know it ignore it.
     sys.stdout.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
     sys.stdout.flush()
-    what = f"Code block {argument}" if argument else "The answer"
-    return f"{what} was given to the clipboard, {len(text):,} characters."
+    copied_part = f"Code block {argument}" if argument else "The answer"
+    return f"{copied_part} was given to the clipboard, {len(text):,} characters."
 
 
 def find_block(answer: str, number: str) -> str:

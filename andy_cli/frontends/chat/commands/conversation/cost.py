@@ -10,12 +10,12 @@ NOTHING = "Nothing has been sent yet."
 async def show_cost(session: ChatSession, argument: str) -> str:
     if session.opened is None or not session.opened.chat.model.exchanges:
         return NOTHING
-    chat = session.opened.chat
-    used = chat.model.usage
-    counted = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"
-    tokens = counted if any(used) else "tokens: unknown, the server counts none"
-    if parse_name(chat.client.name)[0] == "local":
-        return f"{tokens}\ncost: nothing, {chat.client.name} runs on this machine"
+    conversation = session.opened.chat
+    usage = conversation.model.usage
+    counted = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    tokens = counted if any(usage) else "tokens: unknown, the server counts none"
+    if parse_name(conversation.client.name)[0] == "local":
+        return f"{tokens}\ncost: nothing, {conversation.client.name} runs on this machine"
     return f"{tokens}\ncost: unknown, no server tells what it asks for a token"
 
 

@@ -16,19 +16,24 @@ async def show_raw(session: ChatSession, argument: str) -> str:
         raise UsageError(f"/raw takes how many exchanges to show, not {argument!r}.")
     if session.opened is None or not session.opened.chat.model.exchanges:
         return "Nothing has been said yet."
-    chat = session.opened.chat
-    exchanges = list(chat.model.exchanges)[-int(argument or 1) :]
-    shown = [escape_controls(render_exchange(exchange)) for exchange in exchanges]
-    return "\n\n".join([*shown, f"{chat.dialect.name} was taught: {chat.model.profile.why}."])
+    conversation = session.opened.chat
+    exchanges = list(conversation.model.exchanges)[-int(argument or 1) :]
+    shown_exchanges = [escape_controls(render_exchange(exchange)) for exchange in exchanges]
+    return "\n\n".join(
+        [
+            *shown_exchanges,
+            f"{conversation.dialect.name} was taught: {conversation.model.profile.why}.",
+        ]
+    )
 
 
 def render_exchange(exchange: ModelExchange) -> str:
     """One exchange, both sides as they were."""
-    wire, reply = exchange
-    content = wire.get("content")
+    wire_message, reply = exchange
+    content = wire_message.get("content")
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    cut = " (only its beginning is kept)" if len(reply.raw) == RAW_LIMIT else ""
-    lines = [f"--- {wire.get('role')}", text, f"--- the model{cut}", reply.raw]
+    cut_note = " (only its beginning is kept)" if len(reply.raw) == RAW_LIMIT else ""
+    lines = [f"--- {wire_message.get('role')}", text, f"--- the model{cut_note}", reply.raw]
     return "\n".join([*lines, *render_compiled(reply.compiled)])
 
 

@@ -27,11 +27,11 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     if session.opened is None:
         # No model is needed to take back what was done in an earlier conversation.
         enter_workspace(session.options, session.options.settings())
-    did = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
-    if did:
+    summary = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
+    if summary:
         if session.opened is not None:
-            session.opened.chat.history.add(Message("user", TOLD.format(did=did), note=True))
-        return f"Taken back: {did}."
+            session.opened.chat.history.add(Message("user", TOLD.format(did=summary), note=True))
+        return f"Taken back: {summary}."
     earlier = await asyncio.to_thread(describe_earlier)
     if not earlier:
         return NOTHING

@@ -22,12 +22,14 @@ async def explain_answer(session: ChatSession, argument: str) -> str:
 
 
 def explain_lines(account: AnswerProvenance) -> Iterator[str]:
-    did = [action.did or action.action for action in account.evidence.actions or ()]
+    action_names = [action.did or action.action for action in account.evidence.actions or ()]
     results = account.evidence.results
-    steps = dict(enumerate(did[len(did) - len(results) :] if did else []))
+    steps = dict(
+        enumerate(action_names[len(action_names) - len(results) :] if action_names else [])
+    )
     steps[len(results)] = ATTACHED
-    known = account.evidence._replace(results=(*results, account.attached))
-    for sentence, result, snippet in find_backing(account.answer, known):
+    evidence = account.evidence._replace(results=(*results, account.attached))
+    for sentence, result, snippet in find_backing(account.answer, evidence):
         yield " ".join(sentence.split())
         if result is None:
             yield f"    {OWN_WORDS}"

@@ -25,9 +25,9 @@ async def export_session(session: ChatSession, argument: str) -> str:
 
 def read_argument(argument: str) -> tuple[str, str]:
     """The format and the file; what names no format is a file, whose ending tells it."""
-    first, _, rest = argument.partition(" ")
+    first, _, file_name = argument.partition(" ")
     if first in EXPORTS:
-        return first, rest.strip()
+        return first, file_name.strip()
     ending = Path(argument).suffix.removeprefix(".")
     return ending if ending in EXPORTS else "md", argument
 

@@ -23,9 +23,11 @@ async def list_or_resume(session: ChatSession, argument: str) -> str:
 
 def offer_sessions(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     """The newest sessions of this folder, without the one that is held."""
-    held = session.session_id if session is not None else ""
+    current_id = session.session_id if session is not None else ""
     return (
-        offer for offer in completion_values.list_recent_sessions(Path.cwd()) if offer[0] != held
+        offer
+        for offer in completion_values.list_recent_sessions(Path.cwd())
+        if offer[0] != current_id
     )
 
 

@@ -26,8 +26,8 @@ async def manage_servers(session: ChatSession, argument: str) -> str:
     if session.opened is None:
         return list_configured(load_servers(session))
     connections = session.opened.hub.connections
-    way, _, name = argument.partition(" ")
-    if way == RESTART and name:
+    subcommand, _, name = argument.partition(" ")
+    if subcommand == RESTART and name:
         return await restart_server(session, session.opened.hub, name.strip())
     if argument:
         return describe_tools(find_connection(argument, connections))
@@ -40,8 +40,8 @@ async def manage_servers(session: ChatSession, argument: str) -> str:
 
 def load_servers(session: ChatSession) -> list[McpServer]:
     """The servers as they are written now. Raises UsageError."""
-    more = map(Path, session.options.mcp_config)
-    return servers(session.options.settings(), Path.cwd().resolve(), more)
+    more_files = map(Path, session.options.mcp_config)
+    return servers(session.options.settings(), Path.cwd().resolve(), more_files)
 
 
 async def restart_server(session: ChatSession, hub: Hub, name: str) -> str:
@@ -81,8 +81,8 @@ def find_connection(name: str, connections: list[McpConnection]) -> McpConnectio
         (connection for connection in connections if connection.server.name == name), None
     )
     if server is None:
-        there = ", ".join(connection.server.name for connection in connections) or "none"
-        raise UsageError(f"There is no server {name!r}.", f"There are: {there}.")
+        server_names = ", ".join(connection.server.name for connection in connections) or "none"
+        raise UsageError(f"There is no server {name!r}.", f"There are: {server_names}.")
     return server
 
 

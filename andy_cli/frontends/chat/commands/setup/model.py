@@ -24,7 +24,7 @@ from andy_cli.settings import Settings
 
 async def show_or_switch_model(session: ChatSession, argument: str) -> str:
     if argument:
-        before = session.options
+        options_before = session.options
         session.options = find_options(session, argument)
         try:
             chosen, settings = await choose_wanted_model(session)
@@ -32,26 +32,27 @@ async def show_or_switch_model(session: ChatSession, argument: str) -> str:
                 await switch_model(session, session.opened, chosen, settings)
             await session.open_conversation()
         except BaseException:
-            session.options = before  # also after Ctrl-C: what works goes on working
+            session.options = options_before  # also after Ctrl-C: what works goes on working
             raise
-    opened = await session.open_conversation()
+    open_conversation = await session.open_conversation()
     if argument:
-        opened.why = "you chose it"
-    line = describe_model(opened)
-    return line if argument else f"{line}\n\n{await list_models(session, opened)}"
+        open_conversation.why = "you chose it"
+    line = describe_model(open_conversation)
+    return line if argument else f"{line}\n\n{await list_models(session, open_conversation)}"
 
 
-def describe_model(opened: OpenConversation) -> str:
-    chat = opened.chat
-    writes = f"it writes {chat.dialect.name} ({chat.model.profile.why})"
-    return f"{chat.client.name}: {opened.why}; {writes}, {opened.count_ready_tools()} tools."
+def describe_model(open_conversation: OpenConversation) -> str:
+    conversation = open_conversation.chat
+    writes = f"it writes {conversation.dialect.name} ({conversation.model.profile.why})"
+    tools = f"{open_conversation.count_ready_tools()} tools"
+    return f"{conversation.client.name}: {open_conversation.why}; {writes}, {tools}."
 
 
-async def list_models(session: ChatSession, opened: OpenConversation) -> str:
+async def list_models(session: ChatSession, open_conversation: OpenConversation) -> str:
     """List the models there are, numbered, with their dialects; the session keeps the list."""
     settings = session.options.settings()
     models = await find_models(settings)
-    current_provider, _ = select.parse_name(opened.chat.client.name)
+    current_provider, _ = select.parse_name(open_conversation.chat.client.name)
     if session.options.base_url:
         names = await select.models_at(
             Endpoint(current_provider, "", session.options.base_url), settings
@@ -60,25 +61,27 @@ async def list_models(session: ChatSession, opened: OpenConversation) -> str:
             (f"{current_provider}:{name}", session.options.base_url) for name in names
         ] + models
     rows = list(dict.fromkeys(models))
-    session.listed_models = [(name, where if "://" in where else "") for name, where in rows]
+    session.listed_models = [(name, address if "://" in address else "") for name, address in rows]
     width = max((len(name) for name, _ in rows), default=0)
-    lines = [
-        f"{at:3}  {name.ljust(width)}  {find_dialect(opened.chat, name, where):8}  {where}"
-        for at, (name, where) in enumerate(rows, 1)
-    ]
+    lines = []
+    for number, (name, address) in enumerate(rows, 1):
+        dialect = find_dialect(open_conversation.chat, name, address)
+        lines.append(f"{number:3}  {name.ljust(width)}  {dialect:8}  {address}")
     return "\n".join([*lines, "", "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it."])
 
 
-def find_dialect(chat: Conversation, name: str, where: str) -> str:
+def find_dialect(conversation: Conversation, name: str, address: str) -> str:
     """Find the dialect in which a model writes tool requests, without asking its server."""
     provider, model = select.parse_name(name)
     preset = presets()[provider]
     if preset.connect is not None:
         return "andybot"
-    learned = recall_model(Endpoint(provider, model, where if "://" in where else preset.base_url))
-    takes = ("tools",) if preset.tools else ()
-    dialects = chat.model.dialects.values()
-    return choose_dialect(model, NO_TEMPLATE, takes, dialects, learned).dialect.name
+    learned = recall_model(
+        Endpoint(provider, model, address if "://" in address else preset.base_url)
+    )
+    capabilities = ("tools",) if preset.tools else ()
+    dialects = conversation.model.dialects.values()
+    return choose_dialect(model, NO_TEMPLATE, capabilities, dialects, learned).dialect.name
 
 
 def find_options(session: ChatSession, argument: str) -> Options:
@@ -90,8 +93,8 @@ def find_options(session: ChatSession, argument: str) -> Options:
     if argument.isascii() and argument.isdigit():
         if not 0 < int(argument) <= len(session.listed_models):
             raise UsageError(f"There is no model number {argument}.", "/model lists them.")
-        name, where = session.listed_models[int(argument) - 1]
-        return replace(options, model=name, base_url=where)
+        name, address = session.listed_models[int(argument) - 1]
+        return replace(options, model=name, base_url=address)
     if "://" in argument:
         return replace(options, model="", base_url=argument)
     return find_named_options(session, argument)
@@ -101,8 +104,8 @@ def find_named_options(session: ChatSession, argument: str) -> Options:
     """Find the options that mean PROVIDER[:NAME] or NAME."""
     options = session.options
     provider, name = select.parse_name(argument)
-    used = session.opened.chat.client.name if session.opened is not None else ""
-    current_provider, _ = select.parse_name(used)
+    model_in_use = session.opened.chat.client.name if session.opened is not None else ""
+    current_provider, _ = select.parse_name(model_in_use)
     if provider:
         stays = provider == current_provider and bool(name)
         return replace(options, model=argument, base_url=options.base_url if stays else "")
@@ -120,8 +123,10 @@ def check_listed(chosen: Chosen, models: list[str]) -> None:
     if not models or not is_loopback(base_url) or {name, f"{name}:latest"}.intersection(models):
         return
     nearest_names = difflib.get_close_matches(name, models, n=3, cutoff=0.4) or models[:3]
-    where = f"{chosen.endpoint.provider} at {show_url(base_url)}"
-    raise UsageError(f"{where} has no model {name!r}.", f"Did you mean {', '.join(nearest_names)}?")
+    server_name = f"{chosen.endpoint.provider} at {show_url(base_url)}"
+    raise UsageError(
+        f"{server_name} has no model {name!r}.", f"Did you mean {', '.join(nearest_names)}?"
+    )
 
 
 async def choose_wanted_model(session: ChatSession) -> tuple[Chosen, Settings]:
@@ -134,25 +139,27 @@ async def choose_wanted_model(session: ChatSession) -> tuple[Chosen, Settings]:
 
 
 async def switch_model(
-    session: ChatSession, opened: OpenConversation, chosen: Chosen, settings: Settings
+    session: ChatSession, open_conversation: OpenConversation, chosen: Chosen, settings: Settings
 ) -> None:
     """The same conversation with another model."""
     if chosen.provider.name == "local":
         await session.fetch_weights(chosen.endpoint.model)
-    before = opened.chat.client
+    client_before = open_conversation.chat.client
     client = select.connect_client(chosen, settings, session.tell, session.options.no_session)
-    opened.chat.switch_model(client, describe_server(chosen, settings, session.options.no_session))
-    opened.why = chosen.why
-    if opened.log is not None:
-        opened.log.secrets += list_secrets(chosen)
-        opened.log.update_card(model=client.name)
-    await before.close()
+    open_conversation.chat.switch_model(
+        client, describe_server(chosen, settings, session.options.no_session)
+    )
+    open_conversation.why = chosen.why
+    if open_conversation.log is not None:
+        open_conversation.log.secrets += list_secrets(chosen)
+        open_conversation.log.update_card(model=client.name)
+    await client_before.close()
 
 
 def offer_models(session: ChatSession | None, typed: str) -> Iterable[Offer]:
     """The models that were listed last, then those that are known without asking a server."""
     models = session.listed_models if session is not None else []
-    return [*((name, where or "listed") for name, where in models), *VALUES["models"]()]
+    return [*((name, address or "listed") for name, address in models), *VALUES["models"]()]
 
 
 COMMAND = SlashCommand(

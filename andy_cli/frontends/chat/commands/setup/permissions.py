@@ -11,18 +11,21 @@ async def show_permissions(session: ChatSession, argument: str) -> str:
     gate = (await session.open_conversation()).chat.gate
     lines = [f"mode {gate.mode} (/mode changes it)"]
     for kind in KINDS:
-        rules = [rule.text for rule in getattr(gate.rules, kind)]
-        lines += [f"{kind:5} {rule}  ({find_origin(session, kind, rule)})" for rule in rules]
+        rules = [rule_text.text for rule_text in getattr(gate.rules, kind)]
+        lines += [
+            f"{kind:5} {rule_text}  ({find_origin(session, kind, rule_text)})"
+            for rule_text in rules
+        ]
     return "\n".join([*lines, f"Rules are kept in {config_folder() / 'config.toml'}, under guard."])
 
 
-def find_origin(session: ChatSession, kind: str, rule: str) -> str:
+def find_origin(session: ChatSession, kind: str, rule_text: str) -> str:
     """The file or flag that a rule comes from."""
     of_flags = {"deny": session.options.deny, "allow": session.options.allow}.get(kind, ())
     settings = session.options.settings()
-    if rule in settings.texts(f"guard.{kind}"):
+    if rule_text in settings.texts(f"guard.{kind}"):
         return settings[f"guard.{kind}"].origin
-    return f"--{kind}" if rule in of_flags else "said in this chat"
+    return f"--{kind}" if rule_text in of_flags else "said in this chat"
 
 
 COMMAND = SlashCommand(
