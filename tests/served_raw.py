@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.shell import ROOT, environment
-from tests.warm_start import ServeProcess, fork_serve
+from tests.warm_start import AndyProcess, fork_serve
 
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
 PATH = "/v1/chat/completions"
@@ -31,7 +31,7 @@ class Answer:
 @dataclass
 class Served:
     port: int
-    process: ServeProcess
+    process: AndyProcess
     err: list[str] = field(default_factory=list)
 
     @property
@@ -154,7 +154,7 @@ def served(
     server.err += said.splitlines()
 
 
-def announced(process: ServeProcess, log: Path) -> int:
+def announced(process: AndyProcess, log: Path) -> int:
     for _ in range(3000):
         said = log.read_text()
         if "/v1 (" in said:

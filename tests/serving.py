@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from tests.warm_start import ServeProcess, serve_in_fork
+from tests.warm_start import AndyProcess, serve_in_fork
 
 MP3S: list[dict[str, Any]] = [
     {
@@ -51,7 +51,7 @@ USER = {"role": "user", "content": "look at files in ~/mp3 and play the first on
 @dataclass(frozen=True, slots=True)
 class Served:
     url: str
-    process: ServeProcess
+    process: AndyProcess
 
     def post(self, body: Mapping[str, Any], **headers: str) -> httpx2.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}

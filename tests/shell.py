@@ -1,15 +1,19 @@
-"""Run the installed `andy` as a shell does, in a home of its own."""
+"""Run `andy` as a shell does, in a home of its own.
+
+`andy` is forked from a process that has loaded its code (`tests.warm_start`); whoever starts `ANDY`
+starts the installed program.
+"""
 
 import os
 import random
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ANDY = Path(sys.executable).parent / "andy"
-ROOT = Path(__file__).parents[1]
+from tests import warm_start
+
+ANDY, ROOT = warm_start.ANDY, warm_start.ROOT
 FOREIGN = ("ANDY_", "XDG_", "OPENAI_", "OLLAMA_", "LM_", "LLM_")
 
 
@@ -33,17 +37,23 @@ def andy(
     *arguments: str, home: Path, cwd: Path = ROOT, stdin: str | None = None, **env: str
 ) -> Done:
     """Exit code and what was printed; no traceback may be in it."""
-    done = subprocess.run(
-        [str(ANDY), *arguments],
-        cwd=cwd,
-        env=environment(home, **env),
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    known = environment(home, **env)
+    if warm_start.begins_alike(known):
+        done = warm_start.complete_andy(
+            *arguments, cwd=cwd, environment=known, stdin=stdin, seconds=60
+        )
+    else:
+        done = subprocess.run(
+            [str(ANDY), *arguments],
+            cwd=cwd,
+            env=known,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
 

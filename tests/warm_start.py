@@ -1,14 +1,19 @@
-"""`andy serve` as a process of its own, forked from one that has loaded its code already.
+"""`andy` as a process of its own, forked from one that has loaded its code already.
 
     with serve_in_fork("--upstream", url, cwd=home, environment={...}) as (process, stderr):
         ... stderr.readline() ... process.terminate() ... process.wait(20)
 
-A fork goes through the same door with its own arguments, environment, folder and signals. What it
-leaves out is the loading: half a second of a core, as much as many a test of a server takes.
+A fork goes through the same door with its own arguments, environment, folder, streams, terminal
+and signals. What it leaves out is the loading: half a second of a core, as much as many a test
+takes. The process it is forked from has only imported, and never run anything.
+
+The program itself is started by every test that names `ANDY`, by those in tmux or in a shell, and
+where the environment says how Python begins (`begins_alike`).
 """
 
 import atexit
 import contextlib
+import fcntl
 import functools
 import gc
 import importlib
@@ -19,16 +24,24 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, TextIO
 
-from tests.shell import ANDY, ROOT
-
+ANDY = Path(sys.executable).parent / "andy"
+ROOT = Path(__file__).parents[1]
 LARGEST = 1 << 20
 """Bytes of a request: the environment is nearly all of it."""
+LEFT = ("andy_cli.engines.", "andy_cli.toolbox.mcp.", "andy_cli.models.http.through_openai")
+"""Modules that few commands load, and that cost as much as all others together."""
+LATER = ("anyio._backends._asyncio", "h11", "httpcore2", "jsonschema_rs", "tinytag", "truststore")
+"""Packages that a function loads when it is called."""
+STARTED_IN = dict(os.environ)
+"""The environment in which the code is loaded, whatever a test has made of it since."""
 
 
 class ForkedProcess:
@@ -46,7 +59,7 @@ class ForkedProcess:
             try:
                 self.returncode = int(self._reports.recv(64))
             except (TimeoutError, BlockingIOError):
-                raise subprocess.TimeoutExpired("andy serve", seconds or 0) from None
+                raise subprocess.TimeoutExpired("andy", seconds or 0) from None
             self._reports.close()
         return self.returncode
 
@@ -66,27 +79,102 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
-ServeProcess = ForkedProcess | subprocess.Popen[bytes]
+AndyProcess = ForkedProcess | subprocess.Popen[bytes]
+
+
+def fork_andy(
+    *arguments: str,
+    cwd: Path,
+    environment: Mapping[str, str],
+    streams: tuple[int, int, int],
+    terminal: bool = False,
+) -> ForkedProcess:
+    """`streams`: open files, which stay the caller's; a `terminal` becomes that of its session."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    request = json.dumps([arguments, str(cwd), dict(environment), terminal])
+    with theirs:
+        socket.send_fds(start_loader(), [request.encode()], [*streams, theirs.fileno()])
+    return ForkedProcess(ours, int(ours.recv(64)))
+
+
+def begins_alike(environment: Mapping[str, str]) -> bool:
+    """Whether Python reads in it, as it begins, what it read in that of the loader.
+
+    Only Linux has the sockets that the loader is asked through.
+    """
+    return sys.platform == "linux" and read_at_start(environment) == read_at_start(STARTED_IN)
+
+
+def read_at_start(environment: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """The locale, and what begins with PYTHON, of which the packages have some too."""
+    locales = [environment.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    named = {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+    named.pop("PYTHON_KEYRING_BACKEND", None)
+    return next(filter(None, locales), ""), named
+
+
+def complete_andy(
+    *arguments: str, cwd: Path, environment: Mapping[str, str], stdin: str | None, seconds: float
+) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run` does: what was printed is complete when nobody can print any more."""
+    with contextlib.ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(3))
+        out, written_out = open_pipe(stack)
+        err, written_err = open_pipe(stack)
+        given, text = open_pipe(stack) if stdin is not None else (open_nothing(stack), None)
+        process = fork_andy(
+            *arguments,
+            cwd=cwd,
+            environment=environment,
+            streams=(given.fileno(), written_out.fileno(), written_err.fileno()),
+        )
+        for file in (given, written_out, written_err):
+            file.close()
+        printed = [pool.submit(file.read) for file in (out, err)]
+        if text is not None:
+            pool.submit(feed, text, stdin or "")
+        try:
+            said = [each.result(seconds) for each in printed]
+            return subprocess.CompletedProcess(["andy", *arguments], process.wait(seconds), *said)
+        finally:
+            process.kill()
+
+
+def open_pipe(stack: contextlib.ExitStack) -> tuple[TextIO, TextIO]:
+    """Its two ends."""
+    reading, writing = os.pipe()
+    return stack.enter_context(os.fdopen(reading)), stack.enter_context(os.fdopen(writing, "w"))
+
+
+def open_nothing(stack: contextlib.ExitStack) -> TextIO:
+    return stack.enter_context(open(os.devnull))  # noqa: PTH123
+
+
+def feed(file: TextIO, text: str) -> None:
+    """Write it all, unless nobody wants to read any more."""
+    with contextlib.suppress(BrokenPipeError):
+        file.write(text)
+        file.flush()
+    with contextlib.suppress(BrokenPipeError):
+        file.close()
 
 
 def fork_serve(
     *arguments: str, cwd: Path, environment: Mapping[str, str], stderr: int
-) -> ServeProcess:
+) -> AndyProcess:
     """`stderr`: an open file, which stays the caller's."""
-    if sys.platform != "linux":  # others have no sockets that keep messages apart
-        command, nothing = [ANDY, "serve", *arguments], subprocess.DEVNULL
-        return subprocess.Popen(command, cwd=cwd, env=environment, stdin=nothing, stderr=stderr)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    request = json.dumps([["serve", *arguments], str(cwd), dict(environment)])
-    with theirs:
-        socket.send_fds(start_loader(), [request.encode()], [stderr, theirs.fileno()])
-    return ForkedProcess(ours, int(ours.recv(64)))
+    with open(os.devnull) as nothing:  # noqa: PTH123
+        if sys.platform != "linux":
+            command = [ANDY, "serve", *arguments]
+            return subprocess.Popen(command, cwd=cwd, env=environment, stdin=nothing, stderr=stderr)
+        streams = (nothing.fileno(), 1, stderr)
+        return fork_andy("serve", *arguments, cwd=cwd, environment=environment, streams=streams)
 
 
 @contextlib.contextmanager
 def serve_in_fork(
     *arguments: str, cwd: Path, environment: Mapping[str, str]
-) -> Iterator[tuple[ServeProcess, TextIO]]:
+) -> Iterator[tuple[AndyProcess, TextIO]]:
     """A server and what it writes to stderr."""
     reading, writing = os.pipe()
     with open(reading) as stderr:  # noqa: PTH123
@@ -105,11 +193,14 @@ def serve_in_fork(
 def start_loader() -> socket.socket:
     """Start the process that all others are forked from; it ends with this one."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LARGEST)
     with theirs:
         loader = subprocess.Popen(
             [sys.executable, "-m", "tests.warm_start", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             cwd=ROOT,
+            env=STARTED_IN,
+            stdin=subprocess.DEVNULL,
         )
 
     def end() -> None:
@@ -122,12 +213,12 @@ def start_loader() -> socket.socket:
 
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
-    load_serve()
+    load_code()
     gc.freeze()  # what is never looked at again stays shared with the forks
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who report
     while True:
-        request, files, _, _ = socket.recv_fds(control, LARGEST, 2)
+        request, files, _, _ = socket.recv_fds(control, LARGEST, 4)
         if not request:
             return
         if not os.fork():
@@ -137,56 +228,81 @@ def main() -> None:
             os.close(file)
 
 
-def load_serve() -> None:
+def load_code() -> None:
+    import andy_cli
     import andy_cli.__main__
-    import andy_cli.cli
-    import andy_cli.compiler
-    import andy_cli.frontends.serve
 
-    for package in (andy_cli.compiler, andy_cli.frontends.serve):
-        load_package(package)
+    load_package(andy_cli)
+    for name in LATER:
+        importlib.import_module(name)
 
 
 def load_package(package: ModuleType) -> None:
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+        if not f"{module.name}.".startswith(LEFT):
+            importlib.import_module(module.name)
 
 
-def report_end(request: bytes, stderr: int, reports: int) -> NoReturn:
-    """Fork the server, and tell its number and then its exit code."""
+def report_end(request: bytes, stdin: int, stdout: int, stderr: int, reports: int) -> NoReturn:
+    """Fork the program, and tell its number and then its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if not pid:
         os.close(reports)
-        run_door(request, stderr)
-    os.close(stderr)
+        run_door(request, (stdin, stdout, stderr))
+    for file in (stdin, stdout, stderr):
+        os.close(file)
     os.write(reports, str(pid).encode())
     _, status = os.waitpid(pid, 0)
     os.write(reports, str(os.waitstatus_to_exitcode(status)).encode())
     os._exit(0)
 
 
-def run_door(request: bytes, stderr: int) -> NoReturn:
+def run_door(request: bytes, streams: tuple[int, int, int]) -> NoReturn:
     from andy_cli.__main__ import door
 
-    arguments, folder, environment = json.loads(request)
+    arguments, folder, environment, terminal = json.loads(request)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with open(os.devnull) as nothing:  # noqa: PTH123
-        os.dup2(nothing.fileno(), 0)
-    os.dup2(stderr, 2)
-    os.close(stderr)
-    # Those of the loader know what kind of file they were opened on; as long as they are here,
-    # nobody closes what is under them.
-    kept = [sys.stdin, sys.stderr]
-    sys.stdin, sys.stderr = os.fdopen(0, closefd=False), os.fdopen(2, "w", 1, closefd=False)
-    kept += [sys.stdin, sys.stderr]
+    for number, file in enumerate(streams):
+        os.dup2(file, number)
+        os.close(file)
+    if terminal:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    kept = open_streams()
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
-    sys.argv = ["andy", *arguments]
+    sys.argv = [str(ANDY), *arguments]
+    sys.path[0] = str(ANDY.parent)
     door()
+    kept.clear()
     os._exit(1)
+
+
+def open_streams() -> list[TextIO]:
+    """Put streams in the places of the loader's, as Python does when it begins.
+
+    Returns those: they know what kind of file they were opened on, and as long as they are here,
+    nobody closes what is under them.
+    """
+    kept = [sys.stdin, sys.stdout, sys.stderr]
+    for number, old in enumerate(kept):
+        name = ("stdin", "stdout", "stderr")[number]
+        by_line = number == 2 or os.isatty(number)
+        new = os.fdopen(
+            number,
+            "w" if number else "r",
+            1 if by_line else -1,
+            encoding=old.encoding,
+            errors=old.errors,
+            newline="\n",
+            closefd=False,
+        )
+        setattr(sys, name, new)
+        setattr(sys, f"__{name}__", new)
+    return kept
 
 
 if __name__ == "__main__":
