@@ -5,22 +5,31 @@
         terminal.type("hello\\r")
         terminal.sees("Hello!")
 
-The screen is pyte's, which answers what programs ask a terminal, as real ones do.
+The screen is pyte's, which answers what programs ask a terminal, as real ones do. `andy` is forked
+from a process that has loaded its code (`tests.warm_start`) where no command is named.
 """
 
+import contextlib
+import fcntl
 import os
 import re
-import sys
+import select
+import signal
+import subprocess
+import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-import pexpect
 import pyte
 
-ANDY = str(Path(sys.executable).parent / "andy")
+from tests import warm_start
+
+ANDY = str(warm_start.ANDY)
 PATIENCE = 20.0
+MANNERS = 0.1
+"""Seconds for a program to end without its terminal, and then after each signal."""
 MEANWHILE = "Enter queues"
 ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 """One escape sequence: CSI, OSC, or a short one."""
@@ -51,25 +60,23 @@ class Terminal:
         columns: int = 80,
         rows: int = 24,
         folder: Path | None = None,
-        command: str = ANDY,
+        command: str = "",
         **environment: str,
     ) -> None:
-        """`environment` comes on top of the test's own."""
+        """`environment` comes on top of the test's own; `command` is another than `andy`."""
         self.screen = Screen(columns, rows, self._reply)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
         """Everything the program wrote."""
         self._sent = 0
         """Lines that were sent, as the screen shows them, once the last keys have arrived."""
-        self._program = pexpect.spawn(
-            command,
-            list(arguments),
-            dimensions=(rows, columns),
-            cwd=folder,
-            env={"TERM": "xterm-256color", "LANG": "C.UTF-8", **inherited(), **environment},
-            timeout=PATIENCE,
-        )
-        self._program.delaybeforesend = None
+        known = {"TERM": "xterm-256color", "LANG": "C.UTF-8", **inherited(), **environment}
+        self._keyboard, line = os.openpty()
+        termios.tcsetwinsize(line, (rows, columns))
+        try:
+            self._program = start_program(command, arguments, folder or Path.cwd(), known, line)
+        finally:
+            os.close(line)
 
     def __enter__(self) -> "Terminal":
         return self
@@ -80,11 +87,18 @@ class Terminal:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._program.close(force=True)
+        """Take the terminal away, and then be less and less polite."""
+        os.close(self._keyboard)
+        for number in (signal.SIGHUP, signal.SIGCONT, signal.SIGINT, signal.SIGKILL):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._program.wait(MANNERS)
+                return
+            self._program.send_signal(number)
+        self._program.wait()
 
     @property
     def pid(self) -> int:
-        return int(self._program.pid)
+        return self._program.pid
 
     @property
     def lines(self) -> list[str]:
@@ -105,14 +119,14 @@ class Terminal:
     def type(self, keys: str) -> None:
         # Between turns Enter sends a line, which then stands above the prompt.
         self._sent = self._lines_sent() + (self._idle() and "\r" in keys)
-        self._program.send(keys.encode())
+        os.write(self._keyboard, keys.encode())
 
     def paste(self, text: str) -> None:
         """As terminals paste: in brackets that say that it was not typed."""
         self.type(f"\x1b[200~{text}\x1b[201~")
 
     def resize(self, columns: int, rows: int) -> None:
-        self._program.setwinsize(rows, columns)
+        termios.tcsetwinsize(self._keyboard, (rows, columns))
         self.screen.resize(rows, columns)
 
     def sees(self, wanted: str, seconds: float = PATIENCE) -> str:
@@ -160,9 +174,7 @@ class Terminal:
         end = time.monotonic() + seconds
         while self._read(0.2):
             assert time.monotonic() < end, f"it did not end:\n{self.text}"
-        self._program.wait()
-        code = self._program.exitstatus
-        return int(code) if code is not None else -int(self._program.signalstatus)
+        return self._program.wait()
 
     def settle(self, seconds: float) -> str:
         """Whatever comes within so many seconds, to show that something does not come."""
@@ -173,18 +185,48 @@ class Terminal:
 
     def _read(self, seconds: float) -> bool:
         """Take in what the program writes; False when it has ended."""
-        try:
-            data = self._program.read_nonblocking(65_536, timeout=max(0.01, seconds))
-        except pexpect.TIMEOUT:
+        if not select.select([self._keyboard], [], [], max(0.01, seconds))[0]:
             return True
-        except pexpect.EOF:
+        try:
+            data = os.read(self._keyboard, 65_536)
+        except OSError:  # what Linux says where others give nothing
+            data = b""
+        if not data:
             return False
         self.raw += data
         self._stream.feed(data)
         return True
 
     def _reply(self, data: str) -> None:
-        self._program.send(data.encode())
+        os.write(self._keyboard, data.encode())
+
+
+def start_program(
+    command: str,
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    line: int,
+) -> warm_start.AndyProcess:
+    """`line` is the end of the terminal that programs have."""
+    if not command and warm_start.begins_alike(environment):
+        return warm_start.fork_andy(
+            *arguments,
+            cwd=folder,
+            environment=environment,
+            streams=(line, line, line),
+            terminal=True,
+        )
+    return subprocess.Popen(
+        [command or ANDY, *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=line,
+        stdout=line,
+        stderr=line,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
 
 
 def inherited() -> dict[str, str]:

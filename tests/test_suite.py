@@ -1,6 +1,7 @@
 """What the tests promise of themselves: this checkout, every failing case named, no stopwatch."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,9 @@ import pytest
 
 import andy_cli
 from tests.cases import loop_over
-from tests.shell import ANDY, ROOT, environment
+from tests.shell import ANDY, ROOT, Done, andy, environment
+from tests.terminal import Terminal
+from tests.warm_start import STARTED_IN, begins_alike
 
 CLOCKS = {"time.monotonic", "time.perf_counter", "time.time", "time.process_time"}
 FASTER = (ast.Lt, ast.LtE)
@@ -59,6 +62,53 @@ def _interpreter_of(script: Path) -> Iterator[str]:
     first = script.read_bytes().partition(b"\n")[0].decode(errors="replace")
     if first.startswith("#!") and Path(first[2:]).is_file():
         yield first[2:]
+
+
+def test_what_is_forked_does_what_the_program_does(tmp_path: Path) -> None:
+    words = ("run", "-", "-m", "nobody:m")
+    done = subprocess.run(
+        [ANDY, *words], cwd=tmp_path, env=environment(tmp_path, TZ="Asia/Tokyo"), input="hi",
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    forked = andy(*words, home=tmp_path, cwd=tmp_path, stdin="hi", TZ="Asia/Tokyo")
+    assert forked == Done(done.returncode, done.stdout, done.stderr)
+    assert forked.code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="it is found in /proc")
+def test_what_is_forked_has_what_the_program_has(tmp_path: Path) -> None:
+    """Its terminal, session, signals, folder, and no file that is another's."""
+    found = []
+    for command in ("", str(ANDY)):
+        with Terminal("chat", "-m", "m", command=command, folder=tmp_path, HOME=str(tmp_path),
+                      OPENAI_BASE_URL="http://127.0.0.1:1/v1") as terminal:  # fmt: skip
+            terminal.prompts()
+            found.append(state_of(terminal.pid))
+            terminal.type("\x04")
+            assert terminal.leaves() == 0
+    assert found[0] == found[1]
+
+
+def state_of(pid: int) -> dict[str, object]:
+    folder = Path(f"/proc/{pid}")
+    lines = folder.joinpath("status").read_text(encoding="utf-8").splitlines()
+    marks = dict(line.split(":\t") for line in lines if line.startswith("Sig"))
+    files = {each.name: str(each.readlink()) for each in folder.joinpath("fd").iterdir()}
+    return {
+        # Those above 31 are the C library's own.
+        "signals": [int(marks[name], 16) & 0x7FFF_FFFF for name in ("SigBlk", "SigIgn", "SigCgt")],
+        "leads": (os.getsid(pid) == pid, os.getpgid(pid) == pid),
+        "folder": folder.joinpath("cwd").readlink(),
+        "files": sorted(target.rstrip("0123456789[]:") for target in files.values()),
+        "standard": len({files[str(number)] for number in range(3)}),
+    }
+
+
+def test_where_python_would_begin_otherwise_the_program_is_started() -> None:
+    for name in ("PYTHONPATH", "PYTHONIOENCODING", "LC_ALL"):
+        assert not begins_alike({**STARTED_IN, name: "ascii"}), name
+    assert begins_alike({**STARTED_IN, "HOME": "/elsewhere"}) is (sys.platform == "linux")
 
 
 def test_no_test_asserts_that_this_machine_is_fast() -> None:

@@ -19,7 +19,7 @@ from tests.benchmarks.serve import COMPILED, Client, memory, started, until_ther
 from tests.marking import answer_request, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import environment, free_port
-from tests.terminal import Terminal
+from tests.terminal import ANDY, Terminal
 
 WINDOW = 16_000
 """Tokens the model reads at most."""
@@ -60,8 +60,9 @@ def chat(turns: int) -> bool:
         own = {"ANDY_CONFIG_DIR": str(folder / "config"), "MARKS": str(folder / "marks")}
         os.environ.update(environment(folder, **own))
         flags = ("--base-url", server.url, "--model", "m", "--permission-mode", "auto")
-        limit = ("--set", f"limits.context={WINDOW}")
-        with Terminal("chat", *flags, *limit, folder=folder, rows=12) as terminal:
+        words = ("chat", *flags, "--set", f"limits.context={WINDOW}")
+        # A process that is not a fork: its memory is all its own.
+        with Terminal(*words, folder=folder, rows=12, command=ANDY) as terminal:
             terminal.prompts()
             spent, sizes = [processor_time(terminal.pid)], []
             for turn in range(1, turns + 1):
