@@ -63,14 +63,20 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Use the cores of the machine for a suite; a file or a test that is named needs no others."""
+    """Use the cores of the machine for a suite; a file or a test that is named needs no others.
+
+    Each process goes through neighbouring tests: what a file starts for all of its own is started
+    once, not once in each.
+    """
     option = config.option
     if "numprocesses" not in option or hasattr(config, "workerinput"):
         return
     alone = option.usepdb or option.capture == "no" or option.collectonly or names_files(config)
     cores = min(8, os.cpu_count() or 1)
     if option.numprocesses is None and cores > 1 and not alone:
-        option.numprocesses, option.dist = cores, "worksteal"
+        option.numprocesses = cores
+    if option.numprocesses and option.dist == "no":
+        option.dist = "worksteal"
 
 
 def names_files(config: pytest.Config) -> bool:
