@@ -18,6 +18,8 @@ from andy_cli.settings import load, save, trusts
 from andy_cli.toolbox.collection import Collection, shipped_tools, user_folder
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, tool, words_of_name
+from tests import shell
+from tests.shell import Done
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,6 +27,8 @@ GREETING = '''
 from typing import Annotated
 from pydantic import Field
 from andy_cli.toolbox.tool import Outcome, tool
+from tests import shell
+from tests.shell import Done
 
 @tool(effect="read", action="greet {{name}}")
 def {name}(name: Annotated[str, Field(description="whom")], times: int = 1) -> Outcome:
@@ -230,41 +234,34 @@ def test_a_package_brings_tools_by_its_entry_point(home: Path, tmp_path: Path) -
     assert done.stdout.strip() == "greeter []"
 
 
-def andy(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "andy_cli", *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-    )
+def andy(*words: str, folder: Path) -> Done:
+    return shell.andy(*words, home=Path.home(), cwd=folder)
 
 
 @pytest.mark.slow
 def test_the_commands_for_tools_of_ones_own(home: Path) -> None:
     file = written(home / "here", "hello.py", GREETING.format(name="greet", words="hello"))
     added = andy("tools", "add", str(file), folder=home)
-    assert (added.returncode, "greet (read): Greet somebody" in added.stdout) == (0, True)
+    assert (added.code, "greet (read): Greet somebody" in added.out) == (0, True)
     tested = andy("tools", "test", "greet", "name=Ida", "times=2", folder=home)
-    assert (tested.returncode, tested.stdout) == (0, '{"said": "hello Ida", "times": 2}\n')
-    assert "greeted Ida" in tested.stderr
+    assert (tested.code, tested.out) == (0, '{"said": "hello Ida", "times": 2}\n')
+    assert "greeted Ida" in tested.err
     cannot = andy("tools", "test", "read_file", "path=nothing.txt", folder=home)
-    assert (cannot.returncode, "crash" in cannot.stderr) == (1, False)
+    assert (cannot.code, "crash" in cannot.err) == (1, False)
     words = ("path=nothing.txt", "old_string=a", "new_string=b")
-    assert andy("tools", "test", "edit_file", *words, folder=home).returncode in (1, 2)
+    assert andy("tools", "test", "edit_file", *words, folder=home).code in (1, 2)
     missing = andy("tools", "test", "greet", folder=home)
-    assert missing.returncode == 2
-    assert "name" in missing.stderr
-    assert andy("tools", "disable", "greet", folder=home).returncode == 0
+    assert missing.code == 2
+    assert "name" in missing.err
+    assert andy("tools", "disable", "greet", folder=home).code == 0
     unknown = andy("tools", "info", "greet", folder=home)
-    assert (unknown.returncode, "There is no tool 'greet'" in unknown.stderr) == (2, True)
-    assert andy("tools", "enable", "greet", folder=home).returncode == 0
-    assert "from: " in andy("tools", "info", "greet", folder=home).stdout
+    assert (unknown.code, "There is no tool 'greet'" in unknown.err) == (2, True)
+    assert andy("tools", "enable", "greet", folder=home).code == 0
+    assert "from: " in andy("tools", "info", "greet", folder=home).out
     written(home / "here", "hello.py", GREETING.format(name="greet", words="bye"))
     again = andy("tools", "add", str(file), folder=home)
-    assert (again.returncode, "--replace" in again.stderr) == (2, True)
-    assert andy("tools", "add", str(file), "--replace", folder=home).returncode == 0
+    assert (again.code, "--replace" in again.err) == (2, True)
+    assert andy("tools", "add", str(file), "--replace", folder=home).code == 0
 
 
 BAD_FILES = [("nothing.py", "x = 1", "holds no tool"), ("bad.py", "def (", "cannot be loaded")]
@@ -274,7 +271,7 @@ BAD_FILES = [("nothing.py", "x = 1", "holds no tool"), ("bad.py", "def (", "cann
 def test_what_is_no_file_of_tools_is_not_added(name: str, text: str, why: str, home: Path) -> None:
     file = written(home / "here", name, text)
     done = andy("tools", "add", str(file), folder=home)
-    assert (done.returncode, why in done.stderr) == (2, True)
+    assert (done.code, why in done.err) == (2, True)
     assert not (home / ".config" / "andy" / "tools").exists()
 
 
@@ -340,11 +337,11 @@ def test_an_env_file_of_a_project_moves_nothing(
 def test_trust_is_given_shown_and_taken_back(home: Path) -> None:
     project = home / "project"
     project.mkdir()
-    assert andy("trust", folder=project).returncode == 0
-    assert andy("trust", "--list", folder=project).stdout == f"{project}\n"
-    assert andy("trust", "--remove", folder=project).returncode == 0
-    assert andy("trust", "--list", folder=project).stdout == "No folder is trusted.\n"
-    assert andy("trust", "nowhere", folder=project).returncode == 2
+    assert andy("trust", folder=project).code == 0
+    assert andy("trust", "--list", folder=project).out == f"{project}\n"
+    assert andy("trust", "--remove", folder=project).code == 0
+    assert andy("trust", "--list", folder=project).out == "No folder is trusted.\n"
+    assert andy("trust", "nowhere", folder=project).code == 2
 
 
 @pytest.mark.parametrize("fault", [SystemExit(3), KeyboardInterrupt(), StopIteration()])

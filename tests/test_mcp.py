@@ -35,10 +35,11 @@ from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, keep, log_of, re
 from andy_cli.toolbox.mcp.session import Session
 from andy_cli.toolbox.mcp.tools import make_tool, plain, usable
 from andy_cli.toolbox.registry import Registry
+from tests import shell
 from tests.desk import desk
 from tests.fakes import ScriptedModel
 from tests.node import installed
-from tests.shell import free_port
+from tests.shell import Done, free_port
 
 ROOT = Path(__file__).parents[1]
 OURS = (sys.executable, "-m", "tests.memory_server")
@@ -689,45 +690,38 @@ def test_an_effect_is_believed_in_the_users_own_file_only(home: Path) -> None:
     assert [each.effect for each in servers(load(), project)] == ["read", ""]
 
 
-def andy(*words: str, home: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "andy_cli", *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+def andy(*words: str, home: Path) -> Done:
+    return shell.andy(*words, home=home, cwd=home)
 
 
 def test_the_commands(home: Path) -> None:
     words = ["--env", f"PYTHONPATH={ROOT}", "--", *OURS]
-    assert andy("mcp", "add", "mem", *words, home=home).returncode == 0
+    assert andy("mcp", "add", "mem", *words, home=home).code == 0
     remote = ("https://a.example/mcp", "--header", "Authorization: Bearer sk-secret")
-    assert andy("mcp", "add", "far", *remote, home=home).returncode == 0
-    listed = andy("mcp", "list", home=home).stdout
+    assert andy("mcp", "add", "far", *remote, home=home).code == 0
+    listed = andy("mcp", "list", home=home).out
     assert "mem" in listed
     assert "https://a.example/mcp" in listed
-    shown = andy("mcp", "list", "--json", home=home).stdout
+    shown = andy("mcp", "list", "--json", home=home).out
     assert "sk-secret" not in shown
     assert json.loads(shown)[1]["headers"] == ["Authorization"]
     tried = andy("mcp", "test", "mem", home=home)
-    assert (tried.returncode, "mem.search_memory" in tried.stdout) == (0, True)
-    assert andy("mcp", "remove", "mem", home=home).returncode == 0
-    assert andy("mcp", "remove", "mem", home=home).returncode == 2
+    assert (tried.code, "mem.search_memory" in tried.out) == (0, True)
+    assert andy("mcp", "remove", "mem", home=home).code == 0
+    assert andy("mcp", "remove", "mem", home=home).code == 2
     missing = andy("mcp", "test", "mem", home=home)
-    assert (missing.returncode, "There are: far" in missing.stderr) == (2, True)
-    assert andy("mcp", "add", "a b", "--", "x", home=home).returncode == 2
-    assert andy("mcp", "add", "nothing", home=home).returncode == 2
+    assert (missing.code, "There are: far" in missing.err) == (2, True)
+    assert andy("mcp", "add", "a b", "--", "x", home=home).code == 2
+    assert andy("mcp", "add", "nothing", home=home).code == 2
 
 
 def test_servers_of_another_program_are_taken_over(home: Path) -> None:
     other = home / "theirs.json"
     other.write_text('{"servers": {"a": {"command": "x"}, "b": {"url": "https://b.example/mcp"}}}')
-    assert andy("mcp", "add", "all", "--from", str(other), home=home).returncode == 0
+    assert andy("mcp", "add", "all", "--from", str(other), home=home).code == 0
     assert [each.name for each in servers(load(), home)] == ["a", "b"]
     none = andy("mcp", "add", "c", "--from", str(other), home=home)
-    assert (none.returncode, "There are: a, b" in none.stderr) == (2, True)
+    assert (none.code, "There are: a, b" in none.err) == (2, True)
 
 
 def test_tokens_are_kept_in_a_file_of_the_users_own(home: Path) -> None:
