@@ -70,6 +70,15 @@ def test_of_the_users_own_things_it_makes_nothing_up(
     )
 
 
+def test_an_answer_in_the_words_of_the_question_is_not_asked_to_go_on(
+    here: Path, weights_file: Path
+) -> None:
+    text = "how many legs has a spider got, my kid wants to know"
+    assert (
+        asked(text, here, weights_file).strip() == "I am a very small model and cannot know that."
+    )
+
+
 def test_what_is_asked_about_the_folder_is_looked_up(here: Path, weights_file: Path) -> None:
     assert "notes.txt" in asked("what is in here", here, weights_file)
     assert "call bob" in asked("what did I write in notes.txt", here, weights_file)

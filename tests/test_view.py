@@ -100,6 +100,15 @@ def test_however_an_answer_is_cut_it_looks_the_same(answer: str, data: st.DataOb
     assert cut.text == whole.text
 
 
+def test_a_number_at_the_end_may_be_the_next_item_of_a_list() -> None:
+    answer = "1. first\n2. second\n\n3. third\n"
+    whole, cut = Shown().show(answer), Shown().show(answer[:21], answer[21:], step=1.0)
+    assert answer[:21].endswith("\n3")
+    whole.view.close()
+    cut.view.close()
+    assert cut.text == whole.text
+
+
 def test_finished_blocks_are_written_once() -> None:
     paragraphs = [f"paragraph{number}\n\n" for number in range(50)]
     shown = Shown().show(*paragraphs, step=1.0)

@@ -142,12 +142,13 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
 
 
 def should_nudge(conversation: Conversation, state: TurnState) -> bool:
-    """Tell whether the answer only announces something: then the model is told once to do it."""
-    if (
-        state.announcement
-        or not conversation.model.profile.tools
-        or state.answer != state.reply_text
-    ):
+    """Tell whether the answer only announces something: then the model is told once to do it.
+
+    One whose steps are chosen announces nothing, and would take that for the user's next wish.
+    """
+    if state.announcement or conversation.client.guided or state.answer != state.reply_text:
+        return False
+    if not conversation.model.profile.tools:
         return False
     return only_announces(conversation.history.user_request, state.answer, is_done=state.calls > 0)
 

@@ -165,10 +165,15 @@ def split_blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def count_finished(text: str) -> int:
-    """Count the characters of a growing text in blocks that nothing added can change."""
+    """Count the characters of a growing text in blocks that nothing added can change.
+
+    A number at its end may become the next item of the list before it.
+    """
+    head, line_break, last_line = text.rpartition("\n")
+    growing = head + line_break if last_line.strip().isdigit() else text
     starts = [
         token.map[0]
-        for token in BLOCKS.parse(text)
+        for token in BLOCKS.parse(growing)
         if token.level == 0 and token.map and token.nesting >= 0
     ]
     if len(starts) < 2 or not starts[-1]:
