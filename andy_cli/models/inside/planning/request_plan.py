@@ -16,7 +16,7 @@ from andy_cli.models.inside.planning.choosing import (
     is_name,
     name_things,
 )
-from andy_cli.models.inside.planning.splitting import ADVERBS, split_wishes
+from andy_cli.models.inside.planning.splitting import ADVERBS, split_at_joints, split_wishes
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     find_entries,
@@ -90,27 +90,62 @@ class RequestPlan:
 
         `is_first`: nothing was found in the turns before, that it could point at.
         """
+        steps = self._find_steps(text) or self._find_whole(text)
+        steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
+        steps = [self._follow_up(steps, place) for place in range(len(steps))]
+        return self._fit_to_list(steps) if is_first else steps
+
+    def _find_steps(self, text: str) -> list[Step]:
+        """Find the command of each part."""
         steps: list[Step] = []
         parts = self._split(text)
         for part in parts:
             if steps and self._is_value(part, self._choices[steps[-1].at]):
-                steps.append(steps[-1]._replace(text=part))
+                self._add_value(steps, part)
             elif step := self._find_step(part, bool(steps)):
                 self._add_step(steps, self._take_values(step, text), text)
             elif len(parts) > 1:
                 steps += self._read_what_is_meant(part)
-        steps = steps or self._find_whole(text)
-        steps = [self._follow_up(steps, place) for place in range(len(steps))]
-        return self._fit_to_list(steps) if is_first else steps
+        return steps
+
+    def _add_value(self, steps: list[Step], part: str) -> None:
+        """Add a call with one more value; the first value is that of the step before."""
+        last = steps[-1]
+        if self._fill(last).missing:
+            steps[-1] = last._replace(text=f"{last.text}, {part}")
+        else:
+            steps.append(last._replace(text=part))
 
     def _take_values(self, step: Step, text: str) -> Step:
         """`Volare now, and then Azzurro`: a part whose command takes no value, and that holds one
-        of what the whole asks for, asks for that.
+        of what the whole asks for, asks for that; else for a nearly as likely command that takes
+        it.
         """
+        if self._find_value(step.text, self._choices[step.at]) is not None:
+            return step
         likeliest = self._compare(text).best
-        is_taken = self._find_value(step.text, self._choices[step.at]) is not None
-        is_value = self._find_value(step.text, self._choices[likeliest]) is not None
-        return step._replace(at=likeliest) if is_value and not is_taken else step
+        if self._find_value(step.text, self._choices[likeliest]) is not None:
+            return step._replace(at=likeliest)
+        name = find_called(step.text, list(filter(is_file, self._names)))
+        if name is None:
+            return step
+        scores = self._compare(step.text).commands
+        taking = [
+            at
+            for at, choice in enumerate(self._choices)
+            if takes_file(choice) and reads_file(choice) == is_readable(name)
+        ]
+        best = max(taking, key=scores.__getitem__, default=step.at)
+        return step._replace(at=best) if scores[best] > scores[step.at] - DECISIVE else step
+
+    def _repeat_for_names(self, step: Step) -> list[Step]:
+        """`The January and March reports`: a command that takes one file is meant for each."""
+        if not takes_file(self._choices[step.at]):
+            return [step]
+        files = list(filter(is_file, self._names))
+        pieces = [piece for piece in split_at_joints(step.text) if find_called(piece, files)]
+        named = {find_called(piece, files): piece for piece in pieces}
+        return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
 
     def _find_whole(self, text: str) -> list[Step]:
         step = self._find_step(text, follows=False)
@@ -216,9 +251,8 @@ class RequestPlan:
         if self._find_lead(text, scores, is_named) < 0:
             return None
         step = self.find_best_step(text)
-        choice = self._choices[step.at]
-        if follows and not is_named and choice.harmless and not needs_value(choice):
-            step = self._refer_back(step)
+        if follows and not is_named:
+            step = self._refer_to_found(step)
         is_far = max(scores.commands) < FAR and bool(self._choices[step.at].examples)
         return None if is_far and not is_named else step
 
@@ -304,10 +338,20 @@ class RequestPlan:
         """Find what is said by its name and the command takes; `whole`: and nothing else."""
         member = find_member(text, choice, whole)
         kinds = {parameter.kind for parameter in list_parameters(choice)}
-        files = [name for name in self._names if not name.endswith("/")]
-        return member if member or "file" not in kinds else find_called(text, files, whole)
+        if member or "file" not in kinds:
+            return member
+        is_fit = is_readable if reads_file(choice) else is_file
+        return find_called(text, list(filter(is_fit, self._names)), whole)
 
-    def _refer_back(self, step: Step) -> Step:
+    def _refer_to_found(self, step: Step) -> Step:
+        """Let a part that names nothing, and may refer to what was found, look at that."""
+        choice = self._choices[step.at]
+        if choice.beyond:
+            return self._refer_back(step, CLOSE)
+        looks_around = choice.harmless and not needs_value(choice)
+        return self._refer_back(step) if looks_around else step
+
+    def _refer_back(self, step: Step, lead: float = REFERRING) -> Step:
         """`And open it`: a command that looks at what was found, where one is nearly as near."""
         scores = self._compare(step.text).commands
         taking = [
@@ -316,7 +360,7 @@ class RequestPlan:
             if choice.harmless and not choice.beyond and needs_value(choice)
         ]
         best = max(taking, key=scores.__getitem__, default=step.at)
-        return step._replace(at=best) if scores[best] > scores[step.at] - REFERRING else step
+        return step._replace(at=best) if scores[best] > scores[step.at] - lead else step
 
     def _fit_to_list(self, steps: list[Step]) -> list[Step]:
         """`The first one` of what has not been listed: list it before, by what lists its kind.
@@ -389,6 +433,10 @@ def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:
     return next(filter(None, found), None)
 
 
+def is_file(name: str) -> bool:
+    return not name.endswith("/")
+
+
 def find_called(text: str, names: Sequence[str], whole: bool = False) -> str | None:
     match = next(iter(find_named(text, names, frozenset())), None)
     if match is None:
@@ -410,7 +458,12 @@ def is_lister(choice: Choice) -> bool:
     return choice.harmless and bool(list_parameters(choice)) and not needs_value(choice)
 
 
+def takes_file(choice: Choice) -> bool:
+    """Tell whether it needs one file, and the model is trusted with it."""
+    needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
+    return not choice.beyond and needed == ["file"]
+
+
 def reads_file(choice: Choice) -> bool:
     """Tell whether it needs one file, and changes nothing."""
-    needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
-    return choice.harmless and not choice.beyond and needed == ["file"]
+    return choice.harmless and takes_file(choice)

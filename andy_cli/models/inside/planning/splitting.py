@@ -8,10 +8,11 @@ from andy_cli.models.inside.values.words import find_things
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
 AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
-THEN = r"then|also|after that|afterwards|dann|danach|luego|despu[e\u00e9]s|puis|ensuite|apr\w?s|poi"
+THEN = "then|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
+TOO = r"also|despu[e\u00e9]s|apr[e\u00e8]s"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
-    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}))?|{THEN}),?\s+"
+    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}))?|{THEN}),?\s+"
     rf"|\s*[;,.]\s+|{SIGN}\s+",
     re.I,
 )
@@ -71,6 +72,14 @@ def split_sentence(
         parts.append(left)
         start = joint.end()
     return [*parts, text[start:].strip()]
+
+
+def split_at_joints(text: str) -> list[str]:
+    """Split wherever two wishes, or two values, may be joined."""
+    joints = [joint for joint, _ in find_joints(text)]
+    starts = [0, *(joint.end() for joint in joints)]
+    ends = [*(joint.start() for joint in joints), len(text)]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def find_joints(text: str) -> list[tuple[re.Match[str], str]]:

@@ -184,7 +184,8 @@ def _compare_name(name: str, said: Sequence[str]) -> Match:
     letters, share = 0, 0.0
     # Recordings are called by their title or by their artist: `Title - Artist.mp3`.
     for part in ENDING.sub("", base).split(" - "):
-        called = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
+        words = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
+        called = words - LINKS or words
         found = {word: meant for meant in called for word in said if is_near(word, meant)}
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
