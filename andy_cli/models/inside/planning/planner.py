@@ -54,7 +54,7 @@ class Planner:
         if not turn.failed and done < len(steps):
             return self._carry_out(steps[done], turn, constraint, confirmed)
         if constraint.results:
-            return Utterance(conclude_all(constraint.results, constraint.done))
+            return Utterance(self._conclude(turn, constraint))
         return Utterance(self._talk(turn.request, choices))
 
     def plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
@@ -98,10 +98,14 @@ class Planner:
             return Utterance(f"{ASKS}{action}?")
         command = write_command(choice, found)
         if command in turn.calls:
-            return Utterance(
-                conclude_all(constraint.results, constraint.done)
-            )  # both parts meant it
+            return Utterance(self._conclude(turn, constraint))  # both parts meant it
         return Utterance(command, is_command=True)
+
+    def _conclude(self, turn: Turn, constraint: Constraint) -> str:
+        """Say what was found, and which question beside it is not answered."""
+        told = conclude_all(constraint.results, constraint.done)
+        left = self._under(constraint).list_unanswered(turn.request)
+        return "\n".join([told, *(small_talk.CANNOT_ANSWER.format(part=part) for part in left)])
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > SAME

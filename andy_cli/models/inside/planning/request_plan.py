@@ -30,7 +30,13 @@ from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things, find_words
+from andy_cli.models.inside.values.words import (
+    INTERROGATIVES,
+    LINKS,
+    find_plain_words,
+    find_things,
+    find_words,
+)
 
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
@@ -147,6 +153,17 @@ class RequestPlan:
         named = {find_called(piece, files): piece for piece in pieces}
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
 
+    def list_unanswered(self, text: str) -> list[str]:
+        """List the parts that ask for what cannot be known, where others are carried out."""
+        parts = self._split(text)
+        return [
+            part.rstrip("?!. ")
+            for part in parts
+            if len(parts) > 1
+            and is_question(part)
+            and not (self._find_step(part, follows=True) or self._read_what_is_meant(part))
+        ]
+
     def _find_whole(self, text: str) -> list[Step]:
         step = self._find_step(text, follows=False)
         return [step] if step else self._read_what_is_meant(text)
@@ -154,7 +171,7 @@ class RequestPlan:
     def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
         if steps and self._is_same_wish(steps[-1], step, text):
             steps[-1] = steps[-1]._replace(text=f"{steps[-1].text}, {step.text}")
-        elif not (steps and self._is_afterthought(step, text)):
+        elif not (steps and self._is_afterthought(step, steps[-1], text)):
             steps.append(step)
 
     def _follow_up(self, steps: Sequence[Step], place: int) -> Step:
@@ -226,7 +243,7 @@ class RequestPlan:
             scores = self._compare(part)
             best = max(scores.commands)
             if scores.kind in small_talk.QUESTIONS and best < scores.talk:
-                return self._means_file(part)
+                return is_question(part) or self._means_file(part)
             return best > scores.talk and best > nearest - SPLIT
 
         return [self._leave_reason(part) for part in split_wishes(text, is_wish, is_more)]
@@ -314,13 +331,16 @@ class RequestPlan:
         said = [word for word in find_words(text) if len(word) > LONG_WORD and word not in LINKS]
         return any(find_meant(self._encoder, part, names, MEANT_LEAD) for part in (text, *said))
 
-    def _is_afterthought(self, step: Step, text: str) -> bool:
-        """Tell whether a part is no wish of its own, as `s'il te plait`: it stands behind a comma,
-        and its command lacks what it needs.
+    def _is_afterthought(self, step: Step, before: Step, text: str) -> bool:
+        """Tell whether a part is no wish of its own: its command lacks what it needs, and it stands
+        behind a comma, as `s'il te plait`, or asks to see what is read anyway: `open example.org
+        and show what's on it`.
         """
         if find_ordinal(step.text) is not None or not self._fill(step).missing:
             return False
-        return is_behind_comma(step, text)
+        are_readers = all(reads_one(self._choices[other.at]) for other in (step, before))
+        is_seen = are_readers and not self._means_file(step.text) and self._names_value(before)
+        return is_seen or is_behind_comma(step, text)
 
     def _has_name(self, text: str, choice: Choice) -> bool:
         """Tell whether something is called by its name: a file, an address, a known value."""
@@ -423,6 +443,11 @@ class RequestPlan:
         return None
 
 
+def is_question(part: str) -> bool:
+    """Tell whether it begins as a question does; many are typed without a question mark."""
+    return bool({*find_words(part)[:1]} & INTERROGATIVES)
+
+
 def is_behind_comma(step: Step, text: str) -> bool:
     return text[: text.find(step.text)].rstrip().endswith(",")
 
@@ -462,6 +487,12 @@ def takes_file(choice: Choice) -> bool:
     """Tell whether it needs one file, and the model is trusted with it."""
     needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
     return not choice.beyond and needed == ["file"]
+
+
+def reads_one(choice: Choice) -> bool:
+    """Tell whether it shows the content of one file or page."""
+    needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
+    return choice.harmless and not choice.beyond and needed in (["file"], ["url"])
 
 
 def reads_file(choice: Choice) -> bool:

@@ -14,6 +14,8 @@ from andy_cli.models.inside.values.words import find_words
 
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
+CANNOT_ANSWER = "I am a very small model and cannot answer: {part}?"
+"""Of a question beside what was carried out."""
 QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 FAR = 0.83
