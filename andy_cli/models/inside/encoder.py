@@ -47,7 +47,7 @@ class Classifier(NamedTuple):
     weights: Vectors
 
 
-RIDGE = 1.0
+RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
 MANY = 64
 """Texts that are compared with as one matrix, which is kept."""
@@ -92,12 +92,8 @@ class MeaningEncoder:
             self._encode([text, *others])
             own = self._vectors[text]
             return [float(own @ self._vectors[other]) for other in others]
-        matrix = next((made for texts, made in self._matrices if texts is others), None)
-        if matrix is None:
-            matrix = self._stack(others)
-            self._matrices = [*self._matrices[-1:], (others, matrix)]
         self._encode([text])
-        return [float(near) for near in matrix @ self._vectors[text]]
+        return [float(near) for near in self._find_matrix(others) @ self._vectors[text]]
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -111,14 +107,21 @@ class MeaningEncoder:
 
     def _train(self, others: Sequence[Sequence[str]], groups: Sequence[int]) -> Classifier:
         numpy = self._numpy
-        examples = numpy.concatenate([self._stack(written) for written in others])
+        examples = numpy.mean([self._find_matrix(written) for written in others], axis=0)
         belongs = numpy.eye(max(groups) + 1, dtype=numpy.float32)[list(groups)]
-        belongs = numpy.concatenate([belongs] * len(others))
         mean, usual = examples.mean(0), belongs.mean(0)
         centred = examples - mean
         spread = centred.T @ centred + RIDGE * numpy.eye(centred.shape[1], dtype=numpy.float32)
         weights = numpy.linalg.solve(spread, centred.T @ (belongs - usual))
         return Classifier(others, groups, mean, usual, weights)
+
+    def _find_matrix(self, texts: Sequence[str]) -> Vectors:
+        """Stack the vectors of texts that are compared with again and again; two are kept."""
+        matrix = next((made for stacked, made in self._matrices if stacked is texts), None)
+        if matrix is None:
+            matrix = self._stack(texts)
+            self._matrices = [*self._matrices[-1:], (texts, matrix)]
+        return matrix
 
     def _stack(self, texts: Sequence[str]) -> Vectors:
         self._encode(texts)

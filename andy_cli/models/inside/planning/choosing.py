@@ -312,7 +312,7 @@ def name_things(text: str, names: Sequence[str] = ()) -> str:
     for thing in reversed(found):
         kind_name = find_kind_name(thing.kind, thing.text)
         text = f"{text[: thing.start]}{kind_name}{text[thing.end :]}"
-    match = next(iter(find_named(text, names, frozenset())), None)
+    match = next(iter(find_named(text, names, frozenset())), None) if names else None
     if not match or not match.is_clear or any(thing.kind in ("file", "folder") for thing in found):
         return text
     kind = "folder" if match.name.endswith("/") else "file"

@@ -16,7 +16,12 @@ from andy_cli.models.inside.planning.choosing import (
     is_name,
     name_things,
 )
-from andy_cli.models.inside.planning.splitting import ADVERBS, split_at_joints, split_wishes
+from andy_cli.models.inside.planning.splitting import (
+    ADVERBS,
+    BEGINNING,
+    split_at_joints,
+    split_wishes,
+)
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     find_entries,
@@ -132,14 +137,18 @@ class RequestPlan:
         likeliest = self._compare(text).best
         if self._find_value(step.text, self._choices[likeliest]) is not None:
             return step._replace(at=likeliest)
-        name = find_called(step.text, list(filter(is_file, self._names)))
-        if name is None:
+        found = find_named(step.text, list(filter(is_file, self._names)), frozenset())
+        if not found or found[0].letters < LONG_WORD:
             return step
+        return self._find_taker(step, is_readable(found[0].name))
+
+    def _find_taker(self, step: Step, is_read: bool) -> Step:
+        """Find the command that takes a file of the kind, where it is nearly as likely."""
         scores = self._compare(step.text).commands
         taking = [
             at
             for at, choice in enumerate(self._choices)
-            if takes_file(choice) and reads_file(choice) == is_readable(name)
+            if takes_file(choice) and reads_file(choice) == is_read
         ]
         best = max(taking, key=scores.__getitem__, default=step.at)
         return step._replace(at=best) if scores[best] > scores[step.at] - DECISIVE else step
@@ -193,7 +202,8 @@ class RequestPlan:
 
     def _find_first_call(self, step: Step, first: int, before: Sequence[Step]) -> Step:
         """Find the command itself where a call of it stands behind none, and may be meant."""
-        plain = " ".join(word for word in step.text.split() if word.lower() not in ADVERBS)
+        said = BEGINNING.sub("", step.text, count=1).split()
+        plain = " ".join(word for word in said if word.lower() not in ADVERBS)
         scores = self._compare(plain).commands
         is_close = scores[first] > scores[step.at] - CLOSE
         is_second = any(other.at == first for other in before)
@@ -328,6 +338,8 @@ class RequestPlan:
         `wie viele zitronen stehen auf der einkaufsliste`.
         """
         names = [name for name in self._names if is_readable(name)]
+        if find_called(text, names):
+            return True
         said = [word for word in find_words(text) if len(word) > LONG_WORD and word not in LINKS]
         return any(find_meant(self._encoder, part, names, MEANT_LEAD) for part in (text, *said))
 
@@ -339,7 +351,7 @@ class RequestPlan:
         if find_ordinal(step.text) is not None or not self._fill(step).missing:
             return False
         are_readers = all(reads_one(self._choices[other.at]) for other in (step, before))
-        is_seen = are_readers and not self._means_file(step.text) and self._names_value(before)
+        is_seen = are_readers and not self._means_file(step.text)
         return is_seen or is_behind_comma(step, text)
 
     def _has_name(self, text: str, choice: Choice) -> bool:

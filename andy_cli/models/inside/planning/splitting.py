@@ -8,8 +8,8 @@ from andy_cli.models.inside.values.words import find_things
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
 AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
-THEN = "then|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
-TOO = r"also|despu[e\u00e9]s|apr[e\u00e8]s"
+THEN = "then|also|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
+TOO = r"despu[e\u00e9]s|apr[e\u00e8]s"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
     rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}))?|{THEN}),?\s+"
@@ -18,6 +18,8 @@ JOINT = re.compile(
 )
 """Words and signs that may stand between two wishes, in the five languages that are tried."""
 ADVERBS = frozenset("then afterwards danach dann luego puis ensuite poi".split())
+BEGINNING = re.compile(rf"^(?:(?:{AND})\s+)?(?:{THEN}|{TOO}),?\s+(?!de\b)", re.I)
+"""Words that a wish begins with which stands behind another."""
 SECOND_COMES_FIRST = re.compile(
     r"(?:before|bevor|ehe|antes de|avant de|prima di)\s+|avant d'", re.I
 )

@@ -273,6 +273,8 @@ class _Filling:
         is_folder = parameter.kind == "folder"
         own = self._picker.own | meaningful_stems(parameter.about)
         names = [name for name in self._known.names if name.endswith("/") == is_folder]
+        if self._choice.harmless and not is_folder:  # a recording cannot be read
+            names = list(filter(is_readable, names))
         text = self._picker.untaken_text
         best = next(iter(find_named(text, names, own)), None)
         if best is None or (is_folder and not best.is_clear):
