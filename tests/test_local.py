@@ -305,6 +305,14 @@ def test_a_request_is_cut_where_both_sides_are_wishes() -> None:
     both = "lies a.txt und dann sag die Zeit"
     assert split_wishes(both, is_wish) == ["lies a.txt", "sag die Zeit"]
     assert split_wishes("spiel dann den letzten", lambda part: True) == ["spiel dann den letzten"]
+    first = ["show me my notes", "you put Volare on"]
+    assert split_wishes("before you put Volare on, show me my notes", lambda part: True) == first
+    swapped = split_wishes("zeig die Notizen aber vorher pausier das Lied", lambda part: True)
+    assert swapped == ["pausier das Lied", "zeig die Notizen"]
+    assert split_wishes("Play Mr. Blue & stop. What is left?", lambda part: False) == [
+        "Play Mr. Blue & stop.",
+        "What is left?",
+    ]
     assert split_wishes("stop and play blue", lambda part: True) == ["stop", "play blue"]
 
 

@@ -272,9 +272,7 @@ class _Filling:
         """Find a file or folder that is there and is called by its name."""
         is_folder = parameter.kind == "folder"
         own = self._picker.own | meaningful_stems(parameter.about)
-        names = [name for name in self._known.names if name.endswith("/") == is_folder]
-        if self._choice.harmless and not is_folder:  # a recording cannot be read
-            names = list(filter(is_readable, names))
+        names = self._list_names(is_folder)
         text = self._picker.untaken_text
         best = next(iter(find_named(text, names, own)), None)
         if best is None or (is_folder and not best.is_clear):
@@ -282,6 +280,12 @@ class _Filling:
         spans = [word.span() for word in WORD.finditer(text) if best.is_part(word[0])]
         self._picker.taken += [range(*span) for span in spans]
         return best.name.rstrip("/")
+
+    def _list_names(self, is_folder: bool) -> list[str]:
+        """List the folders, or the files that the command may take: a recording is not read."""
+        names = [name for name in self._known.names if name.endswith("/") == is_folder]
+        is_reader = self._choice.harmless and not is_folder
+        return [name for name in names if is_readable(name) or not is_reader]
 
     def _find_folder_before(self) -> str | None:
         """`The second one` is in the folder that was spoken of."""
