@@ -282,9 +282,12 @@ class _Filling:
         return best.name.rstrip("/")
 
     def _list_names(self, is_folder: bool) -> list[str]:
-        """List the folders, or the files that the command may take: a recording is not read."""
+        """List the folders, or the files that the command may take: a recording is not read.
+
+        Of a tool of others nobody knows whether it reads.
+        """
         names = [name for name in self._known.names if name.endswith("/") == is_folder]
-        is_reader = self._choice.harmless and not is_folder
+        is_reader = self._choice.harmless and bool(self._choice.examples) and not is_folder
         return [name for name in names if is_readable(name) or not is_reader]
 
     def _find_folder_before(self) -> str | None:
