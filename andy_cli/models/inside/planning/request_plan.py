@@ -132,7 +132,7 @@ class RequestPlan:
         of what the whole asks for, asks for that; else for a nearly as likely command that takes
         it.
         """
-        if self._find_value(step.text, self._choices[step.at]) is not None:
+        if self._fill(step).values or self._find_value(step.text, self._choices[step.at]):
             return step
         likeliest = self._compare(text).best
         if self._find_value(step.text, self._choices[likeliest]) is not None:
