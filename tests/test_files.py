@@ -447,6 +447,19 @@ def test_names_are_found_too(tree: Path) -> None:
     assert len(records("search_files", pattern="TODO", glob="**/deep/*")) == 1
 
 
+def test_of_a_phrase_that_is_found_nowhere_the_rarest_word_is(tree: Path) -> None:
+    (tree / "list.txt").write_text("buy a ladder\npaint the fence\npaint the door\n")
+    found = record("search_files", pattern="i wanted to paint the fence")
+    assert found["note"] == "Nothing has i wanted to paint the fence; this has fence."
+    assert [hit["text"] for hit in found["data"]] == ["paint the fence"]
+    said = did("search_files", pattern="paint the fence yellow")
+    assert said == "found 1 match in the current folder, by the word fence alone"
+    # Of a regular expression, of one word, and of short words alone nothing else is tried.
+    for pattern in ("paint.* fence$ x", "zebra", "the a of"):
+        assert record("search_files", pattern=pattern)["data"] == []
+    assert "note" not in record("search_files", pattern="paint the door")
+
+
 def test_ignoring_is_that_of_the_folders_above_too(tree: Path) -> None:
     assert records("search_files", pattern="TODO", path="src/deep")[0]["file"] == "src/deep/util.py"
     (tree / "src" / "deep" / "a.log").write_text("TODO ignored\n")

@@ -18,7 +18,7 @@ from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.dialogue import read_turn
 from andy_cli.models.inside.planning.planner import ask_for
 from andy_cli.models.inside.planning.small_talk import CANNOT_KNOW
-from andy_cli.models.inside.planning.splitting import split_wishes
+from andy_cli.models.inside.planning.splitting import split_unjoined, split_wishes
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 
@@ -314,6 +314,25 @@ def test_a_request_is_cut_where_both_sides_are_wishes() -> None:
         "What is left?",
     ]
     assert split_wishes("stop and play blue", lambda part: True) == ["stop", "play blue"]
+    while_ = "put some music on while you open notes.txt"
+    parts = ["put some music on", "you open notes.txt"]
+    assert split_wishes(while_, lambda part: True) == parts
+
+
+def test_two_wishes_with_nothing_between_them_are_cut_where_a_wish_may_begin() -> None:
+    whole = "kill the noise open notes.txt"
+    wishes = [("kill the noise", "open notes.txt"), ("before you kill the noise", "open notes.txt")]
+
+    def are_wishes(left: str, right: str) -> bool:
+        return (left, right) in wishes
+
+    assert split_unjoined(whole, are_wishes) == ["kill the noise", "open notes.txt"]
+    swapped = ["open notes.txt", "you kill the noise"]
+    assert split_unjoined(f"before you {whole}", are_wishes) == swapped
+    assert split_unjoined(whole, lambda left, right: False) == [whole]
+    # No word that phrases begin with, and none of a quotation.
+    for kept in ("say hello world", "search 'buy milk open door' here"):
+        assert split_unjoined(kept, lambda left, right: True) == [kept]
 
 
 def test_a_turn_is_read_back_from_its_messages() -> None:

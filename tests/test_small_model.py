@@ -120,6 +120,39 @@ def test_a_reason_behind_a_wish_is_no_part_of_it(here: Path, weights_file: Path)
     assert (here / "notes.txt").is_file()
 
 
+@pytest.mark.parametrize(
+    "wish",
+    ["my sister is at the door so show me notes.txt", "show me notes.txt, the kids want to know"],
+)
+def test_a_reason_on_either_side_of_a_wish_is_left_out(
+    wish: str, here: Path, weights_file: Path
+) -> None:
+    assert asked(wish, here, weights_file) == "Read notes.txt, 1 line: call bob\n"
+
+
+def test_two_wishes_without_a_word_between_them_are_both_carried_out(
+    here: Path, weights_file: Path
+) -> None:
+    answer = asked("stop that awful noise read my notes.txt", here, weights_file)
+    assert answer == "Nothing was playing.\nRead notes.txt, 1 line: call bob\n"
+
+
+def test_a_question_of_the_users_own_things_is_looked_up_in_the_files(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "notes.txt").write_text("call bob\nPaint the fence green.\n")
+    answer = asked("what colour did i want for the fence", here, weights_file)
+    assert answer.endswith("by the word fence alone: notes.txt: Paint the fence green.\n")
+
+
+def test_each_of_two_named_reports_is_read(here: Path, weights_file: Path) -> None:
+    for month, amount in (("january", 120), ("march", 70)):
+        (here / "reports" / f"{month}.csv").write_text(f"heating,{amount}\n")
+    answer = asked("january and march reports, show me both", here, weights_file)
+    assert "heating,120" in answer
+    assert "heating,70" in answer
+
+
 def test_nothing_that_changes_runs_or_sends_is_trusted_and_no_tool_is_offered_twice(
     tmp_path: Path,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the embedded model does with what people type: eleven batches of requests, each written
+"""What the embedded model does with what people type: fifteen batches of requests, each written
 by somebody who had not seen the program; and with commands of foreign trades (small_choices.py).
 
 Each request of tests/corpora/small_model/everyday*.jsonl is one `andy run -y` in a home and a
@@ -52,6 +52,10 @@ BATCHES = (
     "everyday_9",
     "everyday_10",
     "everyday_11",
+    "everyday_12",
+    "everyday_13",
+    "everyday_14",
+    "everyday_15",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

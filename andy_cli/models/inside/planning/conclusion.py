@@ -90,7 +90,10 @@ def _describe_list(entries: Sequence[str]) -> str:
         return "nothing was found"
     more = len(entries) - LISTED
     shown = "\n".join(f"- {entry}" for entry in entries[:LISTED])
-    return f"{shown}\n- and {more} more" if more > 0 else ", ".join(entries)
+    if more > 0:
+        return f"{shown}\n- and {more} more"
+    has_lines = len(entries) > 1 and any(": " in entry for entry in entries)
+    return shown if has_lines else ", ".join(entries)
 
 
 def _describe_record(record: Mapping[str, object]) -> str:
@@ -126,9 +129,13 @@ def _list_entries(value: object) -> list[str] | None:
 
 
 def _find_name(entry: object) -> object:
-    if isinstance(entry, Mapping):
-        return next((text for text in entry.values() if isinstance(text, str) and text), entry)
-    return entry
+    """Find what an entry is called; of a line of a file that was found, its text too."""
+    if not isinstance(entry, Mapping):
+        return entry
+    texts = [text for text in entry.values() if isinstance(text, str) and text]
+    if "line" in entry and len(texts) > 1:
+        return f"{texts[0]}: {texts[1]}"
+    return texts[0] if texts else entry
 
 
 def _read_value(text: str) -> object:

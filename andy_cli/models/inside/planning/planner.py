@@ -14,7 +14,9 @@ from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
 from andy_cli.models.inside.planning.conclusion import conclude_all
 from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
-from andy_cli.models.inside.planning.request_plan import NAMED, RequestPlan, Step, holds_list
+from andy_cli.models.inside.planning.list_fitting import holds_list
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.planning.request_plan import NAMED, RequestPlan
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
 
@@ -49,13 +51,14 @@ class Planner:
             turn = replace(turn, request=turn.before)
         steps = self._recall_plan(turn, constraint)
         done = len(turn.calls)
-        if not (steps or constraint.free_text):
-            steps = [self._under(constraint).find_best_step(turn.request)]
         if not turn.failed and done < len(steps):
             return self._carry_out(steps[done], turn, constraint, confirmed)
-        if constraint.results:
-            return Utterance(self._conclude(turn, constraint))
-        return Utterance(self._talk(turn.request, choices))
+        if not constraint.results:
+            return Utterance(self._talk(turn.request, choices))
+        found = any(map(holds_list, constraint.results))
+        if steps and steps[0].is_lookup and not found:
+            return Utterance(small_talk.CANNOT_KNOW)
+        return Utterance(self._conclude(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
         """List the commands that the request needs, in order; none where it is talk."""
@@ -68,15 +71,25 @@ class Planner:
             best = max(asked, key=scores.commands.__getitem__)
             if scores.talk <= scores.commands[best] + NAMED:
                 return [Step(best, turn.request, 1.0)]
-        return self._under(constraint).list_steps(turn.request, is_first=not turn.earlier)
+        plan = self._under(constraint)
+        steps = plan.list_steps(turn.request, is_first=not turn.earlier)
+        return steps if steps or constraint.free_text else [plan.find_best_step(turn.request)]
 
     def _under(self, constraint: Constraint) -> RequestPlan:
-        return RequestPlan(self._encoder, self._scorer, self._filler, constraint)
+        return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))
 
     def _recall_plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
         commands = tuple(choice.text for choice in constraint.choices)
         listed = tuple(map(holds_list, constraint.results))
-        key = (turn.request, turn.before, turn.said, bool(turn.earlier), commands, listed)
+        key = (
+            turn.request,
+            turn.before,
+            turn.said,
+            bool(turn.earlier),
+            constraint.free_text,
+            commands,
+            listed,
+        )
         if key not in self._plans:
             if len(self._plans) >= REMEMBERED:
                 self._plans.clear()

@@ -1,18 +1,31 @@
 """Split a request into its wishes, in the order in which they are to be carried out. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
-from andy_cli.models.inside.values.words import find_things
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.values.words import (
+    INTERROGATIVES,
+    WORD,
+    find_plain_words,
+    find_things,
+)
+from andy_cli.phrases import load_phrases
 
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
 AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
 THEN = "then|also|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
+MEANWHILE = (
+    "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
+    "|pendant que|en attendant|mentre|intanto|nel frattempo"
+)
 TOO = r"despu[e\u00e9]s|apr[e\u00e8]s"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
-    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}))?|{THEN}),?\s+"
+    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}))?|{THEN}|{MEANWHILE}),?\s+"
     rf"|\s*[;,.]\s+|{SIGN}\s+",
     re.I,
 )
@@ -28,6 +41,11 @@ COMES_FIRST = re.compile(
     r"(?:before that|before|first|vorher|zuvor|zuerst|antes|primero|avant|d'abord|prima),?\s+", re.I
 )
 """The beginning of a wish that comes before the one in front of it."""
+
+OFTEN = 4
+"""Phrases that begin with a word which a wish may begin with in the middle of a sentence."""
+MOSTLY = 0.4
+"""The part of the phrases with the word that these have to be."""
 
 
 def split_wishes(
@@ -68,12 +86,40 @@ def split_sentence(
         are_wishes = is_wish(left) and (is_wish(right) or is_wish(clause))
         if not (are_wishes or is_more(left, right)):
             continue
-        if SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right):
+        if comes_second(left, right):
             first = split_sentence(COMES_FIRST.sub("", right, 1), is_wish, is_more)
             return [*parts, *first, SECOND_COMES_FIRST.sub("", left, 1)]
         parts.append(left)
         start = joint.end()
     return [*parts, text[start:].strip()]
+
+
+def split_unjoined(text: str, are_wishes: Callable[[str, str], bool]) -> list[str]:
+    """Split where nothing stands between two wishes: `stop the music open notes.txt`."""
+    openers = list_openers()
+    for word in find_marks(WORD, text):
+        left, right = text[: word.start()].strip(), text[word.start() :]
+        begins = {*find_plain_words(word[0])[:1]} & openers
+        if " " in left and begins and are_wishes(left, right):
+            second = SECOND_COMES_FIRST.sub("", left, 1)
+            return [right, second] if comes_second(left, right) else [left, right]
+    return [text]
+
+
+def comes_second(left: str, right: str) -> bool:
+    """Tell whether the first of two wishes is to be carried out behind the other."""
+    return bool(SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right))
+
+
+@cache
+def list_openers() -> frozenset[str]:
+    """List the words that phrases mostly begin with, where they have them, and interrogatives."""
+    kinds = [*load_phrases().values(), *small_talk.load_examples().values()]
+    spoken = [find_plain_words(phrase) for phrases in kinds for phrase in phrases]
+    first = Counter(words[0] for words in spoken if words)
+    known = Counter(word for words in spoken for word in {*words})
+    often = {word for word, count in first.items() if count >= max(OFTEN, MOSTLY * known[word])}
+    return frozenset(often.union(*map(find_plain_words, INTERROGATIVES)))
 
 
 def split_at_joints(text: str) -> list[str]:

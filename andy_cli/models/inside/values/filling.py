@@ -282,13 +282,15 @@ class _Filling:
         return best.name.rstrip("/")
 
     def _list_names(self, is_folder: bool) -> list[str]:
-        """List the folders, or the files that the command may take: a recording is not read.
+        """List the folders, or the files that the command may take: a recording is not read, and
+        what can be read is not played.
 
         Of a tool of others nobody knows whether it reads.
         """
         names = [name for name in self._known.names if name.endswith("/") == is_folder]
-        is_reader = self._choice.harmless and bool(self._choice.examples) and not is_folder
-        return [name for name in names if is_readable(name) or not is_reader]
+        if is_folder or self._choice.beyond or not self._choice.examples:
+            return names
+        return [name for name in names if is_readable(name) == self._choice.harmless]
 
     def _find_folder_before(self) -> str | None:
         """`The second one` is in the folder that was spoken of."""

@@ -23,8 +23,10 @@ TENS = {
     word: 10 * at
     for at, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
 }
+BEHIND_ADVERB = "the|my|la|las|el|los|mi|mis|le|les|ma|mes|il|lo|gli|die|das|den"
+"""Words behind which a list has an entry, but none is behind `first`: `prima la lista`."""
 ORDINALS = tuple(
-    re.compile(rf"\b(?:{row})\b(?! \d|.{{0,3}}lines)")
+    re.compile(rf"\b(?:{row})\b(?! \d|.{{0,3}}lines| (?:{BEHIND_ADVERB})\b)")
     for row in (
         "first|erste[nrs]?|primer[oa]?|premi(?:er|\u00e8re)|prim[oa]",
         "second|zweite[nrs]?|segund[oa]|deuxi\u00e8me|seconde|second[oa]",

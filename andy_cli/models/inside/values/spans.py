@@ -195,6 +195,7 @@ def _compare_name(name: str, said: Sequence[str]) -> Match:
 
 
 def is_near(one: str, other: str) -> bool:
+    one, other = one.replace("-", ""), other.replace("-", "")
     longest = max(len(one), len(other))
     most = int(longest * NEAR)
     return one == other or (

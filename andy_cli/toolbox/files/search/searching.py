@@ -39,6 +39,11 @@ LARGEST_DOCUMENT = 20_000_000
 """Bytes of a PDF or an office file that is looked into: to read one takes its time."""
 PORTION = 1000
 """Files that are looked at together."""
+SHORTEST_WORD = 4
+"""Letters of a word that is looked for alone, where a phrase is found nowhere; shorter ones are
+seldom what is meant."""
+MOST_WORDS = 8
+"""Words of a phrase that are looked for alone: each is a search of its own."""
 
 
 class SearchRequest(NamedTuple):
@@ -49,11 +54,13 @@ class SearchRequest(NamedTuple):
     path: str
     taken_as_glob: str = ""
     """A pattern of names that was given as a regular expression; the glob has to fit too."""
+    phrase: str = ""
+    """A phrase that is found nowhere, and of which the pattern is one word."""
 
 
 def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work) -> Outcome:
     """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
-    taken as a glob if it can be one.
+    taken as a glob if it can be one. Of a phrase that is found nowhere the rarest word is found.
 
     Raises ToolError for a pattern that is neither, and where nothing is to be looked for.
     """
@@ -65,11 +72,33 @@ def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work
             raise
         return Search(granted, as_glob, work).outcome()
     outcome = by_expression.outcome()
-    if by_expression.number or not may_be_glob(search_request.pattern) or work.over:
+    if by_expression.number or work.over:
         return outcome
+    if not may_be_glob(search_request.pattern):
+        return _search_words(granted, search_request, work) or outcome
     by_name = Search(granted, as_glob, work)
     outcome_by_name = by_name.outcome()
     return outcome_by_name if by_name.number else outcome
+
+
+def _search_words(
+    granted: GrantedPath, search_request: SearchRequest, work: Work
+) -> Outcome | None:
+    """Find the word of a phrase that is found least often: it says most of what is meant.
+
+    None where the pattern is no phrase, or none of its longer words is found.
+    """
+    phrase = search_request.pattern
+    words = [word.lower() for word in phrase.split()]
+    if len(words) < 2 or not all(word.isalnum() for word in words):
+        return None
+    found: list[tuple[int, Outcome]] = []
+    for word in [word for word in words if len(word) >= SHORTEST_WORD][:MOST_WORDS]:
+        search = Search(granted, search_request._replace(pattern=word, phrase=phrase), work)
+        outcome = search.outcome()
+        if search.number:
+            found.append((search.number, outcome))
+    return min(found, key=lambda counted: counted[0])[1] if found else None
 
 
 Group = Literal["documents", "unreadable", "too large", "may hold keys", "no text"]
@@ -121,8 +150,8 @@ class Search:
         number = f"more than {MOST} matches" if is_cut else count_noun(len(results), "match")
         summary = f"found {number if results else 'nothing'} in {self._where}"
         notes = self._result_notes(is_cut, is_empty=not results)
-        as_glob = self._asked.taken_as_glob
-        if not notes and not self._unopened and not as_glob:
+        as_glob, phrase = self._asked.taken_as_glob, self._asked.phrase
+        if not notes and not self._unopened and not as_glob and not phrase:
             return Outcome(results, summary)
         record: dict[str, object] = {"data": results[:MOST]}
         if as_glob:
@@ -131,6 +160,10 @@ class Search:
             )
             record = {"note": glob_note, **record}
             summary += f", by names like {spell_out(as_glob)}"
+        if phrase:
+            word = spell_out(self._asked.pattern)
+            record = {"note": f"Nothing has {spell_out(phrase)}; this has {word}.", **record}
+            summary += f", by the word {word} alone"
         if notes:
             record = {"truncated": True, **record, "rest": " ".join(notes)}
         return Outcome(record | self._named_unopened(), summary, self._describe_unopened())

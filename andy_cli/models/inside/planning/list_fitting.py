@@ -1,0 +1,102 @@
+"""Fit steps to lists: what points at an entry needs a list before it, and takes of its kind."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from andy_cli.messages import Choice
+from andy_cli.models.inside.planning.choosing import DECISIVE, describe_command
+from andy_cli.models.inside.planning.command_kinds import is_lister, needs_value
+from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.values.entries import find_entries, find_files, is_list, is_text
+from andy_cli.models.inside.values.numbers import find_ordinal
+from andy_cli.models.inside.values.parameters import list_parameters
+
+UNLIKE = 0.03
+"""By so much farther is a command that lists something else than what is pointed at."""
+REFERRING = 0.035
+"""By so much may a command that looks at what was found be farther than another."""
+ENTRIES = frozenset({"file", "folder", "url", "id"})
+"""Kinds of values that an entry of a list may be."""
+
+
+class ListFitter:
+    """Fits the steps of one request."""
+
+    def __init__(self, request: PlannedRequest, mentions: Mentions) -> None:
+        self._request = request
+        self._mentions = mentions
+
+    def fit(self, steps: list[Step]) -> list[Step]:
+        """`The first one` of what has not been listed: list it before, by what lists its kind.
+
+        Behind a list comes what takes one of its entries.
+        """
+        ordered = next((step for step in steps if find_ordinal(step.text) is not None), None)
+        pointing = ordered or self._find_unsaid(steps)
+        if pointing is None or not self._points_at_entry(pointing):
+            return steps
+        return self._fit_step_to_list(steps, steps.index(pointing), is_ordered=bool(ordered))
+
+    def _fit_step_to_list(self, steps: list[Step], place: int, is_ordered: bool) -> list[Step]:
+        pointing = steps[place]
+        near = self._compare_lists(pointing.at)
+        if not near:
+            return steps
+        best = max(near, key=near.__getitem__)
+        if self._found_no_list(place, self._request.choices[pointing.at]):
+            return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
+        before = steps[place - 1]
+        if before.at not in near:
+            return steps
+        scores = self._request.compare(before.text).commands
+        if is_ordered and scores[best] > scores[before.at] - DECISIVE:
+            return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
+        if near[before.at] < near[best] - UNLIKE:
+            pointing = self.refer_back(pointing)
+        return [*steps[:place], pointing, *steps[place + 1 :]]
+
+    def _points_at_entry(self, step: Step) -> bool:
+        choice = self._request.choices[step.at]
+        needed = {parameter.kind for parameter in list_parameters(choice) if parameter.needed}
+        takes_entry = bool(needed & ENTRIES) and not choice.beyond
+        return takes_entry and not self._mentions.has_name(step.text, choice)
+
+    def _compare_lists(self, at: int) -> dict[int, float]:
+        """Compare a command with those that list something."""
+        choices = self._request.choices
+        lists = [other for other, choice in enumerate(choices) if other != at and is_lister(choice)]
+        descriptions = [describe_command(choices[other]) for other in lists]
+        near = self._request.encoder.closeness(describe_command(choices[at]), descriptions)
+        return dict(zip(lists, near, strict=True))
+
+    def _found_no_list(self, count: int, choice: Choice) -> bool:
+        """Tell whether so many commands were carried out, and none found a list for this one."""
+        found = self._request.constraint.results[:count]
+        needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
+        if needed == ["file"]:  # lines that were read are no files, but what was searched is meant
+            names = self._request.constraint.names
+            found = tuple(text for text in found if not is_text(text) or find_files(text, names))
+        return len(self._request.constraint.results) >= count and not any(map(holds_list, found))
+
+    def _find_unsaid(self, steps: Sequence[Step]) -> Step | None:
+        """Find the step behind a list that has no value of its own: `open the one from March`."""
+        for before, step in pairwise(steps):
+            if is_lister(self._request.choices[before.at]) and self._request.fill(step).missing:
+                return step
+        return None
+
+    def refer_back(self, step: Step, lead: float = REFERRING) -> Step:
+        """`And open it`: a command that looks at what was found, where one is nearly as near."""
+        scores = self._request.compare(step.text).commands
+        taking = [
+            at
+            for at, choice in enumerate(self._request.choices)
+            if choice.harmless and not choice.beyond and needs_value(choice)
+        ]
+        best = max(taking, key=scores.__getitem__, default=step.at)
+        return step._replace(at=best) if scores[best] > scores[step.at] - lead else step
+
+
+def holds_list(result: str) -> bool:
+    return is_list(result) and bool(find_entries(result))

@@ -1,0 +1,103 @@
+"""Find what a request names: files and folders that are there, values that a command knows."""
+
+from collections.abc import Sequence
+
+from andy_cli.messages import Choice
+from andy_cli.models.inside.planning.choosing import is_name, name_things
+from andy_cli.models.inside.planning.command_kinds import reads_file, takes_file
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.planning.splitting import ADVERBS
+from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
+from andy_cli.models.inside.values.parameters import list_parameters
+from andy_cli.models.inside.values.spans import find_named
+from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things, find_words
+
+MEANT_LEAD = 0.03
+"""By so much nearer in meaning to a question than the others is the file that answers it."""
+HALF = 0.4
+"""The part of its letters by which a title, an artist or a file is called."""
+LONG_WORD = 4
+"""Letters; longer ones may be what a file is called."""
+
+
+class Mentions:
+    """Finds the names in texts of one request."""
+
+    def __init__(self, request: PlannedRequest) -> None:
+        self._request = request
+
+    def means_file(self, text: str) -> bool:
+        """Tell whether the text, or a word of it, means one of the files clearly more than others:
+        `wie viele zitronen stehen auf der einkaufsliste`.
+        """
+        names = [name for name in self._request.names if is_readable(name)]
+        if find_called(text, names):
+            return True
+        said = [word for word in find_words(text) if len(word) > LONG_WORD and word not in LINKS]
+        encoder = self._request.encoder
+        return any(find_meant(encoder, part, names, MEANT_LEAD) for part in (text, *said))
+
+    def find_file_of(self, step: Step) -> str | None:
+        """Find the file to read that is meant, said by its name or not."""
+        if not reads_file(self._request.choices[step.at]):
+            return None
+        names = [name for name in self._request.names if is_readable(name)]
+        return find_meant(self._request.encoder, step.text, names, LISTED_LEAD)
+
+    def names_value(self, step: Step) -> bool:
+        """Tell whether a value of its command is called by its name, or a file by what it means."""
+        choice = self._request.choices[step.at]
+        is_meant = reads_file(choice) and self.means_file(step.text)
+        return is_meant or self.has_name(step.text, choice)
+
+    def has_name(self, text: str, choice: Choice) -> bool:
+        """Tell whether something is called by its name: a file, an address, a known value."""
+        return self.has_thing(text) or find_member(text, choice) is not None
+
+    def has_thing(self, text: str) -> bool:
+        return bool(find_things(text)) or name_things(text, self._request.names) != text
+
+    def is_named(self, text: str, choice: Choice) -> bool:
+        """Tell whether something is called by its name, or half of it where that is enough."""
+        return self.has_thing(text) or self.names_part(text, choice)
+
+    def names_part(self, text: str, choice: Choice) -> bool:
+        """Tell whether a command that takes a file is told half of a name: `some modugno`."""
+        if not takes_file(choice):
+            return False
+        named = find_named(text, self._request.names, frozenset())
+        return any(match.share > HALF for match in named)
+
+    def is_value(self, part: str, choice: Choice) -> bool:
+        """Tell whether the part of a request is nothing but one more value for the command."""
+        if is_name(part, self._request.names):
+            return True
+        rest = [word for word in find_plain_words(part) if word not in LINKS | ADVERBS]
+        return bool(rest) and self.find_value(" ".join(rest), choice, whole=True) is not None
+
+    def find_value(self, text: str, choice: Choice, whole: bool = False) -> str | None:
+        """Find what is said by its name and the command takes; `whole`: and nothing else."""
+        member = find_member(text, choice, whole)
+        kinds = {parameter.kind for parameter in list_parameters(choice)}
+        if member or "file" not in kinds:
+            return member
+        is_fit = is_readable if reads_file(choice) else is_file
+        return find_called(text, list(filter(is_fit, self._request.names)), whole)
+
+
+def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:
+    """Find the value that is known for the command and is said; `whole`: and nothing else."""
+    found = (find_called(text, find(), whole) for find in choice.members.values())
+    return next(filter(None, found), None)
+
+
+def is_file(name: str) -> bool:
+    return not name.endswith("/")
+
+
+def find_called(text: str, names: Sequence[str], whole: bool = False) -> str | None:
+    match = next(iter(find_named(text, names, frozenset())), None)
+    if match is None:
+        return None
+    is_called = all(map(match.is_part, find_plain_words(text))) if whole else match.is_clear
+    return match.name if is_called else None

@@ -1,0 +1,96 @@
+"""Split a request into the parts that ask for something, without the reasons beside them."""
+
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.planning.choosing import is_name
+from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.planning.splitting import (
+    ADVERBS,
+    SECOND_COMES_FIRST,
+    find_joints,
+    split_unjoined,
+    split_wishes,
+)
+from andy_cli.models.inside.values.words import INTERROGATIVES, LINKS, find_plain_words, find_words
+
+TALK_LEAD = 0.01
+"""By so much nearer to talk than to any command is a reason that stands behind a wish."""
+WISH_LEAD = 0.025
+"""By so much nearer to a command than to talk is what is clearly a wish."""
+CLEAR_GAIN = 0.03
+"""By so much nearer to its command is a wish of several words without the reason beside it."""
+UNJOINED = 0.008
+"""By so much nearer to their commands than the whole are two wishes with nothing between them."""
+SPLIT = 0.05
+"""By so much a part may be farther from its command than the whole request from its own."""
+
+
+class PartSplitter:
+    """Splits one request."""
+
+    def __init__(self, request: PlannedRequest, mentions: Mentions) -> None:
+        self._request = request
+        self._mentions = mentions
+
+    def split(self, text: str) -> list[str]:
+        compared = self._request.compare(text)
+        nearest, likeliest = max(compared.commands), self._request.choices[compared.best]
+
+        def is_more(before: str, part: str) -> bool:
+            one, other = (self._mentions.find_value(said, likeliest) for said in (before, part))
+            return self._mentions.is_value(part, likeliest) and one is not None and one != other
+
+        def is_wish(part: str) -> bool:
+            part = SECOND_COMES_FIRST.sub("", part, count=1)
+            if is_name(part, self._request.names) or {*find_plain_words(part)} <= LINKS | ADVERBS:
+                return False
+            scores = self._request.compare(part)
+            best = max(scores.commands)
+            if scores.kind in small_talk.QUESTIONS and best < scores.talk:
+                return is_question(part) or self._mentions.means_file(part)
+            return best > scores.talk and best > nearest - SPLIT
+
+        joined = split_wishes(text, is_wish, is_more)
+        parts = [part for whole in joined for part in split_unjoined(whole, self._are_clear)]
+        return [self.leave_reasons(part) for part in parts]
+
+    def _are_clear(self, left: str, right: str) -> bool:
+        """Tell whether they are wishes by themselves, and for different commands."""
+        left = SECOND_COMES_FIRST.sub("", left, 1)
+        one, other, whole = map(self._request.compare, (left, right, f"{left} {right}"))
+        near = (max(one.commands) + max(other.commands)) / 2
+        are_meant = all(max(part.commands) > part.talk + WISH_LEAD for part in (one, other))
+        # A question stands in the middle of a wish as well: `tell me what time it is`.
+        least = CLEAR_GAIN if is_question(right) else UNJOINED
+        is_clear = near > max(whole.commands) + least and are_meant and one.best != other.best
+        return is_clear and not self._request.fill(Step(one.best, left, 1.0)).missing
+
+    def leave_reasons(self, part: str) -> str:
+        """`Stop the music, I am on the phone`: leave what is talk beside the wish, and names
+        nothing.
+        """
+        for joint, _ in find_joints(part):
+            left, right = part[: joint.start()].strip(), part[joint.end() :].strip()
+            if self._is_reason(left, right, part):
+                return self.leave_reasons(right)
+            if self._is_reason(right, left, part):
+                return left
+        return part
+
+    def _is_reason(self, reason: str, wish: str, part: str) -> bool:
+        """Tell whether it is talk, without which the wish is nearer to its command."""
+        if not (reason and wish):
+            return False
+        said, alone, whole = map(self._request.compare, (reason, wish, part))
+        if self._mentions.has_name(reason, self._request.choices[whole.best]):
+            return False
+        gain = max(alone.commands) - max(whole.commands)
+        is_wish = max(whole.commands) > whole.talk - TALK_LEAD
+        is_clear = gain > CLEAR_GAIN and " " in wish
+        is_talk = said.talk > max(said.commands) + TALK_LEAD
+        return is_talk and gain > 0 and (is_wish or is_clear)
+
+
+def is_question(part: str) -> bool:
+    """Tell whether it begins as a question does; many are typed without a question mark."""
+    return bool({*find_words(part)[:1]} & INTERROGATIVES)

@@ -1,0 +1,49 @@
+"""One request that is planned: the commands there are, and how near each is to a text."""
+
+from typing import NamedTuple
+
+from andy_cli.messages import Choice, Constraint
+from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.planning.choosing import Scorer, Scores
+from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+
+
+class Step(NamedTuple):
+    at: int
+    """Its place among the choices."""
+    text: str
+    """The part of the request that asks for it."""
+    lead: float
+    """Over the next command."""
+    rival: bool = False
+    """A command that the model is not trusted with is nearly as likely."""
+    is_lookup: bool = False
+    """It looks for what a question is about, and may find nothing."""
+
+
+class PlannedRequest(NamedTuple):
+    encoder: Encoder
+    scorer: Scorer
+    filler: Filler
+    constraint: Constraint
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        return self.constraint.choices
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.constraint.names
+
+    def compare(self, text: str) -> Scores:
+        return self.scorer.compare(text, self.choices, self.names)
+
+    def fill(self, step: Step) -> Arguments:
+        """Fill a command with what was said alone."""
+        return self.filler.fill(self.choices[step.at], step.text, Known((), self.names))
+
+    def fill_by_meaning(self, step: Step) -> Arguments:
+        """Fill a command with what was said and found."""
+        found = (*self.constraint.earlier, *self.constraint.results)
+        known = Known(found, self.names)
+        return self.filler.fill_by_meaning(self.choices[step.at], step.text, known)
