@@ -86,6 +86,9 @@ def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:
             yield deny("it sends secrets out")
 
 
+BETWEEN_WORDS = str.maketrans(dict.fromkeys("\"'=@,;|&<>()", " "))
+
+
 def _reads_secret(text: str) -> bool:
     """Check whether a line names secrets or prints the environment."""
     if load_pattern("windows", "prints_environment").search(text):
@@ -93,7 +96,7 @@ def _reads_secret(text: str) -> bool:
     variables = load_pattern("windows", "variable").findall(text)
     if any(is_secret_variable(in_cmd or in_powershell) for in_cmd, in_powershell in variables):
         return True
-    words = re.split(r"[\s\"'=@,;|&<>()]+", text.replace("\\", "/"))
+    words = text.replace("\\", "/").translate(BETWEEN_WORDS).split()
     return any(is_secret(word) for word in words)
 
 
