@@ -26,7 +26,6 @@ MORE, MOST_ROWS = 10, 10_000
 BEFORE, AFTER = "\x01", "\x02"
 """Stand around a word that was found; the index holds neither."""
 
-MARK = re.compile(f"{BEFORE}([^{AFTER}]*){AFTER}")
 AROUND = 300
 """Characters of a snippet."""
 
@@ -176,7 +175,9 @@ def _read_hit(row: Sequence[object]) -> Hit | None:
 
 def _cut_snippet(marked: str) -> tuple[str, int]:
     """The part with the most of what was found, and how many lines are before its best one."""
-    best_start = _find_densest(marked, [match.start() for match in MARK.finditer(marked)])
+    best_start = _find_densest(
+        marked, [index for index, sign in enumerate(marked) if sign == BEFORE]
+    )
     start = max(marked.rfind("\n", 0, best_start) + 1, best_start - AROUND // 3)
     start = _at_a_word(marked, start, best_start)
     end = start + AROUND
