@@ -220,14 +220,12 @@ LINE_MARKS = ("|", "-", "*", "•")
 REACH, SHORT = 40, 16
 """Characters between a figure and the name that it belongs to; of a figure of one or two digits,
 which many records have by chance."""
-STRONG, WEAK = (
-    re.compile(r"[;.!?。；]\s?|\n"),
-    re.compile(r"[,;:.!?。；，、]\s?|\n"),
-)
+STRONG = Expression(r"[;.!?。；]\s?|\n")
+WEAK = Expression(r"[,;:.!?。；，、]\s?|\n")
 UNBOUND = frozenset(["weekday", "spelled", "version"])
 
 
-def find_part(sentence: Sentence, position: int, split: re.Pattern[str]) -> tuple[int, int]:
+def find_part(sentence: Sentence, position: int, split: Expression) -> tuple[int, int]:
     """Find where in the answer the part of a sentence begins and ends in which a position stands;
     a point or comma between digits parts nothing."""
     start, end = sentence.start, sentence.end
