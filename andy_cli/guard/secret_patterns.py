@@ -83,7 +83,8 @@ STAND_IN = r"""(?xs)
   | \$[\w{(].* | \{\{.* | <.* | %[({].* | [\w.]+[(\[].*[)\]]
     """
 """A placeholder, a variable, a slot of a template or a call stands for a secret and is none."""
-WORDY = r"(?:[A-Z]{1,4}[a-z]+|[a-z]{2,}|[A-Z]+|\d+)*"
+# Possessive: letters that could be parted in many ways would take for ever.
+WORDY = r"(?:[A-Z]++[a-z]*+|[a-z]{2,}+|\d++)*+"
 """A part of a path as people name things; what is drawn has single letters between its figures."""
 
 
