@@ -5,6 +5,7 @@ a change or to a program holds once, or for the session if the user said so, and
 same one. What is done in the user's name is asked each time.
 """
 
+import glob
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 from andy_cli.guard.commands.places import is_secret
 from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rule
-from andy_cli.guard.spec import glob_safe, is_special_name, list_commands
+from andy_cli.guard.spec import is_special_name, list_commands
 from andy_cli.guard.workspace import inside, resolve, too_wide
 from andy_cli.messages import Effect
 
@@ -135,7 +136,9 @@ def _files_like(path: Path, workspace: Path) -> str:
     if path.parent != workspace:
         return f"{_spell_path(path.parent)}/**"
     return (
-        f"{_spell_path(workspace)}/*{glob_safe(path.suffix)}" if path.suffix else _spell_path(path)
+        f"{_spell_path(workspace)}/*{glob.escape(path.suffix)}"
+        if path.suffix
+        else _spell_path(path)
     )
 
 
@@ -178,8 +181,8 @@ def _spell_path(path: Path) -> str:
     """The whole path: the rule holds in every folder, and must not mean another file there."""
     home_folder = Path.home().resolve()
     if path != home_folder and path.is_relative_to(home_folder):
-        return f"~/{glob_safe(path.relative_to(home_folder))}"
-    return glob_safe(path)
+        return f"~/{glob.escape(str(path.relative_to(home_folder)))}"
+    return glob.escape(str(path))
 
 
 def add_allow_rules(rules: Rules, texts: Sequence[str]) -> Rules:

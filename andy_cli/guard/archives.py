@@ -90,8 +90,13 @@ def _follow_link(path_components: list[str], links: dict[str, str]) -> list[str]
     )
 
 
+def has_drive(name: str) -> bool:
+    """Tell whether a name begins with a drive of Windows: `C:`."""
+    return name[1:2] == ":" and name[0].isascii() and name[0].isalpha()
+
+
 def _is_absolute(name: str) -> bool:
-    return name[:1] in ("/", "\\", "~") or re.match(r"[A-Za-z]:", name) is not None or "\0" in name
+    return name[:1] in ("/", "\\", "~") or has_drive(name) or "\0" in name
 
 
 def list_members(path: Path) -> list[ArchiveMember]:

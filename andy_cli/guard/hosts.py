@@ -4,7 +4,7 @@ import re
 import unicodedata
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-DOTS = re.compile("[\u3002\uff0e\uff61]")
+DOTS = str.maketrans("\u3002\uff0e\uff61", "...")
 LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 DOTTED = re.compile(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
@@ -35,7 +35,8 @@ CARRIERS = tuple(
 )
 """Version 6 networks whose addresses carry one of version 4, and how many bits stand after it."""
 
-ISATAP = re.compile(r".*:5efe:[0-9a-f]{4}:[0-9a-f]{4}")
+ISATAP = 0x5EFE
+"""Stands before the last 32 bits of a version 6 address that are one of version 4 (RFC 5214)."""
 
 
 class HostError(Exception):
@@ -50,7 +51,7 @@ def plain_host(written: str) -> str:
     """
     if written.startswith("["):
         return _version_6(written)
-    host = DOTS.sub(".", unicodedata.normalize("NFKC", written)).lower()
+    host = unicodedata.normalize("NFKC", written).translate(DOTS).lower()
     host = host.removesuffix(".")
     labels = host.split(".")
     if NUMBER.fullmatch(labels[-1]):
@@ -97,6 +98,13 @@ def is_address(host: str) -> bool:
     return ":" in host or DOTTED.fullmatch(host) is not None
 
 
+def is_loopback(host: str) -> bool:
+    """Tell whether a host in lower case is this machine, by its name or its address."""
+    first, *others = host.split(".")
+    numbers = [number for number in others if number.isdecimal() and len(number) <= 3]
+    return host in ("localhost", "::1") or (first == "127" and len(others) == len(numbers) == 3)
+
+
 def is_public(written: str) -> bool:
     """Tell whether an address is on the public net, and whatever it carries too."""
     try:
@@ -119,7 +127,7 @@ def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
     for network, shift in CARRIERS:
         if address in network:
             return IPv4Address(address_bits >> shift & 0xFFFFFFFF)
-    if ISATAP.fullmatch(address.exploded):
+    if address_bits >> 32 & 0xFFFF == ISATAP:
         return IPv4Address(address_bits & 0xFFFFFFFF)
     return None
 
@@ -129,7 +137,7 @@ def find_spoofing(written: str, host: str) -> str:
 
     Letters of Latin script are what they seem; others can look like them.
     """
-    if not written.isascii() and DOTS.sub(".", written).isascii():
+    if not written.isascii() and written.translate(DOTS).isascii():
         return f"{host} is written with unusual dots"
     try:
         name = ".".join(_decode_label(label) for label in host.split("."))

@@ -6,7 +6,7 @@ The judge of command lines knows them by name; here they are looked up for paths
 from pathlib import Path
 
 from andy_cli.guard.commands.destructive_commands import find_danger
-from andy_cli.guard.commands.places import STARTUP, is_disk, is_secret, is_system
+from andy_cli.guard.commands.places import is_disk, is_home_startup, is_secret, is_system
 from andy_cli.guard.workspace import Operation, inside
 
 
@@ -35,7 +35,7 @@ def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
 
 def _find_inner_peril(path: Path, home_folder: Path) -> str:
     """Tell why a file in the workspace is never changed, or nothing."""
-    if inside(path, (home_folder,)) and STARTUP.match(str(path.relative_to(home_folder))):
+    if inside(path, (home_folder,)) and is_home_startup(str(path.relative_to(home_folder))):
         return "it changes what your programs obey when they start"
     return "it changes the system" if is_system(str(path)) or is_disk(str(path)) else ""
 

@@ -7,7 +7,7 @@ stays as it is: not every `password` is followed by one.
 
 import base64
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from urllib.parse import quote
@@ -24,15 +24,14 @@ from andy_cli.guard.secret_patterns import (
     NAMED,
     OPTION,
     PASSWORD_IN_URL,
-    PLACEHOLDER,
     PLAIN_SIGNS,
     PROSE,
     QUERY,
-    REFERENCE,
     SCHEME,
     SECRET_NAME,
     SIGN_FORMS,
     SIGNS,
+    STAND_IN,
     WORDY,
 )
 
@@ -89,7 +88,7 @@ def _split_secrets(text: str, secrets: Sequence[str]) -> Iterator[tuple[str, boo
 
 def _find_secrets(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
     """Find where the secrets stand, in order and without overlap."""
-    spans = [*_find_forms(text), *_find_introduced(text), *_beside_names(text)]
+    spans = [*_find_forms(text), *_beside_names(text)]
     spans += _find_continued(text, sorted(end for _, end in spans))
     for secret in secrets:
         spans += _find_known(text, secret)
@@ -97,19 +96,12 @@ def _find_secrets(text: str, secrets: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _find_forms(text: str) -> Iterator[tuple[int, int]]:
-    """The secrets whose form alone gives them away."""
-    for secret_form, group in ((re.compile(FORMS), 0), (PASSWORD_IN_URL, 2), (COOKIE, 1)):
-        yield from (match.span(group) for match in secret_form.finditer(text))
-
-
-def _find_introduced(text: str) -> Iterator[tuple[int, int]]:
-    """The secrets behind a scheme, an option or a sentence, if they look like some."""
-    for secret_form in (SCHEME, AUTHORIZED, QUERY, re.compile(OPTION)):
-        for match in secret_form.finditer(text):
-            group = match.lastindex or 1
-            if _is_value(match[group]):
+    """The secrets whose form gives them away, or a scheme, an option or a sentence before them."""
+    for secret_form, looks_secret in SECRET_FORMS:
+        for match in re.finditer(secret_form, text):
+            group = match.lastindex or 0
+            if looks_secret(match[group]):
                 yield match.span(group)
-    yield from (match.span(1) for match in PROSE.finditer(text) if _is_random(match[1]))
 
 
 def _beside_names(text: str) -> Iterator[tuple[int, int]]:
@@ -120,26 +112,30 @@ def _beside_names(text: str) -> Iterator[tuple[int, int]]:
         if end < read_until:
             continue
         for value_form in NAMED:
-            if match := re.compile(value_form).match(text, end):
+            if match := _match_at(value_form, text, end):
                 read_until, group = match.end(), match.lastindex or 1
                 if _is_value(match[group]):
                     yield match.span(group)
         yield from _find_listed(text, end)
-        begun = re.compile(BEGUN).match(text, end)
+        begun = _match_at(BEGUN, text, end)
         if begun and next(_find_continuations(text, begun.end(1)), None):
             yield begun.span(1)
 
 
+def _match_at(expression: str, text: str, position: int) -> re.Match[str] | None:
+    return re.compile(expression).match(text, position)
+
+
 def _find_listed(text: str, end: int) -> Iterator[tuple[int, int]]:
     """The secrets in a list whose name ends there."""
-    if match := re.compile(LISTED).match(text, end):
-        items = IN_LIST.finditer(text, *match.span(1))
+    if match := _match_at(LISTED, text, end):
+        items = re.compile(IN_LIST).finditer(text, *match.span(1))
         yield from (item.span(1) for item in items if _is_random(item[1]))
 
 
 def _is_value(value: str) -> bool:
     """Tell whether what stands after a telling name is a value rather than a word."""
-    if PLACEHOLDER.fullmatch(value) or REFERENCE.fullmatch(value) or MASK in value:
+    if re.fullmatch(STAND_IN, value) or MASK in value:
         return False
     if value.startswith(("/", "~/", "./", "../")) and _is_path(value):
         return False
@@ -173,7 +169,20 @@ def _is_path(value: str) -> bool:
 
 
 def _is_wordy(value: str) -> bool:
-    return all(map(WORDY.fullmatch, re.split(r"[/._~:-]", value)))
+    return all(re.fullmatch(WORDY, part) for part in re.split(r"[/._~:-]", value))
+
+
+SECRET_FORMS: Sequence[tuple[str, Callable[[str], bool]]] = (
+    (FORMS, bool),
+    (PASSWORD_IN_URL, bool),
+    (COOKIE, bool),
+    (SCHEME, _is_value),
+    (AUTHORIZED, _is_value),
+    (QUERY, _is_value),
+    (OPTION, _is_value),
+    (PROSE, _is_random),
+)
+"""Forms of secrets, and what the secret, the last group of each, must look like."""
 
 
 def _find_continued(text: str, secret_ends: Sequence[int]) -> list[tuple[int, int]]:
@@ -187,7 +196,7 @@ def _find_continued(text: str, secret_ends: Sequence[int]) -> list[tuple[int, in
 
 def _find_continuations(text: str, end: int) -> Iterator[tuple[int, int]]:
     """The lines below the end of a secret in which it goes on: lines are wrapped in the middle."""
-    while match := CONTINUED.match(text, end):
+    while match := _match_at(CONTINUED, text, end):
         if not _is_drawn(match[1]):
             return
         end = match.end(1)
@@ -250,7 +259,7 @@ def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         value
         for name, value in environment.items()
-        if value and name not in FOLDERS and re.search(SECRET_NAME, name)
+        if name not in FOLDERS and _is_secret_entry(name, value)
     )
 
 

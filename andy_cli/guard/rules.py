@@ -208,7 +208,8 @@ def explain_unreachable(
     if kind == "allow":
         if rule.tool == Effect.DESTROY:
             return "what destroys is never done"
-        if rule.spec and re.fullmatch(WRAPPER_ALONE, rule.spec):
+        program = rule.spec.removesuffix("*").removesuffix(":").removesuffix(" ")
+        if program in WRAPPERS and rule.spec.endswith("*"):
             return "it names a program that runs others, and not what it may run"
     stronger = {"allow": (*rules.deny, *rules.ask), "ask": rules.deny, "deny": ()}[kind]
     overruling = next(
@@ -229,7 +230,7 @@ def _may_name_tool(rule: PermissionRule, known_tools: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in known_tools for pattern in rule.names)
 
 
-WRAPPER_ALONE = r"(?:sudo|doas|env|xargs|nohup|timeout|nice|eval|exec|ssh|su|time|watch)(?: ?:?\*)"
+WRAPPERS = frozenset("sudo doas env xargs nohup timeout nice eval exec ssh su time watch".split())
 
 
 def nearest_name(name: str, known_tools: Sequence[str]) -> str:

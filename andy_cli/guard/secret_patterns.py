@@ -4,9 +4,7 @@ Each pattern marks the secret by its groups. What may be repeated has a bound wh
 looked for from every character again: hostile text takes no longer than its length.
 """
 
-import re
-
-# What costs a millisecond to compile is a text until it is first used.
+# All are texts until they are first used: some cost a millisecond to compile.
 FORMS = r"""(?xs)
     (?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))(?:  # nothing, or a JSON escape
         [sr]k-(?=[\w-]{0,99}[\dA-Z])[\w-]{16,}      # OpenAI, Anthropic, OpenRouter
@@ -39,10 +37,10 @@ NAMES = r"""(?:(?:api|access|private|secret|subscription|account|shared|signing|
     |pass(?<![a-z0-9]pass)(?![a-z])|auth(?<![a-z0-9]auth)(?![a-z])|pat(?<=_pat))"""
 """The ends of names that stand beside a secret."""
 
-PASSWORD_IN_URL = re.compile(r"(?<=://)([^\s/:@\"']*):([^\s/\"']+)@")
-SCHEME = re.compile(r"\b(?:Bearer|Basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE)
-AUTHORIZED = re.compile(r"authorization\s*[:=]\s*[\w-]{2,20}[ \t]+([\w.~+/=:-]{8,})", re.IGNORECASE)
-COOKIE = re.compile(r"\b(?:Set-)?Cookie\s*:\s*([^\r\n\"]{0,99}=[^\r\n\"]*)", re.IGNORECASE)
+PASSWORD_IN_URL = r"""(?<=://)([^\s/:@"']*):([^\s/"']+)@"""
+SCHEME = r"(?i)\b(?:Bearer|Basic)\s+([\w.~+/=-]{8,})"
+AUTHORIZED = r"(?i)authorization\s*[:=]\s*[\w-]{2,20}[ \t]+([\w.~+/=:-]{8,})"
+COOKIE = r"""(?i)\b(?:Set-)?Cookie\s*:\s*([^\r\n"]{0,99}=[^\r\n"]*)"""
 VALUE = r"""([^\s"'`,;()\[\]{}<>$\\&]{8,})(?![(\[{])"""
 QUOTED = r"""(?:"([^\s"\\]{8,})\\?"|'([^\s'\\]{8,})\\?')"""
 """Within quotes a password may hold what would end it elsewhere."""
@@ -58,11 +56,8 @@ NAMED = (
 )
 """Forms of a value behind a name."""
 LISTED = r"""(?x)s\\?["']?\s*[:=]\s*\[([^\[\]{}]{8,4000})\]"""
-IN_LIST = re.compile(r"""["']([^\s"'\\]{8,})["'\\]""")
-QUERY = re.compile(
-    rf"[?&](?:key|sig|signature|code|X-Amz-(?:Signature|Credential|Security-Token))={VALUE}",
-    re.IGNORECASE,
-)
+IN_LIST = r"""["']([^\s"'\\]{8,})["'\\]"""
+QUERY = rf"(?i)[?&](?:key|sig|signature|code|X-Amz-(?:Signature|Credential|Security-Token))={VALUE}"
 OPTION = rf"""(?xi)
     (?<![\w-])--?[\w-]{{0,40}}{NAMES}[ ]+["']?{VALUE}
   | (?<![\w-])(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]{{1,99}}:([^\s"'/]{{8,}})
@@ -72,27 +67,24 @@ OPTION = rf"""(?xi)
   | \b(?:identified[ ]+by|password)[ ]+'([^\s']{{8,}})'      # SQL
   | \bprivate-lines:[ ]\d+\r?\n([\w+/=\s]+)                  # PuTTY
     """
-PROSE = re.compile(
-    r"\b(?:key|token|secret|password|credential)s?\b[^\n:=]{0,60}[:=]\s*[\"'`]?([\w+/-]{20,})",
-    re.IGNORECASE,
-)
+PROSE = r"""(?xi)
+    \b(?:key|token|secret|password|credential)s?\b[^\n:=]{0,60}[:=]\s*["'`]?([\w+/-]{20,})
+    """
 LINE_BREAK = r"""(?:\\\\?r)?(?:[\\=]?\r?\n|\\\\?n)[ \t]*"""
 """Within a text or as an escape of JSON, behind the sign of a shell or of a mail."""
-CONTINUED = re.compile(
-    rf"""{LINE_BREAK}([\w+/-]{{6,}}={{0,2}})(?=["'`,;]{{0,3}}(?:\\|\s*?\n|\s*\Z))"""
-)
+CONTINUED = rf"""{LINE_BREAK}([\w+/-]{{6,}}={{0,2}})(?=["'`,;]{{0,3}}(?:\\|\s*?\n|\s*\Z))"""
 """The rest of a secret in the next line, which has nothing else."""
 BEGUN = rf"""(?x)
     \\?["']?\s*[:=][ \t]*["']?([^\s"'`,;()\[\]{{}}<>$\\&]{{1,7}})(?={LINE_BREAK}[\w+/-]{{8}})
     """
 """A secret of which only a few characters stand in its first line."""
-PLACEHOLDER = re.compile(
-    r"(?:your|my|the|some|insert|replace|placeholder|change|example|xxx|\*\*\*|\.\.\.|redacted)[^0-9]*",
-    re.IGNORECASE,
-)
-REFERENCE = re.compile(r"\$[\w{(].*|\{\{.*|<.*|%[({].*|[\w.]+[(\[].*[)\]]", re.DOTALL)
-"""A variable, a slot of a template or a call stands for a secret and is none."""
-WORDY = re.compile(r"(?:[A-Z]{1,4}[a-z]+|[a-z]{2,}|[A-Z]+|\d+)*")
+STAND_IN = r"""(?xs)
+    (?i:your|my|the|some|insert|replace|placeholder|change|example|xxx|\*\*\*|\.\.\.|redacted)[^0-9]*
+  | \$[\w{(].* | \{\{.* | <.* | %[({].* | [\w.]+[(\[].*[)\]]
+    """
+"""A placeholder, a variable, a slot of a template or a call stands for a secret and is none."""
+# Possessive: letters that could be parted in many ways would take for ever.
+WORDY = r"(?:[A-Z]++[a-z]*+|[a-z]{2,}+|\d++)*+"
 """A part of a path as people name things; what is drawn has single letters between its figures."""
 
 

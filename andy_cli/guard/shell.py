@@ -23,10 +23,10 @@ from andy_cli.guard.commands.destructive_commands import (
     program_name,
 )
 from andy_cli.guard.commands.places import (
-    SECRET_VARIABLE,
     UNKNOWN,
     WORKSPACE,
     is_secret,
+    is_secret_variable,
     resolve_place,
 )
 from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
@@ -297,16 +297,19 @@ def _list_tee_words(command: ShellCommand) -> list[Word]:
     return words if "tee" in (word.text for word in words[:2]) else []
 
 
+X_BITS = frozenset("x1357")
+"""In a mode, what makes a file a program."""
+
+
 def _uses_fetched(command: ShellCommand, is_interpreter: bool, fetched: set[str]) -> bool:
     """Check whether a command runs one of the files, or something by its path."""
     name, *words = command.texts
     named_files = {program_name(word) for word in (*words, *(read.text for read in command.reads))}
-    makes_executable = program_name(name) in ("chmod", "install") and re.search(
-        r"[x1357]", "".join(words[:1])
-    )
+    mode = "".join(words[:1])
+    makes_executable = program_name(name) in ("chmod", "install") and not X_BITS.isdisjoint(mode)
     if (is_interpreter or makes_executable) and named_files & (fetched - {""}):
         return True
-    is_local = "/" in name and not re.match(r"/(?:usr|bin|sbin|opt)/", name)
+    is_local = "/" in name and not name.startswith(("/usr/", "/bin/", "/sbin/", "/opt/"))
     return is_local or program_name(name) in fetched - program_set("fetchers")
 
 
@@ -325,7 +328,7 @@ def _prints_environment(command: ShellCommand) -> bool:
 
 
 def _names_secret(word: Word, folder: str) -> bool:
-    if "$" in word.literal and SECRET_VARIABLE.search(word.literal):
+    if "$" in word.literal and is_secret_variable(word.literal):
         return True
     return any(
         is_secret(named_place)

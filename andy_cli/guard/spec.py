@@ -7,6 +7,7 @@ depth. An address matches by method, host and path. `name:pattern` matches an ar
 """
 
 import contextlib
+import glob
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from andy_cli.guard.commands.places import is_secret
+from andy_cli.guard.commands.places import WILDCARDS, is_secret
 from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.workspace import PROTECTED, inside
 from andy_cli.messages import Arguments
@@ -141,7 +142,7 @@ def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: b
 
 def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
     """Match every value of a list, or any; case apart, as addresses are written either way."""
-    values = value if isinstance(value, list) else re.split(r"[,;]\s*", str(value))
+    values = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
     return bool(values) and every(
         fnmatchcase(str(value).strip().lower(), pattern.strip().lower()) for value in values
     )
@@ -155,7 +156,9 @@ THROUGH = re.compile(
 
 
 def command_fits(command_spec: str, words: Sequence[str], wholly: bool) -> bool:
-    line, command_spec = " ".join(words), re.sub(r":\*$", " *", " ".join(command_spec.split()))
+    line, command_spec = " ".join(words), " ".join(command_spec.split())
+    if command_spec.endswith(":*"):
+        command_spec = f"{command_spec[:-2]} *"
     lines = {line, THROUGH.sub("", line, count=1) if THROUGH.match(line) else line}
     if not wholly:
         lines.add(" ".join([Path(words[0]).name, *words[1:]]) if words else line)
@@ -173,14 +176,16 @@ def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
         path_spec = str(Path.home().resolve()) + path_spec[1:]
     elif not path_spec.startswith("/"):
         anywhere = "/" not in path_spec.rstrip("/")
-        path_spec = f"{glob_safe(workspace)}/{'**/' * anywhere}{path_spec.removeprefix('./')}"
+        path_spec = (
+            f"{glob.escape(str(workspace))}/{'**/' * anywhere}{path_spec.removeprefix('./')}"
+        )
     return path_expression(re.sub("/+", "/", path_spec).rstrip("/")).fullmatch(path) is not None
 
 
 def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:
     """Check whether a pattern fits a special file without naming it: `src/**` says nothing of
     `src/.env`, and `*.json` nothing of `mcp.json`."""
-    if not WILDCARD.search(path_spec):
+    if WILDCARDS.isdisjoint(path_spec):
         return False
     # Where the workspace lies is nobody's pattern: it may be below `~/.local`.
     inner = Path(path).relative_to(workspace) if inside(Path(path), (workspace,)) else Path(path)
@@ -202,11 +207,6 @@ def is_special_name(name: str) -> bool:
     return name.startswith(".") or name in PROTECTED
 
 
-def glob_safe(path: Path | str) -> str:
-    """The path as a pattern that means itself."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
-
-
 @cache
 def path_expression(path_spec: str) -> re.Pattern[str]:
     glob_parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]/\\]+\])", path_spec)
@@ -214,7 +214,6 @@ def path_expression(path_spec: str) -> re.Pattern[str]:
     return re.compile(f"{expression}(?:/.*)?", re.DOTALL)
 
 
-WILDCARD = re.compile(r"[*?\[]")
 SPELLED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

@@ -20,7 +20,13 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.archives import MEMBER, ArchiveMember, has_escaping_member, list_members
+from andy_cli.guard.archives import (
+    MEMBER,
+    ArchiveMember,
+    has_drive,
+    has_escaping_member,
+    list_members,
+)
 from andy_cli.guard.archives import parse_members as listed
 
 Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
@@ -31,7 +37,6 @@ CHANGING = ("write", *DELETING)
 LONGEST_NAME, LONGEST_PATH = 255, 4096
 """Bytes; file systems of all kinds give up there."""
 
-DRIVE = re.compile(r"[A-Za-z]:")
 SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 RESERVED = re.compile(
     r"(?:CON|PRN|AUX|NUL|CLOCK\$|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9\xb9\xb2\xb3])[. ]*(?::.*)?",
@@ -107,7 +112,7 @@ def resolve(written: str, workspace: Path, operation: Operation = "read") -> Pat
 
 def expand_home(written: str) -> Path:
     """Two slashes mean one, `~` the home; `~nobody` is a name."""
-    path = Path(re.sub(r"^/+", "/", written))
+    path = Path("/" + written.lstrip("/") if written.startswith("/") else written)
     try:
         return path.expanduser()
     except RuntimeError:
@@ -167,7 +172,7 @@ def _list_names(path: Path, root_folder: Path) -> tuple[str, ...]:
 
 def _leaves(written: str, path: Path, root_folder: Path, operation: Operation) -> bool:
     """Tell whether it leads outside by any reading: ours, that of Windows, that of a pattern."""
-    if not inside(path, [root_folder]) or DRIVE.match(written) or written.startswith("\\"):
+    if not inside(path, [root_folder]) or has_drive(written) or written.startswith("\\"):
         return True
     if "\\" in written and not inside(
         resolve(written.replace("\\", "/"), root_folder), [root_folder]

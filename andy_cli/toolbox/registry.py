@@ -223,4 +223,5 @@ def camel_case_fields(value: object) -> object:
 def field_name(key: str) -> str:
     if not FIELD.fullmatch(key):
         return key
-    return re.sub(r"_(\w)", lambda match: match[1].upper(), key)
+    first_word, *other_words = key.split("_")
+    return first_word + "".join(map(str.capitalize, other_words))

@@ -140,8 +140,12 @@ HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 def words_of_name(name: str) -> str:
     """Write a name as plain words: `searchMemory` and `search_memory` become `search memory`."""
-    words = re.split(r"[\W_]+", HUMP.sub(" ", name))
-    return " ".join(filter(None, words)).lower() or "tool"
+    return " ".join(split_name(HUMP.sub(" ", name))).lower() or "tool"
+
+
+def split_name(name: str) -> list[str]:
+    """Split a name at whatever signs divide its parts."""
+    return [part for part in re.split(r"[\W_]+", name) if part]
 
 
 def parameter_aliases(*aliases: str) -> dict[str, Any]:

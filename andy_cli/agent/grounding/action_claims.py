@@ -16,6 +16,7 @@ from andy_cli.agent.grounding.text.languages import (
     detect_languages,
 )
 from andy_cli.agent.grounding.text.layout import Sentence, locate_clause
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
 CHANGES = frozenset([Effect.WRITE, Effect.DESTROY, Effect.RUN, Effect.ACT])
@@ -77,7 +78,7 @@ def find_action_claims(
             yield claim
 
 
-LETTER = re.compile(r"[^\W\d_]")
+LETTER = Expression(r"[^\W\d_]")
 
 
 def find_finished_word(answer: str) -> str:
@@ -158,8 +159,8 @@ def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> b
     return language.unreal.search(clause) is not None
 
 
-YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
-QUOTATION = re.compile(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\"")
+YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
+QUOTATION = Expression(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\"")
 
 
 def mask_quotations(text: str) -> str:
@@ -181,7 +182,7 @@ PASSAGE = 60
 """Characters behind such a sentence that are the text itself."""
 
 
-FINISHED = re.compile(
+FINISHED = Expression(
     r"\W*(?P<word>done|all done|all set|erledigt|fertig|hecho|listo|c['’]est fait|fait|feito|pronto"
     r"|prontinho|fatto|готово|сделано|完了しました|完了です|完了|完成了|搞定|好了"
     r"|हो गया|تم|selesai|beres|সম্পন্ন|ہو گیا)(?=\s*(?:[!.,:–—！。，،।✅🎉-]|$))",

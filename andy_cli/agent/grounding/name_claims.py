@@ -47,8 +47,8 @@ QUOTE = Expression(
     r"“([^”\n]{1,160})”|„([^“”\n]{1,160})[“”]|«\s?([^»\n]{1,160}?)\s?»|「([^」\n]{1,160})」"
     r"|『([^』\n]{1,160})』|《([^》\n]{1,160})》|(?<![\w\"])\"(?!\s)([^\"\n]{1,160})(?<!\s)\"(?!\w)"
 )
-IDENTIFIER = re.compile(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
-PLACEHOLDER = re.compile(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
+IDENTIFIER = Expression(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
+PLACEHOLDER = Expression(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
 
 
 SMALL_WORD = Expression(r"[a-zà-ÿ'’]+|\W*|[\d\W]+")
@@ -263,7 +263,7 @@ def holds_id(text: str, index: EvidenceIndex) -> bool:
     if name.startswith("#"):
         return NUMBERED.search(index.text) is None
     if prefix := PREFIX.match(name):
-        return re.search(rf"(?<![a-z]){re.escape(prefix[0])}\w*\d", index.text) is None
+        return re.search(rf"(?<![a-z]){prefix[0]}\w*\d", index.text) is None
     return name in index.text or HASH.search(index.text) is None
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from functools import cache
 from pathlib import Path
 
@@ -35,7 +34,8 @@ def page_headers() -> dict[str, str]:
 
 
 def _hash_content(tag: str) -> str:
-    inside = re.findall(rf"<{tag}>(.*?)</{tag}>".encode(), page_html(), re.DOTALL)
+    elements = page_html().split(f"<{tag}>".encode())[1:]
+    inside = (element.partition(f"</{tag}>".encode())[0] for element in elements)
     hashes = (base64.b64encode(hashlib.sha256(content).digest()).decode() for content in inside)
     return " ".join(f"'sha256-{digest}'" for digest in hashes)
 

@@ -8,14 +8,11 @@
 A line that was taken away has its number in the old text, all others theirs in the new one.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from andy_cli.guard.terminal_sanitizer import spell_out
-
-HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-BLANKS = re.compile(r"[ \t]+$")
+from andy_cli.toolbox.files.differences import HUNK
 
 Sign = Literal[" ", "+", "-", "gap"]
 
@@ -53,7 +50,8 @@ def spell_line(line: DiffLine) -> str:
     """The text of a line with every character seen, also tabs and what a change has at its end."""
     text = line.text
     if line.sign in "+-":
-        text = BLANKS.sub(lambda blanks: blanks[0].replace(" ", "·"), text)
+        words = text.rstrip(" \t")
+        text = words + text[len(words) :].replace(" ", "·")
     return "\t".join(map(spell_out, text.split("\t"))).replace("\t", "→   ")
 
 

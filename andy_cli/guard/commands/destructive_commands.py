@@ -20,6 +20,7 @@ from andy_cli.guard.commands.places import (
 )
 from andy_cli.guard.commands.tables import (
     interpreters,
+    load_pattern,
     load_table,
     output_options,
     program_set,
@@ -32,15 +33,6 @@ DOOR, GONE, SENT = (
     "it destroys the system, a disk or the home",
     "it sends secrets out",
 )
-
-REMOVES_IN_CODE = re.compile(
-    r"(?:rmtree|remove_tree|rm_rf|rm_r|rimraf|rmSync|rmdirSync|removedirs|File\.delete|unlink)\W{1,4}"
-    r"(?:recursive=>\d,)?(?:[\w.]{0,30}(?:expanduser|homedir|home|HOME)\W{1,4})?['\"]?(?:/['\"*]|~|/(?:home|etc|usr|var|root|Users)\b)"
-    r"|rmtree\((?:Path\.home|os\.environ)"
-)
-
-
-RUNS_IN_CODE = re.compile(r"\b(?:exec|eval|system|popen|subprocess|compile|spawn|Function|loads)\b")
 
 
 def find_danger(words: Words, writes: Words, folder: str) -> str:
@@ -67,7 +59,12 @@ def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
 
 def _judge_door(name: str, arguments: Words, folder: str) -> str:
     """Judge programs that give rights away by their arguments."""
-    line = "".join(" " + re.sub(r"\s", "_", argument) for argument in arguments) + " "
+    # A blank within an argument is none between two of them.
+    texts = [
+        "".join("_" if letter.isspace() else letter for letter in argument)
+        for argument in arguments
+    ]
+    line = " ".join(["", *texts, ""])
     opens = any(
         name in names and argument_pattern.search(line)
         for names, argument_pattern in _door_patterns()
@@ -119,7 +116,8 @@ def _first_write_danger(targets: Iterable[str], folder: str) -> str:
 
 def _has_option(arguments: Words, letters: str, *words: str) -> bool:
     """Check for one of the short options, alone or among others, or one of the words."""
-    short = "".join(argument[1:] for argument in arguments if re.fullmatch(r"-[A-Za-z]+", argument))
+    options = [argument[1:] for argument in arguments if argument.startswith("-")]
+    short = "".join(option for option in options if option.isascii() and option.isalpha())
     return bool(set(short) & set(letters) or set(words) & set(arguments))
 
 
@@ -255,7 +253,7 @@ def _judge_rights(name: str, arguments: Words, folder: str) -> str:
     option_values = {
         option_value
         for option, option_value in pairwise(arguments)
-        if re.fullmatch(r"-[ughpCT]", option)
+        if option in ("-u", "-g", "-h", "-p", "-C", "-T")
     }
     commands = [
         argument
@@ -271,10 +269,15 @@ def _judge_code(name: str, arguments: Words, folder: str) -> str:
     """Code in an argument that removes what must stay, or runs what it fetches."""
     if name not in interpreters():
         return ""
-    if any(map(REMOVES_IN_CODE.search, arguments)):
+    if any(map(load_pattern("programs", "removes_in_code").search, arguments)):
         return GONE
-    fetched = [argument for argument in arguments if re.search(r"(?:https?|ftp)://", argument)]
-    return "it runs what it just fetched" if any(map(RUNS_IN_CODE.search, fetched)) else ""
+    fetched = [
+        argument
+        for argument in arguments
+        if any(scheme in argument for scheme in ("http://", "https://", "ftp://"))
+    ]
+    runs_in_code = load_pattern("programs", "runs_in_code").search
+    return "it runs what it just fetched" if any(map(runs_in_code, fetched)) else ""
 
 
 Rule = Callable[[str, Words, str], str]

@@ -8,19 +8,10 @@ from typing import NamedTuple
 
 from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
 from andy_cli.guard.commands.places import UNKNOWN, WORKSPACE, is_inside, is_secret, resolve_place
-from andy_cli.guard.commands.tables import load_table, program_set
+from andy_cli.guard.commands.tables import load_pattern, load_table, program_set
 
 MANY = ("git", "go")
 """Programs that are several: the first word says which."""
-
-SED = re.compile(
-    r"(?:(?:\d+|\$|/(?:[^/\\\n]|\\.)*/)(?:[,~](?:\d+|\$|\+\d+|/(?:[^/\\\n]|\\.)*/))?!?\s*)?"
-    r"(?:[pdqgGhHxnN=l]|s(?P<cut>[/|,#:@!])(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)"
-    r"(?:(?!(?P=cut))[^\\\n]|\\.)*(?P=cut)[gpiI0-9]*)"
-)
-JQ = re.compile(
-    r"\b(?:env|input_filename|import|include|debug|halt_error|getpath|\$__loc__)\b|\$ENV"
-)
 OUTSIDE = "it reads outside the workspace"
 
 
@@ -124,13 +115,18 @@ def _split_scripts(
 
 
 def _only_prints(script: str) -> bool:
-    return all(map(SED.fullmatch, re.split(r"\s*[;\n]\s*", script.strip())))
+    prints = load_pattern("read_only_programs", "sed_command").fullmatch
+    return all(map(prints, re.split(r"\s*[;\n]\s*", script.strip())))
+
+
+def _only_filters(script: str) -> bool:
+    return load_pattern("read_only_programs", "jq_beyond_input").search(script) is None
 
 
 SCRIPTS: dict[str, Callable[[str], bool]] = {
     "date": lambda script: script.startswith("+"),
     "sed": _only_prints,
-    "jq": lambda script: not JQ.search(script),
+    "jq": _only_filters,
 }
 
 

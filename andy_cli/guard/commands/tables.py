@@ -1,5 +1,6 @@
 """Read what is known of programs from the TOML files beside this one, when it is first needed."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,12 @@ def load_table(name: str) -> Mapping[str, Any]:
     import tomllib  # 10 ms, and most starts of andy judge no command line
 
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def load_pattern(table: str, name: str) -> re.Pattern[str]:
+    """Compile a regular expression of `table.toml`."""
+    return re.compile(load_table(table)[name])
 
 
 @cache

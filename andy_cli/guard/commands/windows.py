@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
-from andy_cli.guard.commands.places import SECRET_VARIABLE, is_secret
-from andy_cli.guard.commands.tables import load_table
+from andy_cli.guard.commands.places import is_secret, is_secret_variable
+from andy_cli.guard.commands.tables import load_pattern, load_table
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 LONGEST = 8191
@@ -24,13 +24,6 @@ READS = {
     "get-location get-process gp gps hostname ls measure measure-object ps pwd select-object "
     "select-string sls sort-object test-path type whoami write-output",
 }
-OPTION = re.compile(
-    r"/[abdinstvx]|-(?:depth|directory|file|filter|first|force|hidden|last|line|name|path|pattern"
-    r"|property|recurse|tail|totalcount)",
-    re.IGNORECASE,
-)
-NAME = re.compile(r"(?![-/\\])(?!.*\.\.)[\w .*?/\\-]+(?<![. ])")
-"""Of a file below the folder, or any other plain word."""
 
 ROOT = r"(?:[a-z]:[\\/]?(?:\*(?:\.\*)?)?|[\\/](?:\*(?:\.\*)?)?|~[\\/]?\*?)"
 HOME = (
@@ -49,15 +42,6 @@ STARTUP = (
     r"|config)"
     r"|\.ssh[\\/]|authorized_keys|\.git[\\/](?:hooks|config)|\.gitconfig|appinit_dlls|\\policies\\|\\services\\)"
 )
-SENDS = re.compile(
-    r"(?<![\w.-])(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|webclient|uploadstring|uploadfile|uploaddata|httpclient|ftp|tftp|sftp|scp|ssh|nc|ncat|telnet|send-mailmessage|start-bitstransfer|bitsadmin|certutil|ping|nslookup|resolve-dnsname|test-netconnection|tcpclient|rclone|azcopy|aws|gh)\b",
-    re.IGNORECASE,
-)
-DUMPS = re.compile(
-    r"(?:^|[|&;({]\s*)(?:set|env)\s*(?:$|[|&;)}>])|(?:get-childitem|gci|ls|dir|get-item|gi)\s+(?:-path\s+)?env:|\bget-clipboard\b|\bcmdkey\s+/list|get-storedcredential|\bgetenvironmentvariables\b|\[environment\]::getenv\w*\([^)]*(?:key|token|secret|pass)",
-    re.IGNORECASE,
-)
-VARIABLE = re.compile(r"%(\w+)%|\$\{?env:(\w+)", re.IGNORECASE)
 
 
 @cache
@@ -98,20 +82,21 @@ def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:
         for reason, denied_patterns in _denied_patterns():
             if any(denied_pattern.search(text) for denied_pattern in denied_patterns):
                 yield deny(reason)
-        if SENDS.search(text) and _reads_secret(text):
+        if load_pattern("windows", "sends").search(text) and _reads_secret(text):
             yield deny("it sends secrets out")
+
+
+BETWEEN_WORDS = str.maketrans(dict.fromkeys("\"'=@,;|&<>()", " "))
 
 
 def _reads_secret(text: str) -> bool:
     """Check whether a line names secrets or prints the environment."""
-    if DUMPS.search(text):
+    if load_pattern("windows", "prints_environment").search(text):
         return True
-    if any(
-        SECRET_VARIABLE.search(first_name or second_name)
-        for first_name, second_name in VARIABLE.findall(text)
-    ):
+    variables = load_pattern("windows", "variable").findall(text)
+    if any(is_secret_variable(in_cmd or in_powershell) for in_cmd, in_powershell in variables):
         return True
-    words = re.split(r"[\s\"'=@,;|&<>()]+", text.replace("\\", "/"))
+    words = text.replace("\\", "/").translate(BETWEEN_WORDS).split()
     return any(is_secret(word) for word in words)
 
 
@@ -123,9 +108,10 @@ def _split_words(command: str) -> list[str]:
 
 def _is_harmless(word: str) -> bool:
     """Check whether a word is an option, or a file of the workspace that is no secret."""
-    if OPTION.fullmatch(word):
+    if load_pattern("windows", "option").fullmatch(word):
         return True
-    return NAME.fullmatch(word) is not None and not is_secret(word.replace("\\", "/"))
+    is_name = load_pattern("windows", "plain_name").fullmatch(word) is not None
+    return is_name and not is_secret(word.replace("\\", "/"))
 
 
 def _judge_reading(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:

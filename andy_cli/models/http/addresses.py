@@ -1,17 +1,15 @@
 """Reading of an endpoint's address: whether it is this machine, and how it is shown."""
 
-import re
 from urllib.parse import urlsplit
 
 from andy_cli.errors import UsageError
+from andy_cli.guard import hosts
 
 
 def is_loopback(url: str) -> bool:
     """Tell whether a server is on this machine: nothing of ours leaves it, and it may be slow."""
     host = (urlsplit(url).hostname or "").lower()
-    if host in ("localhost", "::1") or host.endswith(".localhost"):
-        return True
-    return re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
+    return hosts.is_loopback(host) or host.endswith(".localhost")
 
 
 def show_url(url: str) -> str:

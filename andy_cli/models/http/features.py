@@ -20,6 +20,7 @@ from typing import Final
 
 from andy_cli.models.http.constraints import UNHELPFUL, find_ours
 from andy_cli.models.http.refusals import ServerRefusal, too_long
+from andy_cli.models.http.wording import wording
 
 Request = Mapping[str, object]
 WireMessage = Mapping[str, object]
@@ -54,53 +55,6 @@ CORE = frozenset({"role", "content", "tool_calls", "tool_call_id"})
 LIMITS = ("max_tokens", "max_completion_tokens")
 ROLES = {"system": SYSTEM_ROLE, "developer": DEVELOPER_ROLE, "tool": TOOL_ROLE}
 
-PLACE = re.compile(r"\bmessages?\W{1,2}(\d+)(?:\W{1,2}([a-z_]+))?")
-CALL_ID = re.compile(r"tool_calls\W*\d+\W*id\b|tool_call_id|tool_?use[._]?id|tool call id", re.I)
-REFUSED = re.compile(
-    r"\b(not|no|un(support|recogni|expect|known)\w*|invalid\w*|cannot|without|only|extra\w*|remove|"
-    r"required?s?|disabled|missing|must|should|forbidden)\b|n't\b|not_|unsupported|unknown|forbidden",
-    re.I,
-)
-DEMANDED = re.compile(
-    r"must (be|have|include|contain)|missing|required|expected|pass\w* back", re.I
-)
-FAULTY_LIMIT = re.compile(
-    r"too (large|big|high)|at most|maxim|(less|greater|more) than|lower|exceed|range", re.I
-)
-OUTPUT = re.compile(r"max\w*[ _]?(output|completion|new)?[ _]?tokens", re.I)
-OF_INPUT = re.compile(r"in the messages|input length and")
-TOO_MUCH = re.compile(
-    r"extra.{0,3}(inputs|forbidden|fields)|additional propert|requested parameters|"
-    r"(unknown|unsupported|unrecogni[sz]ed)( request)? (field|parameter|argument|name|key|propert)",
-    re.I,
-)
-ORDER = re.compile(
-    r"(even|odd) (index|number)|alternat|successive|consecutive|interleave|in a row|"
-    r"only user and assistant roles|"
-    r"after the \(?optional\)? system message|role\W{0,3}(user|assistant)\W{0,3}after role",
-    re.I,
-)
-USER_LAST = re.compile(r"last message.{0,30}\buser\b|must end with a user", re.I)
-PART_OF_TOOL = re.compile(r"\btools\W{1,2}\d")
-"""One tool is wrong: that is no reason to do without all."""
-WHOLLY = re.compile(
-    r"support|enabled?\b|--jinja|tool-call-parser|not (permitted|allowed)|forbidden|unrecogni|"
-    r"(unknown|unexpected|extra)\W{1,3}(request )?(field|param|arg|input|name|key)",
-    re.I,
-)
-"""Tools are not taken at all, rather than these tools."""
-CONSTRAINT = re.compile(r"grammar|schema|structured|guided|\bformat\b|response.?format", re.I)
-"""Words for what a reply is held to."""
-TEMPLATE = re.compile(r"\bjinja\b|\b(chat|prompt) ?template\b|render\w* (the )?prompt", re.I)
-QUOTED = re.compile(r"['\"`\u2018\u201c]([^'\"`\u2019\u201d\s]{1,80})['\"`\u2019\u201d]")
-ROLE = re.compile(
-    r"\b(system|developer|tool)\b\W{0,3}(?:role|messages?|prompts?|instructions?)\b|"
-    r"\broles?\b\W{0,12}(system|developer|tool)\b|variant\W{1,3}(system|developer|tool)\b|"
-    r"(?:value|role|unexpected)\W{1,4}(system|developer|tool)\b",
-    re.I,
-)
-CALLING = re.compile(r"\b(tools?|functions?|function-calling)\b|--?jinja|tool-call-parser", re.I)
-
 
 def find_features(status: int, refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """The features of the request that the server may have refused, the likeliest first."""
@@ -111,9 +65,9 @@ def find_features(status: int, refusal: ServerRefusal, request: Request) -> Iter
         yield LIMIT
     refusal_text = f"{refusal.text or refusal.message} {' '.join(refusal.fields)}"
     yield from _in_messages(refusal_text, request)
-    if status in INVALID or REFUSED.search(f"{refusal_text} {refusal.code}"):
+    if status in INVALID or wording("refused").search(f"{refusal_text} {refusal.code}"):
         yield from _named_fields(refusal, request)
-    if CONSTRAINT.search(refusal_text) and TOOLS not in request:
+    if wording("constraint").search(refusal_text) and TOOLS not in request:
         yield from find_ours(request)
     yield from _in_words(refusal_text, refusal, request)
     yield from _in_template(refusal_text, request)
@@ -121,12 +75,15 @@ def find_features(status: int, refusal: ServerRefusal, request: Request) -> Iter
 
 def refuses_any_tools(refusal: ServerRefusal) -> bool:
     """Tell whether a refusal of tools is one of all tools, and not of those that were sent."""
-    return TOOLS in refusal.fields or WHOLLY.search(refusal.text or refusal.message) is not None
+    return (
+        TOOLS in refusal.fields
+        or wording("any_tools").search(refusal.text or refusal.message) is not None
+    )
 
 
 def blames_value(refusal: ServerRefusal) -> bool:
     """Tell whether a value is out of its range, and another would be taken."""
-    return FAULTY_LIMIT.search(refusal.message) is not None
+    return wording("faulty_limit").search(refusal.message) is not None
 
 
 def _blames_one_tool(refusal_text: str, request: Request) -> bool:
@@ -138,17 +95,19 @@ def _blames_one_tool(refusal_text: str, request: Request) -> bool:
         if isinstance(tool, Mapping)
     ]
     names = {str(function.get("name")) for function in functions if isinstance(function, Mapping)}
-    quoted = {quotation[1] for quotation in QUOTED.finditer(refusal_text)}
-    return PART_OF_TOOL.search(refusal_text) is not None or not names.isdisjoint(quoted)
+    quoted = {quotation[1] for quotation in wording("quoted").finditer(refusal_text)}
+    return wording("part_of_tool").search(refusal_text) is not None or not names.isdisjoint(quoted)
 
 
 def _blames_limit(refusal: ServerRefusal, request: Request) -> bool:
     """Tell whether more tokens were asked for than the model can write."""
     limits = [name for name in LIMITS if name in request]
-    if not limits or OF_INPUT.search(refusal.message):
+    if not limits or wording("about_input").search(refusal.message):
         return False
     is_asked = any(re.search(rf"\b{request[name]}\b", refusal.message) for name in limits)
-    is_named = OUTPUT.search(refusal.message) or any(_is_named(name, refusal) for name in limits)
+    is_named = wording("output_limit").search(refusal.message) or any(
+        _is_named(name, refusal) for name in limits
+    )
     return bool(is_named or is_asked) and blames_value(refusal)
 
 
@@ -159,18 +118,18 @@ def _is_field_named(name: str, refusal_text: str) -> bool:
 def _in_messages(refusal_text: str, request: Request) -> Iterator[str]:
     """List the fields that are named inside the messages."""
     messages = _wire_messages(request)
-    if CALL_ID.search(refusal_text):
+    if wording("call_id").search(refusal_text):
         yield SHORT_IDS
     if (
         "reasoning_content" in refusal_text
-        and DEMANDED.search(refusal_text)
+        and wording("demanded").search(refusal_text)
         and "remove" not in refusal_text
     ):
         yield REASONING
     for name in sorted({*chain.from_iterable(messages)} - CORE):
         if _is_field_named(name, refusal_text):
             yield f"messages.{name}"
-    for message_index, name in PLACE.findall(refusal_text):
+    for message_index, name in wording("place").findall(refusal_text):
         if int(message_index) < len(messages):
             yield from _at_place(messages[int(message_index)], name, refusal_text)
 
@@ -192,7 +151,7 @@ def _named_fields(refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """Fields of the request that are named; those that the server itself sets apart come first."""
     names = [name for name in request if name not in NEEDED]
     for name in names:
-        if any(re.split(r"[.\[]", field, maxsplit=1)[0] == name for field in refusal.fields):
+        if any(field.replace("[", ".").partition(".")[0] == name for field in refusal.fields):
             yield name
     for name in names:
         if _is_named(name, refusal):
@@ -212,29 +171,29 @@ def _is_named(name: str, refusal: ServerRefusal) -> bool:
 
 def _camel_words(text: str) -> set[str]:
     """`presencePenalty` and `TopP`, in small letters."""
-    return {word.lower() for word in re.findall(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b", text)}
+    return {word.lower() for word in wording("camel_case").findall(text)}
 
 
 def _in_words(refusal_text: str, refusal: ServerRefusal, request: Request) -> Iterator[str]:
     """Find what is refused in words, where no field is named."""
-    if ORDER.search(refusal_text):
+    if wording("order_of_roles").search(refusal_text):
         yield ALTERNATION
-    if not REFUSED.search(refusal_text):
+    if not wording("refused").search(refusal_text):
         return
-    if USER_LAST.search(refusal_text):
+    if wording("user_last").search(refusal_text):
         yield TOOL_ROLE
     yield from _in_roles(refusal_text, request)
     if (
         TOOLS in request
-        and CALLING.search(refusal_text)
+        and wording("calling").search(refusal_text)
         and not _blames_one_tool(refusal_text, request)
     ):
         yield TOOLS
-    if re.search(r"\b(content|text|parts|empty|blank)\b", refusal_text, re.IGNORECASE):
+    if wording("content").search(refusal_text):
         yield from _list_empty_contents(request)
     if "stream" in refusal.fields:
         yield STREAM
-    if TOO_MUCH.search(refusal_text):
+    if wording("too_much").search(refusal_text):
         yield EXTRAS
 
 
@@ -246,11 +205,11 @@ def _list_empty_contents(request: Request) -> Iterator[str]:
 def _in_roles(refusal_text: str, request: Request) -> Iterator[str]:
     """List the roles that are refused, by name or because others are demanded."""
     roles = {message.get("role") for message in _wire_messages(request)}
-    for role_match in ROLE.finditer(refusal_text):
+    for role_match in wording("role_name").finditer(refusal_text):
         role_name = next(name for name in role_match.groups() if name).lower()
         # The developer's message is the system's by another name; some servers say so of ours.
         yield ROLES[role_name] if role_name in roles or role_name != "developer" else SYSTEM_ROLE
-    if re.search(r"\brole", refusal_text, re.I):
+    if wording("any_role").search(refusal_text):
         yield from _list_unnamed_roles(refusal_text.lower(), roles)
 
 
@@ -263,7 +222,7 @@ def _list_unnamed_roles(refusal_text: str, roles: Collection[object]) -> list[st
 
 def _in_template(refusal_text: str, request: Request) -> Iterator[str]:
     """Yield what templates fail over that say no more than that: tools, then every role but two."""
-    if TEMPLATE.search(refusal_text):
+    if wording("template").search(refusal_text):
         if TOOLS in request:
             yield TOOLS
         yield ALTERNATION

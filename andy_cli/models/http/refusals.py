@@ -10,13 +10,13 @@ inside a 200):
     {"object": "error", "message": "...", "code": 404}              older vLLM
 """
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
 from andy_cli.errors import AuthError, ModelError, TransientError
+from andy_cli.models.http.wording import wording
 
 PASSING = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
 """Statuses after which the same request may succeed; those from 520 on are Cloudflare's."""
@@ -58,13 +58,9 @@ def read_refusal(body: object) -> ServerRefusal:
     )
 
 
-WANTS_HTTPS = r"HTTP request (was )?sent to (an )?HTTPS (port|server)|HTTP request to an HTTPS"
-"""The answers of nginx, Apache and servers written in Go to http:// at an https port."""
-
-
 def read_page(text: str) -> ServerRefusal:
     """Quote a refusal that is no JSON: a page of a proxy is nothing a person wants to read."""
-    if re.search(WANTS_HTTPS, text):
+    if wording("wants_https").search(text):
         return ServerRefusal(code="https")
     return ServerRefusal() if "<" in text else ServerRefusal(_clean_line(text), text=text[:LARGEST])
 
@@ -158,18 +154,18 @@ def _clean_line(text: str) -> str:
 def error_in_reply(body: object) -> ModelError:
     """The error for an `error` object inside a reply that began with status 200."""
     refusal = read_refusal(body)
-    number = re.search(r"\b([45]\d\d)\b", refusal.code)
+    number = wording("code_status").search(refusal.code)
     status = int(number[1]) if number else _status_by_words(refusal.code)
     return as_error(status, refusal, "The model server")
 
 
+CODE_WORDINGS = {429: "code_rate_limit", 503: "code_overload", 401: "code_key"}
+
+
 def _status_by_words(code: str) -> int:
-    if re.search(r"rate.?limit|too.many", code):
-        return 429
-    if re.search(r"overload|unavailable|timeout|server.?error|internal", code):
-        return 503
-    if re.search(r"authentication|invalid.api.key|unauthorized", code):
-        return 401
+    for status, name in CODE_WORDINGS.items():
+        if wording(name).search(code):
+            return status
     return 400
 
 
@@ -235,60 +231,34 @@ def is_quota(status: int, refusal: ServerRefusal) -> bool:
     return status == 402 or "insufficient_quota" in refusal.code or "billing" in refusal.code
 
 
-TOO_LONG_CODES = re.compile(
-    r"context_length|exceed_context|context_window|tokens_limit_reached|max_prompt_tokens|\b1261\b"
-)
-SUBJECT = r"(context|prompt|inputs?|messages|conversation|request|sequence|tokens?)"
-EXCESS = (
-    r"(exceed(s|ed|ing)?|too (long|large|big|many)|(longer|larger|greater|bigger) than|"
-    r"cannot exceed|must (have less|be <)|overflows?)"
-)
-MEASURE = r"(context|max\w* (model|prompt|sequence) length|token (count|limit)|tokens|length|model)"
-TOO_LONG_WORDS = re.compile(
-    rf"maximum (context|prompt) length|context (length|size|window).{{0,60}}{EXCESS}|"
-    rf"\b{SUBJECT}\b.{{0,60}}\b{EXCESS}.{{0,60}}\b{MEASURE}|"
-    rf"\b(prompt|input)\b.{{0,20}}too long|\bprompt\b.{{0,20}}exceeds|"
-    rf"range of input length|reached context length|"
-    rf"too many (input |prompt )?tokens|max\w* tokens\b.{{0,20}}exceeded|"
-    rf"reduce the (length|size) of (the|your) (messages|prompt|input)",
-    re.IGNORECASE,
-)
-"""Words for what is too long, that it is, and by what measure: no two servers say it alike."""
-RATE = re.compile(r"per (min|hour|day|second)|\b[TR]P[MDS]\b|rate.?limit", re.IGNORECASE)
-
-
 def too_long(refusal: ServerRefusal) -> bool:
     """Tell whether the conversation is too long for the model. Tokens a minute are no context."""
-    if TOO_LONG_CODES.search(refusal.code):
+    if wording("code_too_long").search(refusal.code):
         return True
-    if any(re.search(r"[.\[]", field) for field in refusal.fields):
+    if any("." in field or "[" in field for field in refusal.fields):
         return False  # a part of the request is too long, such as an id
-    if RATE.search(f"{refusal.message} {refusal.code}"):
+    if wording("rate").search(f"{refusal.message} {refusal.code}"):
         return False
-    return TOO_LONG_WORDS.search(refusal.message) is not None or _compares_sizes(refusal.message)
+    return wording("too_long").search(refusal.message) is not None or _compares_sizes(
+        refusal.message
+    )
 
 
 def _compares_sizes(message: str) -> bool:
     """Tell whether it says how long the prompt is and how long it may be, in whatever words."""
-    sizes = set(re.findall(r"(?<![\w.])\d[\d,]{2,}(?![\w.]*\d)", message))
-    return len(sizes) > 1 and bool(PROMPT.search(message) and MEASURED.search(message))
-
-
-PROMPT = re.compile(r"prompt|\binputs?\b|context|sequence|conversation|\bmessages\b", re.IGNORECASE)
-MEASURED = re.compile(r"tokens?|context|length|seq_len", re.IGNORECASE)
+    sizes = set(wording("size").findall(message))
+    return len(sizes) > 1 and bool(
+        wording("prompt").search(message) and wording("measured").search(message)
+    )
 
 
 def names_no_model(status: int, refusal: ServerRefusal) -> bool:
     """Tell whether the model is what the server does not have."""
     if status not in (400, 404, 422):
         return False
-    words = (
-        r"model.{0,80}(not found|not exist|unknown|no such|not a valid|is not available)|"
-        r"(invalid|unknown|no such) model"
-    )
-    if re.search(r"model_not_found|invalid_model", refusal.code):
+    if wording("code_no_model").search(refusal.code):
         return True
-    return re.search(words, refusal.message, re.IGNORECASE) is not None
+    return wording("no_model").search(refusal.message) is not None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

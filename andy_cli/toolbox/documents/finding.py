@@ -26,7 +26,6 @@ MORE, MOST_ROWS = 10, 10_000
 BEFORE, AFTER = "\x01", "\x02"
 """Stand around a word that was found; the index holds neither."""
 
-MARK = re.compile(f"{BEFORE}([^{AFTER}]*){AFTER}")
 AROUND = 300
 """Characters of a snippet."""
 
@@ -36,7 +35,8 @@ COMMON = frozenset(
 )
 """Words of questions rather than of answers: left out where there are others to look for."""
 
-WILD = re.compile(r"[*?\[]")
+WILDCARDS = frozenset("*?[")
+AS_ANY_LETTER = str.maketrans("*[", "??")
 
 
 class Hit(NamedTuple):
@@ -95,14 +95,14 @@ def _resolve_scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchS
     written = scope.strip().removeprefix("./").rstrip("/")
     if written in ("", "*", "."):
         return SearchScope()
-    if WILD.search(written):
+    if not WILDCARDS.isdisjoint(written):
         pattern = str(Path(written).expanduser()) if written[0] in "~/" else f"*/{written}"
         candidates = [SearchScope("files.path glob ?", (pattern,))]
     else:
         path = os.path.normpath(workspace / Path(written).expanduser())
         candidates = [_scope_below(path)]
         if not written.startswith(("/", "~", ".")):
-            inside = f"*/{re.sub(r'[*?[]', '?', written)}"
+            inside = f"*/{written.translate(AS_ANY_LETTER)}"
             candidates.append(
                 SearchScope("(files.path glob ? or files.path glob ?)", (f"{inside}/*", inside))
             )
@@ -175,11 +175,13 @@ def _read_hit(row: Sequence[object]) -> Hit | None:
 
 def _cut_snippet(marked: str) -> tuple[str, int]:
     """The part with the most of what was found, and how many lines are before its best one."""
-    best_start = _find_densest(marked, [match.start() for match in MARK.finditer(marked)])
+    best_start = _find_densest(
+        marked, [index for index, sign in enumerate(marked) if sign == BEFORE]
+    )
     start = max(marked.rfind("\n", 0, best_start) + 1, best_start - AROUND // 3)
     start = _at_a_word(marked, start, best_start)
     end = start + AROUND
-    text = as_written(MARK.sub(r"\1", marked[start:end]).replace(BEFORE, "").replace(AFTER, ""))
+    text = as_written(marked[start:end].replace(BEFORE, "").replace(AFTER, ""))
     before_mark = "..." if start and marked[start - 1] != "\n" else ""
     after_mark = "..." if end < len(marked) else ""
     return before_mark + " ".join(text.split()) + after_mark, marked.count("\n", 0, best_start)

@@ -20,7 +20,7 @@ BLOCKS = frozenset(
     option p pre section select summary table tbody tfoot thead title tr ul""".split()
 )
 CELLS = ("td", "th")
-HEADING = re.compile(r"h[1-6]")
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 LONGEST_TAG = 100_000
 """Characters up to which the end of a tag is looked for outside of quotes."""
 
@@ -28,9 +28,8 @@ NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,40}")
 TAG = re.compile(r"<(?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+>")
 HREF = re.compile(r"\shref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
-BLANKS = re.compile(r"[\s\u00a0]+")
+BLANKS = re.compile(r"\s+")
 REPEATED_BLANKS = re.compile(r"[^\S\n\t]{2,}|[\r\f\v\u00a0]")
-AROUND_TABS = re.compile(r" *+\t *+")
 LINKED = ("http:", "https:", "mailto:")
 
 
@@ -103,7 +102,7 @@ class _TextWriter:
     def _mark_block(self, name: str) -> str:
         if name == "li":
             return "- "
-        if self._style.headings and HEADING.fullmatch(name):
+        if self._style.headings and name in HEADINGS:
             return "#" * int(name[1]) + " "
         return ""
 
@@ -159,12 +158,11 @@ def _find_end(page: str, start: int) -> int:
 def _read_attribute(attribute: re.Pattern[str], tag: str) -> str:
     match = attribute.search(tag)
     value = match[match.lastindex or 0] if match else ""
-    return BLANKS.sub(" ", html.unescape(value)).strip()
+    return " ".join(html.unescape(value).split())
 
 
 def _tidy_text(text_pieces: list[str]) -> str:
-    text = "".join(text_pieces)
-    if "\t" in text:
-        text = AROUND_TABS.sub("\t", text)
+    cells = "".join(text_pieces).split("\t")
+    text = "\t".join(cell.strip(" ") for cell in cells)
     lines = [line.strip() for line in REPEATED_BLANKS.sub(" ", text).split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -50,7 +50,7 @@ NO_TEXT = "no text"
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 """Primary result codes: https://www.sqlite.org/rescode.html"""
 
-CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\u200b]")
+CONTROLS = dict.fromkeys((*range(9), *range(14, 32), 0x200B), " ")
 EAST = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 """Scripts without blanks between words: each character is one, and U+200B keeps it apart."""
 
@@ -194,7 +194,7 @@ def _folders_of(damaged: Path) -> list[str]:
 
 def as_indexed(text: str) -> str:
     """A text as the index takes it, documents and queries alike."""
-    text = CONTROLS.sub(" ", text)
+    text = text.translate(CONTROLS)
     return text if text.isascii() else EAST.sub("\\g<0>\u200b", text)
 
 

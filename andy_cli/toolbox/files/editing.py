@@ -4,7 +4,6 @@ A line break in what is looked for is either kind, as models write the plain one
 has; the breaks of what is put in are those of the file.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -53,7 +52,7 @@ def _unify_line_ends(text: str) -> str:
 
 def _join_replaced(text_parts: Sequence[str], old_text: str, new_text: str, text: str) -> str:
     """The parts with the new text between them, and each line with the end it had."""
-    line_ends = re.findall(r"\r?\n", text)
+    line_ends = ["\r\n" if line.endswith("\r") else "\n" for line in text.split("\n")[:-1]]
     crlf_count = line_ends.count("\r\n")
     if not crlf_count:
         return new_text.join(text_parts)

@@ -78,7 +78,7 @@ def parse_moment(written: str, bound_name: str, day: date | None = None) -> Mome
 def _parse_time(text: str, day: date | None) -> date | datetime:
     if text.lower() == "now":
         return datetime.now().astimezone().replace(microsecond=0)
-    if day is not None and re.match(r"\d{1,2}:", text):
+    if day is not None and _count_hour_digits(text) in (1, 2):
         return _parse_clock(text, day)
     try:
         return date.fromisoformat(text)
@@ -86,8 +86,14 @@ def _parse_time(text: str, day: date | None) -> date | datetime:
         return datetime.fromisoformat(text)
 
 
+def _count_hour_digits(text: str) -> int:
+    """Count the digits that a time begins with, up to its first colon; 0 where it begins not so."""
+    hour, colon, _ = text.partition(":")
+    return len(hour) if colon and hour.isdecimal() else 0
+
+
 def _parse_clock(text: str, day: date) -> datetime:
-    padded = f"0{text}" if re.match(r"\d:", text) else text
+    padded = f"0{text}" if _count_hour_digits(text) == 1 else text
     return datetime.combine(day, time.fromisoformat(padded))
 
 

@@ -4,7 +4,6 @@ Not by webbrowser: where there is no screen it starts browsers for terminals, in
 """
 
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from andy_cli.toolbox.tool import Outcome
 
 SCHEMES = ("http", "https", "mailto")
 LONGEST = 8000
+NOT_IN_ADDRESSES = frozenset(map(chr, (*range(0x21), *range(0x7F, 0xA0), *b'"<>\\^`{|}')))
 SECONDS = 3
 """So long an opener may take to fail; what goes on longer is a browser that runs."""
 
@@ -29,7 +29,7 @@ INSTEAD = "Tell the user the address."
 def check_address(url: str) -> str:
     """The address as it is handed on. Raises ToolError for what is none, or not for a browser."""
     url = url.strip()
-    if re.search(r"[\x00-\x20\x7f-\x9f\"<>\\^`{|}]", url) or len(url) > LONGEST:
+    if not NOT_IN_ADDRESSES.isdisjoint(url) or len(url) > LONGEST:
         raise ToolError("That is no address: in one, blanks and the like are written as %20.")
     try:
         url_parts = urlsplit(url)

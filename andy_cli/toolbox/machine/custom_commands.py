@@ -18,7 +18,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.runtime_context import here
 
 SLOT = re.compile(r"\{\{|\}\}|(?<!\$)\{([A-Za-z_]\w*)\}")
-UNSAFE = re.compile(r"<<|`|\$'|\(\(|\[\[")
+UNSAFE = ("<<", "`", "$'", "((", "[[")
 """Places where quotes mean something else, or nothing: here-documents, escapes, reckoning."""
 
 
@@ -90,7 +90,7 @@ def _is_quoted_slot(template: str) -> bool:
     """Tell whether a slot stands where quotes are open, or where quoting means nothing."""
     if not any(_template_slots(template)):
         return False
-    if UNSAFE.search(template):
+    if any(sign in template for sign in UNSAFE):
         return True
     slot_positions = {slot_match.start() for slot_match in SLOT.finditer(template) if slot_match[1]}
     return not slot_positions.isdisjoint(_find_quoted(template))

@@ -147,16 +147,14 @@ def _list_voices(program: str) -> list[Voice]:
     return _espeak_voices(_print_line([program, "--voices"]))
 
 
-ESPEAK_VOICE = re.compile(r"\s*(\d+)\s+(\S+)\s+\S+\s+(\S+)\s+(\S+)")
-
-
 def _espeak_voices(listed: str) -> list[Voice]:
-    rows = [match.groups() for line in listed.splitlines() if (match := ESPEAK_VOICE.match(line))]
+    """Read rows of priority, language, age and gender, name, file, and others."""
+    rows = [line.split() for line in listed.splitlines()]
+    voices = [row for row in rows if len(row) > 4 and row[0].isdecimal()]
     # Those below mb/ need voices that are installed apart.
-    included_voices = sorted(
-        (row for row in rows if not row[3].startswith("mb/")), key=lambda row: int(row[0])
-    )
-    return [Voice(language, language, name) for _, language, name, _ in included_voices]
+    included_voices = [row for row in voices if not row[4].startswith("mb/")]
+    included_voices.sort(key=lambda row: int(row[0]))
+    return [Voice(row[1], row[1], row[3]) for row in included_voices]
 
 
 def _print_line(line: list[str]) -> str:

@@ -13,6 +13,7 @@ from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.servers import McpServer
 from andy_cli.toolbox.mcp.tools import source, tools_of
 from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.tool import split_name
 
 MOMENT = 2.0
 """Seconds in which a server is expected to be ready; one that takes longer is slow."""
@@ -113,7 +114,7 @@ class Hub:
 
 def is_named(server: str, task: str) -> bool:
     """Tell whether the user's words name a server, whatever signs divide the parts of its name."""
-    name_parts = [re.escape(name_part) for name_part in re.split(r"[\W_]+", server) if name_part]
+    name_parts = split_name(server)
     words = r"[\W_]*".join(name_parts)
     pattern = rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])"
     return bool(name_parts) and re.search(pattern, task, re.IGNORECASE) is not None

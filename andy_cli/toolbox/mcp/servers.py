@@ -110,12 +110,13 @@ def entries(file: Path) -> Mapping[str, object]:
 
 def without_comments(text: str) -> str:
     """Some editors keep comments and trailing commas in their JSON."""
-    uncommented = re.sub(
-        r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or "", text, flags=re.S
-    )
-    return re.sub(
-        r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', lambda match: match[1] or "", uncommented, flags=re.S
-    )
+    return _drop_between_texts(r",(?=\s*[}\]])", _drop_between_texts(r"//[^\n]*|/\*.*?\*/", text))
+
+
+def _drop_between_texts(expression: str, json_text: str) -> str:
+    """Drop what an expression matches, but within the texts of a JSON."""
+    pattern = rf'("(?:[^"\\]|\\.)*")|{expression}'
+    return re.sub(pattern, lambda match: match[1] or "", json_text, flags=re.S)
 
 
 def parse_entry(

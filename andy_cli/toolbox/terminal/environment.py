@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from andy_cli.guard.commands.places import SECRET_VARIABLE
+from andy_cli.guard.commands.places import is_secret_variable
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.toolbox.programs import search_path
 
@@ -25,7 +25,7 @@ def clean_environment(
     with `AGENT`, by which programs know who started them. In `without` no programs are looked for.
     """
     secrets = secrets_of(environment)
-    secret_values = {value for name, value in environment.items() if SECRET_VARIABLE.search(name)}
+    secret_values = {value for name, value in environment.items() if is_secret_variable(name)}
     cleaned = {
         name: value
         for name, value in environment.items()

@@ -5,7 +5,6 @@ one column of a result. Nothing else is reckoned: of many figures any could be m
 """
 
 import itertools
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from andy_cli.agent.grounding.claims import Claim
@@ -226,7 +225,7 @@ KINDS_GIVEN = {
     "time": Expression(r"\d[:h]\d\d|\d\s?(?:am|pm|uhr|h)\b|\d[時时点]"),
 }
 """Signs in results that they have figures of a kind: of others everybody may know some."""
-UNIT = re.compile(r"\s?(°|[^\W\d_]{1,2}[²³]?(?![^\W\d_]))")
+UNIT = Expression(r"\s?(°|[^\W\d_]{1,2}[²³]?(?![^\W\d_]))")
 
 
 def has_kind(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
@@ -238,7 +237,7 @@ def has_kind(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
 
 
 BARE = 3
-YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 
 
 def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:

@@ -220,14 +220,12 @@ LINE_MARKS = ("|", "-", "*", "•")
 REACH, SHORT = 40, 16
 """Characters between a figure and the name that it belongs to; of a figure of one or two digits,
 which many records have by chance."""
-STRONG, WEAK = (
-    re.compile(r"[;.!?。；]\s?|\n"),
-    re.compile(r"[,;:.!?。；，、]\s?|\n"),
-)
+STRONG = Expression(r"[;.!?。；]\s?|\n")
+WEAK = Expression(r"[,;:.!?。；，、]\s?|\n")
 UNBOUND = frozenset(["weekday", "spelled", "version"])
 
 
-def find_part(sentence: Sentence, position: int, split: re.Pattern[str]) -> tuple[int, int]:
+def find_part(sentence: Sentence, position: int, split: Expression) -> tuple[int, int]:
     """Find where in the answer the part of a sentence begins and ends in which a position stands;
     a point or comma between digits parts nothing."""
     start, end = sentence.start, sentence.end
@@ -298,13 +296,19 @@ def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[Rec
             yield RecordMention(row, position, position + len(word))
 
 
+def is_written(figure: AnswerFigure, end: str, text: str) -> bool:
+    """Tell whether the figure stands in a folded text and is no part of a longer one; `end` is
+    the expression of what may not go on behind it."""
+    figure_text = re.escape(fold_text(figure.text))
+    return re.search(rf"(?<![\d.,:]){figure_text}{end}", text) is not None
+
+
 def is_supported_elsewhere(
     figure: AnswerFigure, totals: NumberLine, evidence_figures: EvidenceFigures
 ) -> bool:
     """Tell whether the user's words or the history have the figure, or it is the sum or the mean
     of a column."""
-    text = re.escape(fold_text(figure.text))
-    if re.search(rf"(?<![\d.,:]){text}(?![\d.,:])", evidence_figures.index.said):
+    if is_written(figure, r"(?![\d.,:])", evidence_figures.index.said):
         return True
     return figure.kind == "number" and any(map(totals.has_near, read_number(figure.text)))
 
@@ -356,8 +360,7 @@ def find_quantities(text: str) -> Iterator[Quantity]:
 
 def holds_figure(record: TableRecord, figure: AnswerFigure) -> bool:
     """Tell whether the record has the figure."""
-    text = re.escape(fold_text(figure.text))
-    if re.search(rf"(?<![\d.,:]){text}(?!\d|[.,:]\d)", record.text):
+    if is_written(figure, r"(?!\d|[.,:]\d)", record.text):
         return True
     if figure.kind == "date" and (written := DATE.match(figure.text)):
         days = list_days(written)

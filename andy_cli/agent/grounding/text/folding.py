@@ -14,7 +14,7 @@ PLAIN = str.maketrans(
 ESCAPE = Expression(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/_*`#~.()\[\]-])|([nrt]))")
 PERCENT_ESCAPES = Expression(r"(?:%[0-9a-fA-F]{2})+")
 WORD = Expression(r"[^\W_]+")
-HIGH_HALF = re.compile("[\ud800-\udfff]")
+HIGH_HALF = Expression("[\ud800-\udfff]")
 ONLY_WORDS = bytes(code if code < 128 and chr(code).isalnum() else 32 for code in range(256))
 
 

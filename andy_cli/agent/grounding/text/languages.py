@@ -5,9 +5,11 @@ Compiled is only what a sentence needs: the forms of one action, and the pattern
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+
+from andy_cli.compiler.expression import Expression
 
 FOLDER = Path(__file__).parent / "verbs"
 SCRIPTS = {
@@ -44,10 +46,10 @@ MARKS = r"\w\u0900-\u0963\u0966-\u097f\u0980-\u09ff"
 """Letters, and the signs that belong to letters in Indian scripts."""
 FINAL = ("de", "hi", "bn", "ur", "ja", "zh")
 """The verb stands last: what denies it may stand anywhere in the clause, else before it."""
-LITERAL = re.compile(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+")
-WORD = re.compile(r"[^\W\d_]+(?:['’]\w+)?")
-LATIN = re.compile("[a-z]{3}")
-LOOKAROUND = re.compile(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
+LITERAL = Expression(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+")
+WORD = Expression(r"[^\W\d_]+(?:['’]\w+)?")
+LATIN = Expression("[a-z]{3}")
+LOOKAROUND = Expression(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
 SHORT, REMEMBERED = 200, 2_000
@@ -119,8 +121,7 @@ class Language:
     def _compile_forms(self, action: str) -> re.Pattern[str]:
         """Compile whatever finished form of the action, wherever it stands."""
         if action not in self._finished_forms:
-            forms = "|".join(self._list_forms(action))
-            self._finished_forms[action] = re.compile(forms, re.IGNORECASE)
+            self._finished_forms[action] = compile_choice(self._list_forms(action))
         return self._finished_forms[action]
 
     def tells_of(self, action: str, text: str) -> bool:
@@ -137,7 +138,7 @@ class Language:
             sources = [template.replace("{done}", done_group) for template in templates]
             if report_form == "own" and (forms := self._own_forms.get(action)):
                 sources.append(f"(?<![{MARKS}])(?P<done>{'|'.join(forms)})(?![{MARKS}])")
-            self._patterns[key] = [re.compile(source, re.IGNORECASE) for source in sources]
+            self._patterns[key] = [compile_choice([source]) for source in sources]
         return self._patterns[key]
 
     def _list_forms(self, action: str) -> list[str]:
@@ -151,7 +152,12 @@ class Language:
                 boundary = "" if word[0] in "'’" or word[:2] in ("n'", "n’") else f"(?<![{MARKS}])"
                 expression = f"{boundary}{expression}(?![{MARKS}])"
             expressions.append(expression)
-        return re.compile("|".join(expressions) or r"(?!)", re.IGNORECASE)
+        return compile_choice(expressions)
+
+
+def compile_choice(expressions: Iterable[str]) -> re.Pattern[str]:
+    """Compile what matches any of the expressions, in whatever case; none match nothing."""
+    return re.compile("|".join(expressions) or r"(?!)", re.IGNORECASE)
 
 
 def find_beginnings(expression: str) -> list[str]:
@@ -186,7 +192,7 @@ def detect_languages(text: str) -> list[Language]:
 
 
 def detect_latin_languages(text: str) -> list[str]:
-    words = WORD.findall(text.lower().replace("’", "'"))
+    words = WORD.compiled.findall(text.lower().replace("’", "'"))
     common = _split_common_words()
     scores = {
         name: sum(map(common_words.__contains__, words)) for name, common_words in common.items()
@@ -204,6 +210,6 @@ def _split_common_words() -> Mapping[str, frozenset[str]]:
 def compile_traces() -> Mapping[str, re.Pattern[str]]:
     """Compile, by action, what tells of it in the names of tools, in command lines and results."""
     return {
-        action: re.compile(rf"(?<![a-z])(?:{'|'.join(words.split())})", re.IGNORECASE)
+        action: compile_choice(f"(?<![a-z]){word}" for word in words.split())
         for action, words in TRACES.items()
     }

@@ -7,7 +7,6 @@ The small checkpoints write `call play` for `call:play`.
 """
 
 import json
-import re
 from collections.abc import Callable
 
 from andy_cli.compiler.bodies import builders, calls, json_text
@@ -17,11 +16,11 @@ from andy_cli.messages import ToolRequest
 
 CALL = Expression(r"call\s*[: ]\s*([\w.\-/]+)\s*(?={)")
 KEY = Expression(r"([{,]\s*)([A-Za-z_][\w.\-]*)(\s*:)")
+ESCAPED = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<{,"})
+"""Whatever is read before JSON is, as JSON may write it."""
 
 
 def make_reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
-    text_between = re.compile(re.escape(quote) + "(.*?)" + re.escape(quote), re.S)
-
     def read(text: str, tools: Tools) -> list[ToolRequest] | None:
         requests: list[ToolRequest] = []
         heads = list(CALL.finditer(text))
@@ -29,7 +28,7 @@ def make_reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
             return None
         for head, next_head in zip(heads, [*heads[1:], None], strict=True):
             call_body = text[head.end() : next_head.start() if next_head else len(text)]
-            json_body = as_json(call_body.strip().rstrip(","), text_between)
+            json_body = as_json(call_body.strip().rstrip(","), quote)
             value = json_text.parse_strict(json_body) or json_text.read_value(json_body)
             if not isinstance(value, dict):
                 return None
@@ -41,16 +40,15 @@ def make_reader(quote: str) -> Callable[[str, Tools], list[ToolRequest] | None]:
     return read
 
 
-def as_json(text: str, text_between: re.Pattern[str]) -> str:
+def as_json(text: str, quote: str) -> str:
     """Texts quoted as JSON quotes them, keys too; what stands inside a text is left alone."""
-    quoted_texts: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        quoted_texts.append(json.dumps(match[1]))
-        return f"\0{len(quoted_texts) - 1}\0"
-
-    plain = KEY.sub(r'\1"\2"\3', text_between.sub(keep, text.replace("\0", "")))
-    return re.sub("\0(\\d+)\0", lambda match: quoted_texts[int(match[1])], plain)
+    pieces = text.replace("\0", "").split(quote)
+    if len(pieces) % 2 == 0:  # the last text does not end, and is none
+        pieces[-2:] = [quote.join(pieces[-2:])]
+    return "".join(
+        json.dumps(piece) if index % 2 else KEY.sub(r'\1"\2"\3', piece)
+        for index, piece in enumerate(pieces)
+    )
 
 
 def make_writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest], str]:
@@ -70,7 +68,7 @@ def make_writer(opener: str, closer: str, quote: str) -> Callable[[ToolRequest],
 
 def escape_text(text: str) -> str:
     """As JSON, for a text that holds the marker itself: without whatever is read before JSON is."""
-    return re.sub("[<{,]", lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text))
+    return json.dumps(text).translate(ESCAPED)
 
 
 def make_gemma_dialect(name: str, opener: str, closer: str, quote: str) -> Dialect:

@@ -21,15 +21,13 @@ class AtToolEnd:
         self._scan: JsonScan | None = None
 
     def feed(self, text: str) -> int | None:
-        position = 0
-        while self._scan is None:
-            match = re.compile(r"[{\n]").search(text, position)
-            if match is None:
-                return None
-            if match[0] == "\n":
-                return match.start()
-            self._scan, position = JsonScan(), match.start()
-        return self._scan.feed(text, position)
+        if self._scan is not None:
+            return self._scan.feed(text, 0)
+        line, line_end, _ = text.partition("\n")
+        if "{" not in line:
+            return len(line) if line_end else None
+        self._scan = JsonScan()
+        return self._scan.feed(text, line.index("{"))
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:

@@ -255,9 +255,10 @@ def convert_answer(answer: str, schema: Schema) -> object | None:
 
 def parse_answer_number(answer: str, only_whole: bool) -> int | float | None:
     text = answer.strip().rstrip(".%").strip()
-    if re.fullmatch(r"-?\d+", text):
+    whole, point, fraction = text.removeprefix("-").partition(".")
+    if whole.isdecimal() and not point:
         return int(text)
-    if re.fullmatch(r"-?\d*\.\d+", text):
+    if (whole.isdecimal() or not whole) and fraction.isdecimal():
         value = float(text)
         return int(value) if value.is_integer() else None if only_whole else value
     return None

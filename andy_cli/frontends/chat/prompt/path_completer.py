@@ -20,7 +20,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 ATTACHMENT = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]*)|(?P<plain>[^\s\"]*))\Z")
-OUTSIDE = re.compile(r"/|~|\.\.(?:/|$)")
+OUTSIDE = ("/", "~", "../")
 """The beginnings of paths that lead out of the workspace."""
 
 FRESH = 5.0
@@ -29,8 +29,6 @@ LONGEST_WALK = 5.0
 PATIENCE = 0.3
 """Seconds a walk is waited for; what it finds later is offered at the next key."""
 OFFERED = 50
-PLAIN = re.compile(r"[^\s\"]+")
-"""A path that needs no quotation marks."""
 
 
 class FolderWalk(NamedTuple):
@@ -54,9 +52,8 @@ class AttachmentCompleter(Completer):
         if match is None:
             return
         typed = match["plain"] if match["quoted"] is None else match["quoted"]
-        found_paths = (
-            find_outside(typed, self._folder) if OUTSIDE.match(typed) else self._find_paths(typed)
-        )
+        is_outside = typed.startswith(OUTSIDE) or typed == ".."
+        found_paths = find_outside(typed, self._folder) if is_outside else self._find_paths(typed)
         for path in found_paths:
             yield Completion(quote_path(path), -len(match[0]) + 1, display=path)
 
@@ -144,15 +141,12 @@ def is_offered(name: str) -> bool:
 def find_best(typed: str, paths: list[str]) -> list[str]:
     """The paths that match, the best first."""
     typed_lower = typed.lower()
-    letters = re.compile(".*?".join(map(re.escape, typed_lower)))
-    ranked = (
-        (rank_path(typed_lower, letters, path.lower()), path) for path in dict.fromkeys(paths)
-    )
+    ranked = ((rank_path(typed_lower, path.lower()), path) for path in dict.fromkeys(paths))
     fitting = ((*key, path) for key, path in ranked if key is not None)
     return [path for *_, path in heapq.nsmallest(OFFERED, fitting)]
 
 
-def rank_path(typed_lower: str, letters: re.Pattern[str], path: str) -> tuple[int, int, int] | None:
+def rank_path(typed_lower: str, path: str) -> tuple[int, int, int] | None:
     """Rank a path, the smallest best: by the way it matches, then its depth, then its length."""
     whole_path = path.rstrip("/")
     name = whole_path[whole_path.rfind("/") + 1 :]
@@ -164,11 +158,17 @@ def rank_path(typed_lower: str, letters: re.Pattern[str], path: str) -> tuple[in
         match_rank = 2
     elif typed_lower in path:
         match_rank = 3
-    elif letters.search(path):
+    elif has_letters(typed_lower, path):
         match_rank = 4
     else:
         return None
     return match_rank, whole_path.count("/"), len(path) if typed_lower else 0
+
+
+def has_letters(typed_lower: str, path: str) -> bool:
+    """Tell whether a path has the letters in this order, whatever stands between."""
+    following_letters = iter(path)
+    return all(letter in following_letters for letter in typed_lower)
 
 
 def find_outside(typed: str, folder: Path) -> list[str]:
@@ -196,6 +196,6 @@ def list_names(folder: Path, written: str) -> list[str]:
 
 def quote_path(path: str) -> str:
     """As it stands in a message; the quotation of a folder stays open for what is in it."""
-    if PLAIN.fullmatch(path):
+    if path.split() == [path] and '"' not in path:
         return path
     return f'"{path}' if path.endswith("/") else f'"{path}"'

@@ -5,7 +5,6 @@ wrong: characters that a terminal joins into one, and a terminal that was made n
 """
 
 import os
-import re
 from collections.abc import Mapping
 
 from prompt_toolkit.application import Application
@@ -19,7 +18,7 @@ from prompt_toolkit.styles import Style
 
 ESCAPE_SECONDS = 0.1
 """Seconds after which an escape character is the Esc key and not the start of another key."""
-JOINING = re.compile("[\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
+JOINING = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 """Halves of flags, and colours of skin; what has no width of its own is in the cell it joins."""
 
 ScreenRow = Mapping[int, Char]
@@ -158,7 +157,4 @@ def has_joined(row: ScreenRow) -> bool:
     # Called for all rows of each drawing: most hold ASCII alone, which nothing joins.
     if "".join([cell.char for cell in row.values()]).isascii():
         return False
-    return any(
-        len(cell.char) > 1 or (cell.char > "\U0001f1e5" and JOINING.match(cell.char))
-        for cell in row.values()
-    )
+    return any(len(cell.char) > 1 or cell.char in JOINING for cell in row.values())

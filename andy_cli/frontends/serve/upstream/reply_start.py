@@ -16,8 +16,6 @@ CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
 MARK = 32
 """Bytes of an end that may stand in the piece before."""
-PING = re.compile(rb"^:", re.MULTILINE)
-"""A comment: the server keeps the connection open, and so must we."""
 HELD = 2**16
 """Bytes that are held back at most."""
 STATUSES = {"bad_request": 400, "context": 400, "filtered": 400, "rate_limit": 429, "quota": 429}
@@ -36,12 +34,17 @@ def interrupted_error() -> ApiError:
     return ApiError(502, "The model's server broke off its reply.", "upstream_error")
 
 
+def has_ping(data: bytes) -> bool:
+    """Tell whether a comment is in it: the server keeps the connection open, and so must we."""
+    return data.startswith(b":") or b"\n:" in data
+
+
 async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The same bytes, once a choice was seen in them. Raises ApiError if there is none."""
     held_bytes = b""
     async for data in chunks:
         held_bytes += data
-        if has_choice(held_bytes) or PING.search(held_bytes) or len(held_bytes) > HELD:
+        if has_choice(held_bytes) or has_ping(held_bytes) or len(held_bytes) > HELD:
             return _resume_chunks(held_bytes, chunks)
     raise explain_no_choice(held_bytes)
 

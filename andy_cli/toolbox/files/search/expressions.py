@@ -5,6 +5,7 @@ it. The engine is the Rust one that pydantic brings, the same as ripgrep's.
 """
 
 import re
+import string
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -30,7 +31,7 @@ class Finder:
             raise ToolError(
                 f"The pattern is longer than {LONGEST} characters.", "Give a shorter one."
             )
-        self.any_case = re.search(r"[A-Z]", re.sub(r"\\.", "", pattern)) is None
+        self.any_case = set(string.ascii_uppercase).isdisjoint(_mask_escapes(pattern))
         schema = core_schema.str_schema(
             pattern="(?i)" * self.any_case + pattern, regex_engine="rust-regex", strict=True
         )
@@ -45,6 +46,13 @@ def _explain_error(pattern: str, error: str) -> str:
     return f"{spell_out(pattern)} is no regular expression: {reason.splitlines()[-1].strip()}."
 
 
+NO_LITERALS = str.maketrans(dict.fromkeys(".^$+{}\n", "\0"))
+
+
+def _mask_escapes(pattern: str) -> str:
+    return re.sub(r"\\.", "\0", pattern)
+
+
 def common_literal(pattern: str) -> str:
     """A text that stands in everything the pattern matches, for a first rough look; perhaps none.
 
@@ -52,8 +60,6 @@ def common_literal(pattern: str) -> str:
     """
     if re.search(r"[(|\[]|\\[pPxuU]", pattern):
         return ""
-    masked = re.sub(r"\\.", "\0", pattern)
-    masked = re.sub(r".(?:\*|\?|\{[^}]*\})[?+]?", "\0", masked)
-    literals = re.split(r"[\0.^$+{}\n]", masked)
-    longest = max(literals, key=len)
+    masked = re.sub(r".(?:\*|\?|\{[^}]*\})[?+]?", "\0", _mask_escapes(pattern))
+    longest = max(masked.translate(NO_LITERALS).split("\0"), key=len)
     return longest if len(longest) > 2 and longest.isascii() and longest.isprintable() else ""

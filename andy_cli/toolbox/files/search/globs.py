@@ -15,7 +15,7 @@ ANY = "**"
 LONGEST, MOST_FORMS = 500, 50
 """Characters of a pattern, and readings of its braces; what is more matches nothing."""
 WILDCARDS = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}|\[[^\]]+\]")
-ONLY_EXPRESSION = re.compile(r"[\\|()^$+\n]")
+ONLY_EXPRESSION = frozenset("\\|()^$+\n")
 """Signs that stand in regular expressions and hardly in names of files."""
 BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -67,7 +67,7 @@ def parse_glob(pattern: str) -> Glob:
 
 def may_be_glob(pattern: str) -> bool:
     """Tell whether somebody may have meant a pattern of names: `*.py`, `report_?.txt`."""
-    return bool(WILDCARDS.search(pattern)) and not ONLY_EXPRESSION.search(pattern)
+    return bool(WILDCARDS.search(pattern)) and ONLY_EXPRESSION.isdisjoint(pattern)
 
 
 def parse_globs(pattern: str) -> tuple[Glob, ...]:

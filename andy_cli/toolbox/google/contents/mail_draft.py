@@ -77,10 +77,9 @@ def _split_addresses(written: str) -> list[str]:
 
 
 def _parse_receiver(written: str) -> Receiver:
-    name_and_address = re.fullmatch(r"([^<>]*)<([^<>]*)>", written)
-    name, address = (
-        (name_and_address[1], name_and_address[2]) if name_and_address else ("", written)
-    )
+    name, address = "", written
+    if written.endswith(">") and written.count("<") == written.count(">") == 1:
+        name, _, address = written[:-1].partition("<")
     address = address.strip().removeprefix("mailto:")
     local, _, domain = address.rpartition("@")
     labels = [*local.split("."), *domain.split(".")]

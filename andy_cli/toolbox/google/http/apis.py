@@ -1,10 +1,10 @@
 """The APIs of Google: what they are called and where they are."""
 
-import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from andy_cli.errors import ToolError
+from andy_cli.guard.hosts import is_loopback
 from andy_cli.settings import Settings
 from andy_cli.toolbox.runtime_context import here
 
@@ -42,14 +42,10 @@ def safe_address(settings: Settings, key: str) -> str:
     try:
         url_parts = urlsplit(url)
         host = url_parts.hostname or ""
-        is_safe = url_parts.scheme == "https" or (url_parts.scheme == "http" and is_loopback(url))
+        is_local = url_parts.scheme == "http" and is_loopback(host)
+        is_safe = url_parts.scheme == "https" or is_local
     except ValueError:
         host, is_safe = "", False
     if not host or not is_safe or url_parts.query or url_parts.username:
         raise ToolError(f"The setting {key} is no https:// address. Correct it or take it out.")
     return url
-
-
-def is_loopback(url: str) -> bool:
-    host = (urlsplit(url).hostname or "").lower()
-    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None

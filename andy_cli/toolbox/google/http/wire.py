@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from andy_cli import __version__
+from andy_cli.guard.hosts import is_loopback
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.http.apis import is_loopback
 from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, BodyReader, Broken, Whole
 
 REFUSAL = 64 * 2**10
@@ -59,7 +59,7 @@ async def open_http(url: str, settings: Settings) -> AsyncIterator[Http]:
         # Reading the system's certificates takes 50 ms, and http:// on loopback needs none.
         verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.startswith("http://") else True,
         # A proxy is of no use for this machine, and few people think of NO_PROXY.
-        trust_env=not is_loopback(url),
+        trust_env=not is_loopback(urlsplit(url).hostname or ""),
         follow_redirects=False,
     ) as client:
         yield Http(client)
