@@ -152,7 +152,7 @@ def arguments_in(data: dict[str, Any]) -> str:
     return found
 
 
-@pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
+@pytest.mark.parametrize("wire", quick_every(3, ["chat", "responses", "messages"]))
 @pytest.mark.parametrize("name", quick_every(8, [*SHOWN, "native"]))
 def test_arguments_go_on_while_the_model_writes_them(served: Served, wire: str, name: str) -> None:
     path, body = request_on(wire, name)

@@ -44,6 +44,7 @@ def test_a_tool_call_is_carried_out_and_told_in_human_words(tmp_path: Path) -> N
     assert files == sorted(path.name for path in MUSIC.glob("*.mp3"))
 
 
+@pytest.mark.slow
 def test_the_dialogue_plays_the_first_song_to_its_end(tmp_path: Path) -> None:
     replies = [
         "DEAR ANDYBOT, LIST_MP3S",
