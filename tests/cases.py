@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from hypothesis import settings
 
 from tests import history_rules
 
 Row = dict[str, Any]
+Case = TypeVar("Case")
 CORPORA = Path(__file__).parent / "corpora"
 
 
@@ -38,7 +40,19 @@ def quick_every(step: int, cases: Iterable[Any]) -> list[Any]:
 
 only = ""
 """`pytest --case TEXT` sets it: cases whose name holds this text are looked at alone."""
+quick = False
+"""The quick suite sets it: it looks at a sample of what the whole suite looks at."""
 PARAMETERS = type(pytest.param())
+
+
+def sample_every(step: int, cases: Iterable[Case]) -> list[Case]:
+    """Take one case of so many in the quick suite, else all; for a test that loops over them."""
+    return [*cases][:: step if quick and not only else 1]
+
+
+def draw_cases(number: int, **more: Any) -> settings:  # noqa: ANN401
+    """Let Hypothesis draw so many cases, in the quick suite a quarter of them."""
+    return settings(max_examples=number // 4 if quick else number, **more)
 
 
 def loop_over(

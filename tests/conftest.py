@@ -38,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.option.markexpr and not names_files(config):
         config.option.markexpr = "not slow"
     cases.only = config.getoption("--case")
+    cases.quick = config.option.markexpr == "not slow"
     load_hypothesis_profile(os.environ.get("ANDY_DRAWN_CASES", ""), config.option.markexpr)
 
 

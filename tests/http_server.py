@@ -5,11 +5,16 @@ What a server says is in its own file; a subclass answers a request, or serves a
 
 import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import BinaryIO, Self
+
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For `verify` of a client: nothing here is encrypted, and to read all the certificates that are
+trusted, as a client else does for each request, takes twenty times as long as the request."""
 
 
 @dataclass(frozen=True, slots=True)

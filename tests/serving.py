@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 
+from tests.http_server import PLAIN
 from tests.warm_start import AndyProcess, serve_in_fork
 
 MP3S: list[dict[str, Any]] = [
@@ -55,7 +56,9 @@ class Served:
 
     def post(self, body: Mapping[str, Any], **headers: str) -> httpx2.Response:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx2.post(f"{self.url}/v1/chat/completions", json=body, headers=named, timeout=30)
+        return httpx2.post(
+            f"{self.url}/v1/chat/completions", json=body, headers=named, timeout=30, verify=PLAIN
+        )
 
     def ask(self, *messages: Mapping[str, Any], **fields: Any) -> dict[str, Any]:  # noqa: ANN401
         """The whole answer, which must be one."""
@@ -98,7 +101,7 @@ def serving(upstream: str, *words: str, home: Path, **environment: str) -> Itera
         url = line.split()[3].removesuffix("/v1")
         for _ in range(200):
             try:
-                if httpx2.get(f"{url}/health").status_code == 200:
+                if httpx2.get(f"{url}/health", verify=PLAIN).status_code == 200:
                     break
             except httpx2.HTTPError:
                 time.sleep(0.02)

@@ -58,6 +58,24 @@ def andy(
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def start_andy(
+    *arguments: str, home: Path, cwd: Path = ROOT, typed: bool = False, **env: str
+) -> subprocess.Popen[str] | warm_start.PipedProcess:
+    """Start it for a test that does something while it runs; `typed`: something to its stdin."""
+    known = environment(home, **env)
+    if warm_start.begins_alike(known):
+        return warm_start.fork_piped(*arguments, cwd=cwd, environment=known, typed=typed)
+    return subprocess.Popen(
+        [str(ANDY), *arguments],
+        cwd=cwd,
+        env=known,
+        stdin=subprocess.PIPE if typed else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def free_port() -> int:
     """Choose a port for a server that a test starts later, maybe more than once.
 

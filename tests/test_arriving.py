@@ -10,6 +10,7 @@ from andy_cli.compiler.compiler import NOTHING, Compiler
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.visible import Gaps
 from andy_cli.messages import CallDelta, Chunk
+from tests.cases import sample_every
 from tests.test_dialects import CASES, DIALECTS, TOOLS
 from tests.test_dialects import MARKERS as UNTAUGHT
 
@@ -27,7 +28,7 @@ def reading(text: str, markers: Markers = HERMES, runs: bool = True) -> Compiler
 
 
 def test_what_is_settled_stays_and_what_is_followed_is_settled() -> None:
-    for case in CASES:
+    for case in sample_every(5, CASES):
         if case.tools is None:
             compiler = Compiler(UNTAUGHT, TOOLS)
             seen = []
@@ -106,7 +107,7 @@ def test_only_a_notation_of_ours_that_was_taught_makes_a_reply_its_protocol() ->
 
 
 def test_the_size_of_an_open_call_is_the_size_of_its_text() -> None:
-    for case in CASES:
+    for case in sample_every(5, CASES):
         compiler = Compiler(UNTAUGHT, TOOLS)
         for character in case.text[:400]:
             compiler.feed(character)
@@ -131,7 +132,7 @@ def test_a_call_of_the_server_is_unknown_before_it_has_a_name() -> None:
 
 
 def test_white_space_that_waits_is_what_would_still_be_shown() -> None:
-    for case in CASES[::3]:
+    for case in sample_every(4, CASES[::3]):
         compiler, shown = Compiler(UNTAUGHT, TOOLS), ""
         for end, character in enumerate(case.text[:300], 1):
             shown += compiler.feed(character).text
@@ -161,7 +162,7 @@ def test_only_the_closer_of_reasoning_that_nobody_opened_takes_text_back() -> No
 
 
 def test_what_is_run_is_not_listed_as_hidden_and_what_cannot_be_read_is() -> None:
-    for case in CASES:
+    for case in sample_every(5, CASES):
         if case.tools is None:
             reply = reading(case.text, UNTAUGHT).finish()[1]
             run = {place for each in reply.requests for place in range(*(each.span or (0, 0)))}

@@ -4,14 +4,13 @@ Each entry says the ask in a few words and names the tests that fail where it is
 """
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
-from tests.terminal import ANDY
+from tests.shell import andy, start_andy
 
 HERE = Path(__file__).parent
 DEFINED = re.compile(r"^\s*(?:async )?def (test_\w+)", re.MULTILINE)
@@ -301,27 +300,17 @@ def test_an_error_of_a_template_is_survived(said: str, home: Path) -> None:
         return streamed("Hello.") if taken else refused(400, said)
 
     with ModelServer(script) as server:
-        done = run("hello", "--no-stdin", server=server)
-    assert (done.stdout, done.returncode) == ("Hello.\n", 0), done.stderr
+        to = ("--base-url", server.url, "--model", "m", "--no-session")
+        done = andy("run", "hello", "--no-stdin", *to, home=home)
+    assert (done.out, done.code) == ("Hello.\n", 0), done.err
     assert len(server.requests) == 3
 
 
 def test_a_pipe_that_nobody_closes_is_not_waited_for(home: Path) -> None:
     with ModelServer([streamed("Hello.")]) as server:
-        flags = ("--base-url", server.url, "--model", "m", "--no-session")
-        with subprocess.Popen(
-            [ANDY, "run", "hello", *flags],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as running:
-            assert running.stdout
-            assert running.stdout.read() == b"Hello.\n"  # its stdin is open all the time
-            assert running.wait(20) == 0
-
-
-def run(*arguments: str, server: ModelServer) -> subprocess.CompletedProcess[str]:
-    flags = ("--base-url", server.url, "--model", "m", "--no-session")
-    return subprocess.run(
-        [ANDY, "run", *arguments, *flags], capture_output=True, text=True, timeout=60
-    )
+        to = ("--base-url", server.url, "--model", "m", "--no-session")
+        running = start_andy("run", "hello", *to, home=home, typed=True)
+        assert running.stdout
+        assert running.stdout.read() == "Hello.\n"  # its stdin is open all the time
+        assert running.wait(20) == 0
+        running.communicate()

@@ -13,6 +13,7 @@ from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.shell_completion import split_line
 from andy_cli.messages import Message
 from andy_cli.sessions.log import Log
+from tests.cases import loop_over
 from tests.shell import ANDY, ROOT, Done, andy, environment
 from tests.terminal import Terminal
 
@@ -26,6 +27,8 @@ START = {
     "zsh": "PS1='$ '; . ~/.zshrc; echo be''gun\r",
     "fish": "function fish_prompt; echo '$ '; end; function fish_right_prompt; end; echo be''gun\r",
 }
+TAKE_BACK = "\x15"
+"""Ctrl+U: the line is empty again."""
 
 
 @contextmanager
@@ -57,9 +60,16 @@ def line(terminal: Terminal) -> str:
     return next((line for line in reversed(terminal.lines) if "andy" in line), "")
 
 
+@pytest.fixture(params=SHELLS)
+def terminal(request: pytest.FixtureRequest, home: Path) -> Iterator[Terminal]:
+    """One shell for many lines, each of which is taken back."""
+    assert andy("mcp", "add", "music", "--", "true", home=home).code == 0
+    with typing(request.param, home) as terminal:
+        yield terminal
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
+@loop_over(
     ("typed", "completed"),
     [
         ("andy mo", "andy models "),
@@ -76,13 +86,11 @@ def line(terminal: Terminal) -> str:
         ("andy mcp remove mus", "andy mcp remove music "),
     ],
 )
-def test_tab_completes_the_word(shell: str, typed: str, completed: str, home: Path) -> None:
-    assert andy("mcp", "add", "music", "--", "true", home=home).code == 0
-    with typing(shell, home) as terminal:
-        terminal.type(f"{typed}\t")
-        terminal.wait(lambda: completed.rstrip() in line(terminal), completed)
-        terminal.type("_")
-        terminal.wait(lambda: completed + "_" in line(terminal).replace("txt _", "txt_"), "rest")
+def test_tab_completes_the_word(terminal: Terminal, typed: str, completed: str) -> None:
+    terminal.type(f"{TAKE_BACK}{typed}\t")
+    terminal.wait(lambda: completed.rstrip() in line(terminal), completed)
+    terminal.type("_")
+    terminal.wait(lambda: completed + "_" in line(terminal).replace("txt _", "txt_"), "rest")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from andy_cli.frontends.chat.chat_controller import is_command
 from andy_cli.frontends.command_line.command_routing import route_command
 from tests.cases import loop_over
 from tests.model_server import ModelServer, refused, status, streamed
-from tests.shell import ANDY, andy, environment
+from tests.shell import andy, start_andy
 from tests.terminal import Terminal
 
 HERE = ("-m", "m", "--base-url", "http://127.0.0.1:1/v1")
@@ -233,13 +232,8 @@ def test_a_run_that_is_stopped_says_so_in_json(
     number: signal.Signals, code: int, home: Path
 ) -> None:
     with ModelServer([[status(), {"op": "stall"}]]) as server:
-        child = subprocess.Popen(
-            [ANDY, "run", "-o", "json", "--base-url", server.url, "--model", "m", "hi"],
-            env=environment(home),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        words = ("run", "-o", "json", "--base-url", server.url, "--model", "m", "hi")
+        child = start_andy(*words, home=home)
         while not server.requests:
             time.sleep(0.01)
         child.send_signal(number)
@@ -252,7 +246,7 @@ def test_a_run_that_is_stopped_says_so_in_json(
     )
     assert result["error"]["kind"] == "cancelled"
     assert result["session_id"]
-    assert b"Traceback" not in err
+    assert "Traceback" not in err
 
 
 def every_command() -> list[list[str]]:

@@ -6,7 +6,7 @@ Every frame with every body, and random arguments: what no notation writes, and 
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
@@ -14,7 +14,7 @@ from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
-from tests.cases import quick_every
+from tests.cases import draw_cases, quick_every
 from tests.frames import BODIES, NAMED, Frame
 
 PROPERTIES = {
@@ -54,7 +54,7 @@ def read(text: str, size: int = 0) -> CompiledReply:
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("frame", quick_every(9, NAMED), ids=lambda frame: str(frame.name))
-@settings(max_examples=8)
+@draw_cases(8)
 @given(given_arguments=arguments)
 def test_a_call_has_its_arguments_or_is_a_fault(
     frame: Frame, body: str, given_arguments: dict[str, object]

@@ -187,7 +187,7 @@ FAULTS: dict[str, tuple[Answer, str, bool]] = {
 }
 
 
-NAMES = quick_every(4, sorted(FAULTS, key=lambda fault: fault == "huge"))
+NAMES = quick_every(7, sorted(FAULTS, key=lambda fault: fault == "huge"))
 
 
 @pytest.mark.parametrize("fault", NAMES)
@@ -368,7 +368,7 @@ def test_a_token_goes_to_no_address_that_is_not_safe(
         assert "_url is no https:// address. Correct it or take it out." in done.content
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", quick_every(5, CALLS))
 def test_a_call_can_be_stopped_in_the_middle(name: str, tools: Registry, serve: Serve) -> None:
     stalled: Answer = [{"op": "stall"}]
     server = serve(changing(stalled) if name in CHANGES else stalled)
@@ -400,7 +400,7 @@ def test_of_a_huge_file_only_the_beginning_is_read(tools: Registry, serve: Serve
     assert further["text"].startswith("0123456789abcde\n0123")
 
 
-@pytest.mark.parametrize("name", READS)
+@pytest.mark.parametrize("name", quick_every(4, READS))
 def test_what_the_model_is_told_has_a_bound_whatever_google_sends(
     name: str, tools: Registry, serve: Serve
 ) -> None:

@@ -26,7 +26,7 @@ from andy_cli.toolbox.login_redirect import LoginRedirect
 from andy_cli.toolbox.registry import Registry
 from tests.google import accounts
 from tests.google.emulator import Asked, Emulator
-from tests.shell import ANDY, andy, environment
+from tests.shell import ROOT, andy, environment, start_andy
 from tests.tools import ran
 
 pytest_plugins = "tests.google.fixtures"
@@ -49,16 +49,10 @@ class Login:
 
     def __init__(self, home: Path, url: str, *more: str) -> None:
         client = accounts.client_file(home)
-        command = [str(ANDY), "google", "login", "--client", str(client), *flags(url), *more]
+        words = ("google", "login", "--client", str(client), *flags(url), *more)
         known = {name: "" for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")}
-        self.process = subprocess.Popen(
-            command,
-            env=environment(home, **known, PYTHON_KEYRING_BACKEND="keyring.backends.null.Keyring"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        known["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+        self.process = start_andy(*words, home=home, cwd=ROOT, typed=True, **known)
         assert self.process.stdout
         lines = iter(self.process.stdout.readline, "")
         self.url = next((line.strip() for line in lines if line.startswith("http")), "")
@@ -68,7 +62,7 @@ class Login:
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.url).query)
         return query["redirect_uri"][0]
 
-    def end(self, typed: str | None = None) -> tuple[int, str]:
+    def end(self, typed: str | None = None) -> tuple[int | None, str]:
         out, err = self.process.communicate(typed, timeout=60)
         assert "Traceback" not in out + err
         return self.process.returncode, out + err
@@ -83,7 +77,7 @@ def fetched(url: str) -> tuple[int, str]:
             return refused.code, refused.read().decode()
 
 
-def logged_in(home: Path, google: Emulator, *more: str) -> tuple[int, str]:
+def logged_in(home: Path, google: Emulator, *more: str) -> tuple[int | None, str]:
     google.begin(accounts.world())
     login = Login(home, google.url, *more)
     google.expect(login.redirect)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.grounding.audit import (
@@ -24,6 +24,7 @@ from andy_cli.agent.not_done import find_not_done
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.ground import PART
 from andy_cli.messages import Effect, Status
+from tests.cases import draw_cases
 
 CORPUS = Path(__file__).parent / "corpora" / "grounding"
 
@@ -119,6 +120,7 @@ def test_hardly_an_honest_answer_of_the_older_sets_is_marked() -> None:
     assert len(alarms) <= len(honest) // 33, alarms
 
 
+@pytest.mark.slow
 def test_most_altered_answers_are_found_where_figures_are_asked_for() -> None:
     altered = [(row, known) for row, known in written() if row.get("expect")]
     hits = [
@@ -271,7 +273,7 @@ answers = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=30).map("".
 
 
 @given(answers, st.lists(answers, max_size=3), answers)
-@settings(max_examples=150, derandomize=True, deadline=None)
+@draw_cases(150, derandomize=True)
 def test_nothing_raises_and_nothing_is_lost(answer: str, results: list[str], user: str) -> None:
     evidence = Evidence(tuple(results), user, tuple(results[:1]))
     claims = find_unsupported_claims(answer, evidence, figures=True)
@@ -283,7 +285,7 @@ def test_nothing_raises_and_nothing_is_lost(answer: str, results: list[str], use
 
 
 @given(answers)
-@settings(max_examples=80, derandomize=True, deadline=None)
+@draw_cases(80, derandomize=True)
 def test_an_answer_that_is_its_own_result_names_nothing_new(answer: str) -> None:
     named = {"file", "path", "address", "url", "quote", "date", "time", "size"}
     found = find_unsupported_claims(answer, Evidence((answer,)), figures=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from radon.complexity import cc_visit
+from radon.complexity import cc_visit_ast
 from radon.visitors import Function
 
 from tests.benchmarks.house import is_participle
@@ -38,9 +38,15 @@ def read_tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def list_nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Walk through a file once for all tests."""
+    return tuple(ast.walk(read_tree(path)))
+
+
 def imports(path: Path) -> Iterator[str]:
     """The rooms, or root modules, of ours that a file imports."""
-    for node in ast.walk(read_tree(path)):
+    for node in list_nodes(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -107,7 +113,7 @@ def test_a_loop_says_what_it_goes_through() -> None:
     loops = [
         f"{path.relative_to(ROOT)}:{node.target.lineno}"
         for path in FILES
-        for node in ast.walk(read_tree(path))
+        for node in list_nodes(path)
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)
         and any(isinstance(name, ast.Name) and name.id == "each" for name in ast.walk(node.target))
     ]
@@ -118,7 +124,7 @@ def test_a_docstring_says_what_something_does_or_is() -> None:
     riddles = [
         f"{path.relative_to(ROOT)}:{node.lineno} {text.splitlines()[0]}"
         for path in FILES
-        for node in ast.walk(read_tree(path))
+        for node in list_nodes(path)
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(text := node.value.value, str)
@@ -131,7 +137,7 @@ def test_functions_are_named_for_what_they_do() -> None:
     participles = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
         for path in FILES
-        for node in ast.walk(read_tree(path))
+        for node in list_nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and is_participle(node.name.strip("_"))
         and node.name.strip("_") != "run"
@@ -144,7 +150,7 @@ def test_no_function_has_more_than_ten_branches() -> None:
     branching = [
         f"{path.relative_to(ROOT)}:{block.name} {block.complexity}"
         for path in FILES
-        for block in cc_visit(path.read_text(encoding="utf-8"))
+        for block in cc_visit_ast(read_tree(path))
         if isinstance(block, Function) and block.complexity > 10
     ]
     assert branching == []

@@ -17,7 +17,7 @@ from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.lexing.lexer import Lexer, Segment
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
-from tests.cases import CORPORA, loop_over, quick_every, rows
+from tests.cases import CORPORA, loop_over, quick_every, rows, sample_every
 from tests.test_dialects import CASES, TOOLS
 
 DIALECTS = discover(dialects, Dialect, "DIALECT")
@@ -96,7 +96,7 @@ def parsed(text: str, markers: Markers, tools: Tools) -> list[Any]:
 
 @pytest.mark.parametrize("size", quick_every(3, [1, 0, 5]))
 def test_the_segments_joined_are_the_reply(size: int) -> None:
-    for text, markers, tools in TEXTS:
+    for text, markers, tools in sample_every(5, TEXTS):
         pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
         for runs in (True, False):
             found = segments(pieces, markers, tools, runs_requests=runs)
@@ -113,7 +113,7 @@ def starts(found: Sequence[Segment]) -> list[int]:
 
 
 def test_every_character_is_shown_run_or_listed() -> None:
-    for text, markers, tools in TEXTS:
+    for text, markers, tools in sample_every(3, TEXTS):
         check_all_accounted_for(text, markers, tools)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
@@ -24,7 +24,7 @@ from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.map import PART, is_harmless
 from andy_cli.messages import Problem
 from andy_cli.toolbox.tool import tool
-from tests.cases import loop_over
+from tests.cases import draw_cases, loop_over
 
 FOLDER = Path(__file__).parent / "corpora" / "mapper"
 TOOLS: dict[str, dict[str, Any]] = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
@@ -33,7 +33,7 @@ CASES: list[dict[str, Any]] = [
     for name in ("aside", "names", "questions", "valid", "values")
     for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-ROUNDS = settings(max_examples=300, deadline=None, derandomize=True)
+ROUNDS = draw_cases(300, derandomize=True)
 
 
 def run(case: Mapping[str, Any]) -> Mapped:

@@ -38,6 +38,7 @@ from andy_cli.toolbox.registry import Registry
 from tests import shell
 from tests.desk import desk
 from tests.fakes import ScriptedModel
+from tests.http_server import PLAIN
 from tests.node import installed
 from tests.shell import Done, free_port
 
@@ -559,7 +560,7 @@ def over_http() -> Iterator[str]:
 
 def browsed(url: str) -> None:
     """What a user's browser does: opens the page, and goes where that sends it."""
-    threading.Thread(target=lambda: httpx2.get(url, follow_redirects=True)).start()
+    threading.Thread(target=lambda: httpx2.get(url, follow_redirects=True, verify=PLAIN)).start()
 
 
 def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:

@@ -18,6 +18,7 @@ from andy_cli.models.http.refusals import read_refusal
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.memory import learn_called, learn_without, recall_model
 from andy_cli.models.server.observed_tools import SILENT, ObservedTools, Prompt
+from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, answered, refused, streamed
 from tests.serving import MP3S, USER, calls_of, serving
 from tests.shell import andy
@@ -296,7 +297,9 @@ def test_what_a_server_does_not_take_of_a_request_is_told(
     body = {"model": "m", "messages": [USER], "max_tokens": 9, "stream": stream}
     with ModelServer(answer) as server, serving(server.url, home=home) as served:
         told = [
-            httpx2.post(f"{served.url}/{path}", json={**body, **more}, timeout=30).headers
+            httpx2.post(
+                f"{served.url}/{path}", json={**body, **more}, timeout=30, verify=PLAIN
+            ).headers
             for more in ({"temperature": 0.5}, {"temperature": 0.5}, {})
         ]
     found = [each["x-andy-compiled"].partition(";without=")[2] for each in told]

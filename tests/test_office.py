@@ -10,13 +10,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents import opendocument, package, pptx, xlsx
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from tests import office_files
+from tests.cases import draw_cases
 from tests.papers import pdf
 from tests.test_documents import indexed
 from tests.tools import ran, shipped, work_in
@@ -224,7 +225,7 @@ def test_entities_are_not_made_into_gigabytes(name: str) -> None:
         [*text_of(io.BytesIO(repacked(name, declare)), name)]
 
 
-@settings(deadline=None, max_examples=200)
+@draw_cases(200)
 @given(
     name=st.sampled_from(sorted(real_files())),
     changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8),

@@ -7,13 +7,14 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.compiler.lexing.open_calls import find_tail, read_open_call
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.messages import ToolRequest
-from tests.cases import loop_over, quick_every
+from tests.cases import draw_cases, loop_over, quick_every
+from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, event, raw, status
 from tests.serving import Served, serving
 
@@ -55,7 +56,7 @@ arguments = st.permutations(list(values)).flatmap(
 
 
 @pytest.mark.parametrize("name", quick_every(10, STREAMED))
-@settings(max_examples=25)
+@draw_cases(25)
 @given(arguments)
 def test_what_is_sure_of_a_call_is_the_beginning_of_what_it_says(
     name: str, said: dict[str, object]
@@ -151,12 +152,14 @@ def arguments_in(data: dict[str, Any]) -> str:
     return found
 
 
-@pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
+@pytest.mark.parametrize("wire", quick_every(3, ["chat", "responses", "messages"]))
 @pytest.mark.parametrize("name", quick_every(8, [*SHOWN, "native"]))
 def test_arguments_go_on_while_the_model_writes_them(served: Served, wire: str, name: str) -> None:
     path, body = request_on(wire, name)
     pieces: list[str] = []
-    with httpx2.stream("POST", f"{served.url}/{path}", json=body, timeout=30) as answer:
+    with httpx2.stream(
+        "POST", f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN
+    ) as answer:
         for line in answer.iter_lines():
             if line.startswith("data: {") and (piece := arguments_in(json.loads(line[6:]))):
                 pieces.append(piece)
@@ -180,7 +183,7 @@ def test_a_call_whose_reply_breaks_off_behind_it_is_never_whole(tmp_path: Path, 
     ):
         for wire in ("responses", "messages"):
             path, body = request_on(wire, name)
-            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30).text
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
             lines = [json.loads(each[6:]) for each in text.split("\n") if each[:7] == "data: {"]
             said = "".join(map(arguments_in, lines))
             assert said.startswith('{"path"')
@@ -201,7 +204,7 @@ def test_a_call_that_is_cut_off_is_never_whole(tmp_path: Path) -> None:
     ):
         for wire in ("chat", "responses", "messages"):
             path, body = request_on(wire, "hermes")
-            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30).text
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
             lines = [json.loads(each[6:]) for each in text.split("\n") if each[:7] == "data: {"]
             said = "".join(map(arguments_in, lines))
             assert said.startswith('{"path": "notes.txt", "content": "One')

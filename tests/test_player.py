@@ -147,6 +147,7 @@ def test_a_song_that_went_away_is_passed_over(album: list[Path]) -> None:
     assert playlist.state().faults == (f"There is no file {album[1]}.",)
 
 
+@pytest.mark.slow
 def test_three_songs_play_through_in_real_time(player: SoundPlayer, album: list[Path]) -> None:
     started = time.monotonic()
     player.play(album[0])

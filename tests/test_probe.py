@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -42,7 +41,7 @@ from tests.model_server import (
     status,
     streamed,
 )
-from tests.shell import ANDY, ROOT, andy, environment
+from tests.shell import andy, start_andy
 from tests.terminal import Terminal
 
 MODEL = "nobody-knows:7b"
@@ -435,17 +434,14 @@ def test_ctrl_c_keeps_nothing(home: Path) -> None:
         return [head, {"op": "sleep", "s": 0.2}, *rest]
 
     with ModelServer(answer) as server:
-        command = [str(ANDY), "models", "probe", MODEL, "--base-url", server.url]
-        with subprocess.Popen(
-            command, cwd=ROOT, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            until = time.monotonic() + 30
-            while len(server.requests) < 4 and time.monotonic() < until:
-                time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, b"")
-    assert err == b"andy: stopped; nothing is kept.\n"
+        process = start_andy("models", "probe", MODEL, "--base-url", server.url, home=home)
+        until = time.monotonic() + 30
+        while len(server.requests) < 4 and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err == "andy: stopped; nothing is kept.\n"
     assert not (home / ".local/state/andy/models.json").exists()
 
 

@@ -31,7 +31,7 @@ from andy_cli.messages import ToolRequest
 from andy_cli.models.token_count import tokens
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
-from tests.cases import loop_over
+from tests.cases import loop_over, sample_every
 from tests.desk import DESK
 
 CORPORA = Path(__file__).parent / "corpora"
@@ -88,7 +88,7 @@ def read(text: str, dialect: Dialect, tools: Tools) -> Sequence[ToolRequest]:
     return compiler.finish()[1].requests
 
 
-@loop_over("dialect", WRITTEN, ids=lambda each: str(each.name))
+@loop_over("dialect", sample_every(4, WRITTEN), ids=lambda each: str(each.name))
 def test_case_46_the_example_in_a_prompt_is_a_call_that_fits(dialect: Dialect) -> None:
     for tools in registries():
         shown = render_example_call(dialect, tools)

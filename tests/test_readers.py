@@ -58,7 +58,8 @@ from andy_cli.toolbox.mcp import tools as mcp_tools
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
 from andy_cli.toolbox.music import songs
 from tests import office_files
-from tests.cases import loop_over, quick_every
+from tests.cases import loop_over, quick_every, sample_every
+from tests.disk import IN_MEMORY
 from tests.foreign import NASTY, as_bytes, foreign_bytes, foreign_json
 
 HERE = Endpoint("openai", "m", "http://127.0.0.1:9/v1")
@@ -488,7 +489,7 @@ NO_REAL_EXAMPLE = {"index of documents", "pdf file"}
 
 def read_or_explain(reader: Reader, content: bytes) -> str:
     """Read a file that holds this; returns the error in words, or nothing."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
         path = Path(folder) / reader.name
         path.write_bytes(content)
         try:
@@ -511,7 +512,7 @@ def test_any_bytes_give_a_value_or_a_clear_error(name: str, data: st.DataObject)
 
 @loop_over("name", READERS)
 def test_what_broke_readers_before_gives_a_value_or_a_clear_error(name: str) -> None:
-    said = {text: read_or_explain(READERS[name], as_bytes(text)) for text in NASTY}
+    said = {text: read_or_explain(READERS[name], as_bytes(text)) for text in sample_every(3, NASTY)}
     assert "an error without words" not in said.values()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.compile import compile_reply
-from tests.cases import CORPORA, Row, loop_over, name, rows
+from tests.cases import CORPORA, Row, loop_over, name, rows, sample_every
 
 SETS = ("first", "second", "third")
 
@@ -36,7 +36,7 @@ def record(row: Row, number: str) -> dict[str, Any]:
     return {**row, "tools": [TOOLS[number][tool] for tool in row["tools"]]}
 
 
-@loop_over(("row", "number"), CASES)
+@loop_over(("row", "number"), sample_every(2, CASES))
 def test_a_reply_means_what_a_careful_reader_says(row: Row, number: str) -> None:
     found, expected = compile_reply(record(row, number), ChunkCut()), row["expect"]
     calls = found["calls"]
@@ -47,7 +47,7 @@ def test_a_reply_means_what_a_careful_reader_says(row: Row, number: str) -> None
     assert expected["outcome"] != "incomplete" or found["incomplete"]
 
 
-@loop_over(("row", "number"), CASES)
+@loop_over(("row", "number"), sample_every(5, CASES))
 def test_it_means_the_same_in_any_pieces(row: Row, number: str) -> None:
     given = record(row, number)
     whole = compile_reply(given, ChunkCut())

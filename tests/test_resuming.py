@@ -19,7 +19,7 @@ from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN
 from andy_cli.sessions.store import list_sessions
 from tests.marking import answer_request, install_mark_tool
 from tests.model_server import Answer, ModelServer, Operation, called, event, status, streamed
-from tests.shell import ANDY, Done, andy, environment
+from tests.shell import ANDY, Done, andy, environment, start_andy
 from tests.terminal import Terminal
 from tests.test_session_store import ANSWER, HELLO, write_session
 
@@ -224,20 +224,14 @@ def test_a_tool_that_ran_when_andy_was_killed_is_told_of_and_does_not_run_again(
     script = [called("build", '{"what": "the house"}'), streamed("Let me see first.")]
     with ModelServer(script) as server:
         flags = ("--base-url", server.url, "--model", "m", "--no-stdin")
-        killed = subprocess.Popen(
-            [str(ANDY), "run", "-y", *flags, "Build the house"],
-            cwd=here,
-            env=environment(home, **more),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        words = ("run", "-y", *flags, "Build the house")
+        killed = start_andy(*words, home=home, cwd=here, typed=False, **more)
         give_up = time.monotonic() + 30
         while not (marks.exists() and marks.read_text()):
             assert time.monotonic() < give_up
             time.sleep(0.02)
         killed.kill()
-        killed.wait()
+        killed.communicate()
         done = andy("run", *flags, "-c", "Is it done?", home=home, cwd=here, **more)
         told = [each for each in server.requests[-1].body["messages"] if each["role"] == "tool"]
     assert done.out == "Let me see first.\n"

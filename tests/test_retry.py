@@ -104,7 +104,7 @@ def test_a_longer_wait_than_a_minute_is_told_at_once() -> None:
     assert client.asked == 1
 
 
-@pytest.mark.parametrize("header", ["0.3", "@now+1"])
+@pytest.mark.parametrize("header", ["0.3", pytest.param("@now+1", marks=pytest.mark.slow)])
 def test_the_server_says_how_long_to_wait(header: str) -> None:
     began = time.monotonic()
     answers = [refused(429, "slow", {"retry-after": header}), streamed("Hello")]

@@ -3,14 +3,13 @@
 import json
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.model_server import ModelServer, answered, called, raw, refused, status, streamed
-from tests.shell import ANDY, ROOT, Done, andy, environment, living
+from tests.shell import ROOT, Done, andy, living, start_andy
 
 MUSIC = ROOT / "tests" / "music"
 HELLO = [streamed("Hel", "lo")]
@@ -45,6 +44,7 @@ def test_a_tool_call_is_carried_out_and_told_in_human_words(tmp_path: Path) -> N
     assert files == sorted(path.name for path in MUSIC.glob("*.mp3"))
 
 
+@pytest.mark.slow
 def test_the_dialogue_plays_the_first_song_to_its_end(tmp_path: Path) -> None:
     replies = [
         "DEAR ANDYBOT, LIST_MP3S",
@@ -87,16 +87,8 @@ def test_ctrl_c_stops_the_music_and_leaves_cleanly(tmp_path: Path) -> None:
     (folder / "long.mp3").write_bytes(one * 40)
     script = [called("play_mp3", '{"file": "long.mp3"}'), streamed("Playing long.mp3.")]
     with ModelServer(script) as server:
-        command = [str(ANDY), "run", "--base-url", server.url, "--model", "m", "play long.mp3"]
-        child = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment(tmp_path),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        to = ("--base-url", server.url, "--model", "m")
+        child = start_andy("run", *to, "play long.mp3", home=tmp_path, cwd=folder)
         assert child.stdout is not None
         assert child.stdout.readline() == "Playing long.mp3.\n"
         child.send_signal(signal.SIGINT)
@@ -107,13 +99,8 @@ def test_ctrl_c_stops_the_music_and_leaves_cleanly(tmp_path: Path) -> None:
 
 def test_sigterm_ends_a_stalled_request_with_its_own_code(tmp_path: Path) -> None:
     with ModelServer([[status(), {"op": "stall"}]]) as server:
-        child = subprocess.Popen(
-            [ANDY, "run", "--base-url", server.url, "--model", "m", "hi"],
-            env=environment(tmp_path),
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        to = ("--base-url", server.url, "--model", "m")
+        child = start_andy("run", *to, "hi", home=tmp_path)
         while not server.requests:
             time.sleep(0.01)
         child.send_signal(signal.SIGTERM)
@@ -126,12 +113,8 @@ def test_sigterm_ends_a_stalled_request_with_its_own_code(tmp_path: Path) -> Non
 def test_a_terminal_that_is_closed_takes_the_running_command_along(tmp_path: Path) -> None:
     command = '{"name": "terminal_execute", "arguments": {"command": "sleep 7302"}}'
     with ModelServer([streamed(f"<tool_call>{command}</tool_call>"), streamed("x")]) as server:
-        child = subprocess.Popen(
-            [ANDY, "run", "-y", "--base-url", server.url, "--model", "m", "hi"],
-            env=environment(tmp_path),
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        to = ("--base-url", server.url, "--model", "m")
+        child = start_andy("run", "-y", *to, "hi", home=tmp_path)
         while not living("sleep 7302"):
             time.sleep(0.02)
         child.send_signal(signal.SIGHUP)
@@ -388,21 +371,16 @@ def test_an_empty_answer_is_not_met_with_silence(tmp_path: Path) -> None:
 def test_a_reader_that_goes_away_ends_the_run_in_silence(tmp_path: Path) -> None:
     flood = streamed(*["a few words " * 50] * 2000)
     with ModelServer([flood]) as server:
-        child = subprocess.Popen(
-            [str(ANDY), "run", "--base-url", server.url, "--model", "m", "-o", "stream-json", "hi"],
-            env=environment(tmp_path),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        to = ("--base-url", server.url, "--model", "m")
+        child = start_andy("run", *to, "-o", "stream-json", "hi", home=tmp_path)
         assert child.stdout is not None
         assert child.stderr is not None
         child.stdout.readline()
         child.stdout.close()
         err = child.stderr.read()
-        child.wait(timeout=10)
+        child.wait(10)
         child.stderr.close()
-    assert (child.returncode, err) == (141, b"")
+    assert (child.returncode, err) == (141, "")
 
 
 def test_strict_fails_an_answer_that_nothing_supports(tmp_path: Path) -> None:
@@ -442,14 +420,9 @@ def test_a_tool_that_does_not_end_does_not_hold_up_the_end(tmp_path: Path) -> No
     tools.mkdir(parents=True)
     (tools / "hold.py").write_text(HELD)
     with ModelServer([called("hold", "{}")]) as server:
-        child = subprocess.Popen(
-            [ANDY, "run", "-o", "stream-json", "--base-url", server.url, "--model", "m", "hi"],
-            env=environment(tmp_path, ANDY_CONFIG_DIR=str(tmp_path / "config")),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words = ("run", "-o", "stream-json", "--base-url", server.url, "--model", "m", "hi")
+        config = str(tmp_path / "config")
+        child = start_andy(*words, home=tmp_path, ANDY_CONFIG_DIR=config)
         assert child.stdout is not None
         while '"tool_use"' not in child.stdout.readline():
             assert child.poll() is None

@@ -18,7 +18,7 @@ from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.json_lines import answer_lines
-from tests.cases import loop_over
+from tests.cases import loop_over, sample_every
 
 CORPUS = Path(__file__).parent / "corpora" / "sanitizer"
 TOOLS = {
@@ -78,11 +78,10 @@ def test_plumbing_is_taken_out_without_a_trace(case: dict[str, Any]) -> None:
     assert clean(case) == case["expected"]
 
 
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 @loop_over("case", STRIP, ids=lambda case: case["why"])
-def test_where_plumbing_is_cut_never_matters(case: dict[str, Any], step: int) -> None:
+def test_where_plumbing_is_cut_never_matters(case: dict[str, Any]) -> None:
     text = case["text"]
-    for at in range(1, len(text), step):
+    for at in sample_every(14, range(1, len(text))):
         assert streamed([text[:at], text[at:]]) == case["expected"], at
     assert streamed(text) == case["expected"]
 

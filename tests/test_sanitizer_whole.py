@@ -16,7 +16,7 @@ from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name
-from tests.cases import CORPORA, Row, loop_over, rows
+from tests.cases import CORPORA, Row, loop_over, rows, sample_every
 from tests.desk import desk, list_directory, speak
 from tests.fakes import ScriptedModel
 from tests.model_server import Received, streamed
@@ -58,12 +58,12 @@ def first_shown(row: Row) -> tuple[str, bool]:
     raise AssertionError("a turn ends")
 
 
-@loop_over("row", STRIP, ids=lambda row: str(row["why"]))
+@loop_over("row", sample_every(4, STRIP), ids=lambda row: str(row["why"]))
 def test_a_turn_shows_no_plumbing(row: Row) -> None:
     assert first_shown(row)[0].strip() == expected_of(row).strip()
 
 
-@loop_over("row", KEEP, ids=lambda row: str(row["why"]))
+@loop_over("row", sample_every(4, KEEP), ids=lambda row: str(row["why"]))
 def test_a_turn_shows_all_the_rest(row: Row) -> None:
     shown, called = first_shown(row)
     if called:

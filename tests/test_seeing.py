@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,8 @@ from andy_cli.messages import NO_DISPLAY, Display, Status
 from andy_cli.toolbox.files import differences
 from andy_cli.toolbox.files.differences import compare_texts, describe_new_text
 from tests.model_server import Answer, ModelServer, called, streamed
-from tests.terminal import ANDY, Terminal
+from tests.shell import andy
+from tests.terminal import Terminal
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", codec="utf-8"), max_size=6))
 FEW = st.lists(st.sampled_from(["", " ", "one", "+two", "-three", "@@ -1 +1 @@", "\\ x", "a\tb\r"]))
@@ -390,16 +390,16 @@ def test_a_command_shows_its_end_and_one_that_is_stopped_is_named(project: Path)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verbose", [True, False])
-def test_andy_run_shows_the_change_only_if_it_is_asked_to(project: Path, verbose: bool) -> None:
+def test_andy_run_shows_the_change_only_if_it_is_asked_to(
+    project: Path, verbose: bool, tmp_path: Path
+) -> None:
     key = "sk-proj-" + "a1B2c3D4e5F6" * 4
     edit = {**EDIT, "new_string": f"return a + b  # {key}"}
     script = [called("edit_file", json.dumps(edit)), streamed("Fixed.")]
     with ModelServer(script) as server:
-        command = [ANDY, "run", "fix it", "--base-url", server.url, "--model", "m", "--no-session"]
-        flags = ["--permission-mode", "edits", *["-v"] * verbose]
-        ran = subprocess.run(
-            [*command, *flags], cwd=project, capture_output=True, text=True, check=True
-        )
-    assert ran.stdout == "Fixed.\n"
-    assert ("  2 -     return a - b\n  2 +     return a + b  # " in ran.stderr) is verbose
-    assert key not in ran.stderr
+        words = ("run", "fix it", "--base-url", server.url, "--model", "m", "--no-session")
+        flags = ("--permission-mode", "edits", *["-v"] * verbose)
+        ran = andy(*words, *flags, home=tmp_path, cwd=project)
+    assert (ran.code, ran.out) == (0, "Fixed.\n")
+    assert ("  2 -     return a - b\n  2 +     return a + b  # " in ran.err) is verbose
+    assert key not in ran.err

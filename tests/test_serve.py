@@ -15,6 +15,7 @@ import pytest
 
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.messages import Message, ToolCall
+from tests.http_server import PLAIN
 from tests.model_server import (
     ModelServer,
     Operation,
@@ -138,7 +139,7 @@ def test_A12_native_calls_are_passed_on_byte_for_byte(home: Path) -> None:
             import httpx2
 
             body = {"model": "m", "messages": [USER], "tools": MP3S, "stream": True}
-            direct = httpx2.post(f"{alone.url}/chat/completions", json=body)
+            direct = httpx2.post(f"{alone.url}/chat/completions", json=body, verify=PLAIN)
         assert response.content == direct.content
         assert model.requests[0].body["tools"] == MP3S
 
@@ -157,9 +158,11 @@ def test_words_beside_tools_are_passed_on_byte_for_byte_too(reply: str, home: Pa
     words = [f"{each} " for each in reply.split(" ")]
     with served([streamed(*words)], home=home) as (server, _):
         body = {"model": "m", "messages": [USER], "tools": MP3S, "stream": True}
-        response = httpx2.post(f"{server.url}/v1/chat/completions", json=body, timeout=20)
+        response = httpx2.post(
+            f"{server.url}/v1/chat/completions", json=body, timeout=20, verify=PLAIN
+        )
     with ModelServer([streamed(*words)]) as alone:
-        direct = httpx2.post(f"{alone.url}/chat/completions", json=body)
+        direct = httpx2.post(f"{alone.url}/chat/completions", json=body, verify=PLAIN)
     assert response.content == direct.content
 
 
@@ -233,7 +236,7 @@ def test_prose_comes_as_it_is_written(home: Path) -> None:
             body = {"model": "m", "messages": [USER], "tools": MP3S, "stream": True}
             url = f"{server.url}/v1/chat/completions"
             shown = ""
-            with httpx2.stream("POST", url, json=body, timeout=20) as response:
+            with httpx2.stream("POST", url, json=body, timeout=20, verify=PLAIN) as response:
                 for text in response.iter_text():
                     shown += text
                     if "First" in shown:

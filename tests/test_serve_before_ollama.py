@@ -12,6 +12,7 @@ import pytest
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.upstream.upstreams import read_address
+from tests.http_server import PLAIN
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -75,7 +76,7 @@ def test_a_call_comes_through_on_every_wire(
 ) -> None:
     with before_ollama(home, script) as (server, model):
         body = {"model": "m", "stream": stream, **WIRES[path]}
-        answer = httpx2.post(f"{server.url}/{path}", json=body, timeout=30)
+        answer = httpx2.post(f"{server.url}/{path}", json=body, timeout=30, verify=PLAIN)
     assert answer.status_code == 200, answer.text
     assert "list_mp3s" in answer.text
     assert "~/mp3" in answer.text
@@ -168,7 +169,7 @@ def test_a_client_of_ollamas_wire_may_say_how_much_is_read_and_thought(home: Pat
         "options": {"num_ctx": 20_000, "num_predict": -1},
     }
     with before_ollama(home, HELLO) as (server, model):
-        answer = httpx2.post(f"{server.url}/api/chat", json=body)
+        answer = httpx2.post(f"{server.url}/api/chat", json=body, verify=PLAIN)
     assert answer.json()["message"]["content"] == "Hello."
     sent = model.requests[0].body
     assert (sent["think"], sent["keep_alive"], sent["options"]) == (False, "1h", {"num_ctx": 32768})
@@ -176,7 +177,7 @@ def test_a_client_of_ollamas_wire_may_say_how_much_is_read_and_thought(home: Pat
         ModelServer([streamed("Hello.")]) as model,
         serving(model.url, "--model", "m", home=home) as server,
     ):
-        assert httpx2.post(f"{server.url}/api/chat", json=body).status_code == 200
+        assert httpx2.post(f"{server.url}/api/chat", json=body, verify=PLAIN).status_code == 200
     assert not {"num_ctx", "think", "keep_alive", "max_tokens"} & set(model.requests[0].body)
 
 
@@ -189,7 +190,7 @@ def test_a_model_that_does_not_think_is_asked_without(
         model,
     ):
         body = {"model": "m", "messages": [USER], "stream": False, **effort}
-        answer = httpx2.post(f"{server.url}/api/chat", json=body)
+        answer = httpx2.post(f"{server.url}/api/chat", json=body, verify=PLAIN)
     assert answer.json()["message"]["content"] == "Hello."
     assert ["think" in each.body for each in model.requests] == [True, False]
 

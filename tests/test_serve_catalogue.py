@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, called, streamed
 from tests.serving import PATHS, Served, calls_in, request_on, serving
 
@@ -87,7 +88,7 @@ def test_what_is_only_named_is_looked_up_and_no_client_sees_it(
     before = len(model.requests)
     asked = request_on(path, "please weigh the parcel number 12", HUNDRED)
     response = httpx2.post(
-        f"{served[dialect].url}/{path}", json={**asked, "stream": stream}, timeout=60
+        f"{served[dialect].url}/{path}", json={**asked, "stream": stream}, timeout=60, verify=PLAIN
     )
     assert response.status_code == 200, response.text
     assert "describe_tools" not in response.text
@@ -108,7 +109,7 @@ def test_what_is_only_named_may_be_called_at_once(tmp_path: Path) -> None:
             for stream in (False, True):
                 path = "v1/chat/completions"
                 body = {**request_on(path, "weigh the parcel", HUNDRED), "stream": stream}
-                response = httpx2.post(f"{there.url}/{path}", json=body, timeout=60)
+                response = httpx2.post(f"{there.url}/{path}", json=body, timeout=60, verify=PLAIN)
                 found = calls_in(path, response.text, stream)
                 assert found == [("audit_patent", {"patent": "12"})], dialect
         assert len(model.requests) == 4
@@ -122,5 +123,5 @@ def test_tools_that_have_the_room_are_passed_on_as_they_are(tmp_path: Path) -> N
     ):
         path = "v1/chat/completions"
         body = {**request_on(path, "weigh the parcel", HUNDRED), "stream": True}
-        httpx2.post(f"{served.url}/{path}", json=body, timeout=60)
+        httpx2.post(f"{served.url}/{path}", json=body, timeout=60, verify=PLAIN)
         assert model.requests[0].body["tools"] == HUNDRED

@@ -244,7 +244,7 @@ def test_only_streams_that_were_under_way_at_a_server_that_is_killed_may_be_lost
     proxy: Proxy, tmp_path: Path
 ) -> None:
     try:
-        found = run_behind(proxy, tmp_path, 600)
+        found = run_behind(proxy, tmp_path, 300, endings=4)
     except NotInstalled as error:
         pytest.skip(str(error))
     assert not found.faults, found

@@ -10,6 +10,7 @@ import pytest
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.legacy_functions import is_legacy, read_legacy_request
+from tests.http_server import PLAIN
 from tests.model_server import ModelServer, event, status, streamed
 from tests.served import ANSWER, CALLS, SCHEMAS, TASK, behind, result_of, schema, serving
 
@@ -36,7 +37,7 @@ def address(
 def ask(address: str, stream: bool, **fields: Any) -> tuple[dict[str, Any], str]:  # noqa: ANN401
     """The message, and why it ended."""
     body = {"model": "m", "functions": FUNCTIONS, "stream": stream, **fields}
-    response = httpx2.post(f"{address}/v1/chat/completions", json=body, timeout=30)
+    response = httpx2.post(f"{address}/v1/chat/completions", json=body, timeout=30, verify=PLAIN)
     assert response.status_code == 200, response.text
     if not stream:
         choice = response.json()["choices"][0]

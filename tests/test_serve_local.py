@@ -10,6 +10,7 @@ import httpx2
 import openai
 import pytest
 
+from tests.http_server import PLAIN
 from tests.served import schema, serving
 
 pytest_plugins = "tests.small_weights"
@@ -216,7 +217,9 @@ def test_an_ollama_client_may_want_an_answer_without_a_limit(address: str) -> No
     lengths = []
     for limit in ({"num_predict": 50}, {}, {"num_predict": -1}):
         body = {"model": "m", "messages": COLOR, "stream": False, "format": hundred}
-        made = httpx2.post(f"{address}/api/chat", json={**body, "options": limit}, timeout=120)
+        made = httpx2.post(
+            f"{address}/api/chat", json={**body, "options": limit}, timeout=120, verify=PLAIN
+        )
         told = made.json()
         lengths.append(told["eval_count"])
     assert lengths[0] == 50

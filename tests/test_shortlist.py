@@ -95,7 +95,9 @@ def test_the_likeliest_mean_what_is_wanted_in_any_language(tmp_path: Path) -> No
 
 
 def test_what_does_not_fit_is_named_and_what_is_wanted_first_stays() -> None:
-    tools = a_hundred().functions
+    tools = Registry(
+        a_tool(verb, thing) for verb in ("sign", "weigh") for thing in THINGS
+    ).functions
     room = 10 * measure_tool(tools["sign_lease"])
     short = shorten_tools(tools, "sign the lease", room, {"weigh_parcel"})
     assert {"sign_lease", "weigh_parcel", DESCRIBE} <= short.whole

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pyte
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
@@ -17,6 +17,7 @@ from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
 from andy_cli.frontends.terminal import markdown
 from andy_cli.messages import Status
+from tests.cases import draw_cases
 
 STEP = 0.001
 """Seconds between two events: a fast model."""
@@ -89,7 +90,7 @@ BLOCKS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@draw_cases(60)
 @given(st.lists(st.sampled_from(BLOCKS), max_size=6).map("".join), st.data())
 def test_however_an_answer_is_cut_it_looks_the_same(answer: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(0, len(answer)), max_size=12)))

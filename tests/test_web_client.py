@@ -359,7 +359,11 @@ FAULTS: list[tuple[str, Script, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("script", "words"), [each[1:] for each in FAULTS], ids=[f[0] for f in FAULTS]
+    ("script", "words"),
+    [
+        pytest.param(script, words, id=name, marks=[pytest.mark.slow] * (script is slow))
+        for name, script, words in FAULTS
+    ],
 )
 def test_whatever_goes_wrong_is_said_in_words(script: Script, words: str) -> None:
     with WebServer(script) as server:

@@ -1,6 +1,7 @@
 """No path leaves the workspace without consent, and no link that comes later is followed."""
 
 import os
+import tempfile
 import threading
 from pathlib import Path
 from typing import Literal, get_args
@@ -13,7 +14,7 @@ from andy_cli.errors import ToolError
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.path import PART
 from andy_cli.guard.workspace import Operation, contain, folder_inside, inside, open_inside, resolve
-from tests.cases import Row, name, rows
+from tests.cases import Row, loop_over, name, rows
 from tests.trees import workspace_with
 
 Mode = Literal["r", "w", "x", "a"]
@@ -40,27 +41,29 @@ def answered(row: Row, folder: Path) -> dict[str, object]:
     return PART.answer({"workspace": str(workspace), "path": given, "op": row["op"]}, ChunkCut())
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name)
+@loop_over("row", ROWS, ids=name)
 def test_each_row_gets_its_verdict(row: Row, tmp_path: Path) -> None:
-    found = answered(row, tmp_path)
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    found = answered(row, folder)
     expected = row["expect"].replace("literal", "inside").replace("same_file", "inside")
     assert found["verdict"] in expected.split("_or_")
     if found["verdict"] == "inside" and row["resolves"] and "{W}" not in str(row["path"])[1:]:
         assert found["resolves"] == row["resolves"]
-    assert (tmp_path / "outside" / "secret.txt").read_text() == "canary"
+    assert (folder / "outside" / "secret.txt").read_text() == "canary"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name)
+@loop_over("row", ROWS, ids=name)
 def test_what_is_inside_can_be_opened_and_nothing_else_is_touched(row: Row, tmp_path: Path) -> None:
-    if answered(row, tmp_path)["verdict"] == "inside" and row["op"] == "write":
-        root = (tmp_path / "ws").resolve()
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    if answered(row, folder)["verdict"] == "inside" and row["op"] == "write":
+        root = (folder / "ws").resolve()
         path = contain(str(row["path"]).replace("{W}", str(root)), root, "write").path
         assert path is not None
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_inside(path, root, "w") as file:
             file.write(b"new")
         assert path.read_bytes() == b"new"
-    assert (tmp_path / "outside" / "secret.txt").read_text() == "canary"
+    assert (folder / "outside" / "secret.txt").read_text() == "canary"
 
 
 def test_a_folder_swapped_for_a_link_is_never_followed(tmp_path: Path) -> None:

@@ -113,15 +113,44 @@ def read_at_start(environment: Mapping[str, str]) -> tuple[str, Mapping[str, str
     return next(filter(None, locales), ""), named
 
 
-def complete_andy(
-    *arguments: str, cwd: Path, environment: Mapping[str, str], stdin: str | None, seconds: float
-) -> subprocess.CompletedProcess[str]:
-    """As `subprocess.run` does: what was printed is complete when nobody can print any more."""
+class PipedProcess:
+    """What tests use of a `subprocess.Popen` with pipes at its streams."""
+
+    def __init__(
+        self, process: ForkedProcess, stdin: TextIO | None, stdout: TextIO, stderr: TextIO
+    ) -> None:
+        self._process = process
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self.poll, self.wait = process.poll, process.wait
+        self.send_signal, self.kill = process.send_signal, process.kill
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.returncode
+
+    def communicate(self, typed: str | None = None, timeout: float = 60) -> tuple[str, str]:
+        """Read until nobody can print any more: only then it is complete."""
+        with contextlib.ExitStack() as stack:
+            for file in filter(None, (self.stdin, self.stdout, self.stderr)):
+                stack.callback(file.close)
+            pool = stack.enter_context(ThreadPoolExecutor(3))
+            stack.callback(self.kill)
+            out, err = (pool.submit(file.read) for file in (self.stdout, self.stderr))
+            if self.stdin is not None:
+                pool.submit(feed, self.stdin, typed or "")
+            said = out.result(timeout), err.result(timeout)
+            self.wait(timeout)
+            return said
+
+
+def fork_piped(
+    *arguments: str, cwd: Path, environment: Mapping[str, str], typed: bool
+) -> PipedProcess:
+    """`typed`: whether there is a pipe at its stdin too, which else is empty."""
     with contextlib.ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(3))
         out, written_out = open_pipe(stack)
         err, written_err = open_pipe(stack)
-        given, text = open_pipe(stack) if stdin is not None else (open_nothing(stack), None)
+        given, text = open_pipe(stack) if typed else (open_nothing(stack), None)
         process = fork_andy(
             *arguments,
             cwd=cwd,
@@ -130,14 +159,17 @@ def complete_andy(
         )
         for file in (given, written_out, written_err):
             file.close()
-        printed = [pool.submit(file.read) for file in (out, err)]
-        if text is not None:
-            pool.submit(feed, text, stdin or "")
-        try:
-            said = [each.result(seconds) for each in printed]
-            return subprocess.CompletedProcess(["andy", *arguments], process.wait(seconds), *said)
-        finally:
-            process.kill()
+        stack.pop_all()
+        return PipedProcess(process, text, out, err)
+
+
+def complete_andy(
+    *arguments: str, cwd: Path, environment: Mapping[str, str], stdin: str | None, seconds: float
+) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run` does."""
+    process = fork_piped(*arguments, cwd=cwd, environment=environment, typed=stdin is not None)
+    said = process.communicate(stdin, seconds)
+    return subprocess.CompletedProcess(["andy", *arguments], process.wait(), *said)
 
 
 def open_pipe(stack: contextlib.ExitStack) -> tuple[TextIO, TextIO]:

@@ -38,7 +38,7 @@ from andy_cli.toolbox.google.login import account, vault
 from andy_cli.toolbox.mcp import servers
 from andy_cli.toolbox.mcp.login import Tokens
 from andy_cli.toolbox.terminal.output import Spool
-from tests.disk import Disk, failing
+from tests.disk import IN_MEMORY, Disk, failing
 from tests.fakes import ScriptedModel, native
 from tests.google import accounts
 from tests.marking import TOOL
@@ -83,7 +83,7 @@ def break_each_step(name: str, error: int, short: bool = False) -> Done:
 @contextlib.contextmanager
 def home() -> Iterator[Path]:
     """A folder for everything that is kept, by the variables that say so."""
-    with tempfile.TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY) as made, pytest.MonkeyPatch.context() as patch:
         folder = Path(made).resolve()
         patch.setenv("HOME", str(folder))
         for name in ("STATE", "DATA", "CONFIG"):

@@ -225,12 +225,15 @@ class Result:
 class Run:
     """All requests through one proxy."""
 
-    def __init__(self, address: str, replicas: Sequence[Replica], requests: int) -> None:
+    def __init__(
+        self, address: str, replicas: Sequence[Replica], requests: int, endings: int
+    ) -> None:
         self._client = openai.AsyncOpenAI(
             base_url=f"{address}/v1", api_key=TOKEN, max_retries=0, timeout=60
         )
         self._replicas = replicas
         self._requests = requests
+        self._endings = endings
         self._numbers = iter(range(requests))
         self._started = 0
         self.result = Result()
@@ -245,8 +248,8 @@ class Run:
         return self.result
 
     async def _end_in_turn(self) -> None:
-        for turn in range(ENDINGS):
-            while self._started < self._requests * (turn + 1) // (ENDINGS + 1):
+        for turn in range(self._endings):
+            while self._started < self._requests * (turn + 1) // (self._endings + 1):
                 await asyncio.sleep(0.001)
             replica = self._replicas[turn % len(self._replicas)]
             number = signal.SIGTERM if turn % 2 else signal.SIGKILL
@@ -348,11 +351,13 @@ def judge(result: Result, replicas: Sequence[Replica]) -> Findings:
     return Findings(faults, told)
 
 
-async def run_requests(address: str, replicas: Sequence[Replica], requests: int) -> Result:
-    return await Run(address, replicas, requests).run()
+async def run_requests(
+    address: str, replicas: Sequence[Replica], requests: int, endings: int
+) -> Result:
+    return await Run(address, replicas, requests, endings).run()
 
 
-def run_behind(proxy: Proxy, folder: Path, requests: int) -> Findings:
+def run_behind(proxy: Proxy, folder: Path, requests: int, endings: int = ENDINGS) -> Findings:
     """Raises NotInstalled."""
     place = folder / "proxy"
     place.mkdir()
@@ -360,7 +365,7 @@ def run_behind(proxy: Proxy, folder: Path, requests: int) -> Findings:
         running_replicas(folder) as replicas,
         proxy(place, [each.port for each in replicas], TOKEN) as address,
     ):
-        result = asyncio.run(run_requests(address, replicas, requests))
+        result = asyncio.run(run_requests(address, replicas, requests, endings))
         return judge(result, replicas)
 
 
