@@ -8,6 +8,7 @@ from andy_cli.models.inside.planning.splitting import (
     ADVERBS,
     SECOND_COMES_FIRST,
     find_joints,
+    find_openings,
     split_unjoined,
     split_wishes,
 )
@@ -69,18 +70,19 @@ class PartSplitter:
         """`Stop the music, I am on the phone`: leave what is talk beside the wish, and names
         nothing.
         """
-        for joint, _ in find_joints(part):
-            left, right = part[: joint.start()].strip(), part[joint.end() :].strip()
-            if self._is_reason(left, right, part):
+        joints = [joint.span() for joint, _ in find_joints(part)]
+        openings = [(start, start) for start in find_openings(part)]
+        for start, end in (*joints, *openings):
+            left, right = part[:start].strip(), part[end:].strip()
+            leaves = self._is_reason if start < end else self._is_clear_reason
+            if left and right and leaves(left, right, part):
                 return self.leave_reasons(right)
-            if self._is_reason(right, left, part):
+            if left and right and leaves(right, left, part):
                 return left
         return part
 
     def _is_reason(self, reason: str, wish: str, part: str) -> bool:
         """Tell whether it is talk, without which the wish is nearer to its command."""
-        if not (reason and wish):
-            return False
         said, alone, whole = map(self._request.compare, (reason, wish, part))
         if self._mentions.has_name(reason, self._request.choices[whole.best]):
             return False
@@ -88,7 +90,16 @@ class PartSplitter:
         is_wish = max(whole.commands) > whole.talk - TALK_LEAD
         is_clear = gain > CLEAR_GAIN and " " in wish
         is_talk = said.talk > max(said.commands) + TALK_LEAD
-        return is_talk and gain > 0 and (is_wish or is_clear)
+        return is_talk and (is_clear or (gain > 0 and is_wish))
+
+    def _is_clear_reason(self, reason: str, wish: str, part: str) -> bool:
+        """Tell the same where nothing stands between them: `my gran is here put some jazz on`."""
+        said, alone, whole = map(self._request.compare, (reason, wish, part))
+        is_nearer = max(alone.commands) > max(whole.commands) + CLEAR_GAIN
+        have_words = " " in reason and " " in wish
+        is_question = whole.kind in small_talk.QUESTIONS
+        is_clear = said.kind == "reason" and have_words and is_nearer and not is_question
+        return is_clear and self._is_reason(reason, wish, part)
 
 
 def is_question(part: str) -> bool:

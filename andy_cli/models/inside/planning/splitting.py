@@ -96,14 +96,22 @@ def split_sentence(
 
 def split_unjoined(text: str, are_wishes: Callable[[str, str], bool]) -> list[str]:
     """Split where nothing stands between two wishes: `stop the music open notes.txt`."""
-    openers = list_openers()
-    for word in find_marks(WORD, text):
-        left, right = text[: word.start()].strip(), text[word.start() :]
-        begins = {*find_plain_words(word[0])[:1]} & openers
-        if " " in left and begins and are_wishes(left, right):
+    for start in find_openings(text):
+        left, right = text[:start].strip(), text[start:]
+        if " " in left and are_wishes(left, right):
             second = SECOND_COMES_FIRST.sub("", left, 1)
             return [right, second] if comes_second(left, right) else [left, right]
     return [text]
+
+
+def find_openings(text: str) -> list[int]:
+    """Find where words stand that wishes may begin with."""
+    openers = list_openers()
+    return [
+        word.start()
+        for word in find_marks(WORD, text)
+        if {*find_plain_words(word[0])[:1]} & openers
+    ]
 
 
 def comes_second(left: str, right: str) -> bool:
