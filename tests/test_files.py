@@ -454,10 +454,14 @@ def test_of_a_phrase_that_is_found_nowhere_the_rarest_word_is(tree: Path) -> Non
     assert [hit["text"] for hit in found["data"]] == ["paint the fence"]
     said = did("search_files", pattern="paint the fence yellow")
     assert said == "found 1 match in the current folder, by the word fence alone"
+    (tree / "list.txt").write_text("call the plumber\n")
+    assert record("search_files", pattern="the plumbers phone")["data"] == [
+        {"file": "list.txt", "line": 1, "text": "call the plumber"}
+    ]
     # Of a regular expression, of one word, and of short words alone nothing else is tried.
     for pattern in ("paint.* fence$ x", "zebra", "the a of"):
         assert record("search_files", pattern=pattern)["data"] == []
-    assert "note" not in record("search_files", pattern="paint the door")
+    assert "note" not in record("search_files", pattern="call the plumber")
 
 
 def test_ignoring_is_that_of_the_folders_above_too(tree: Path) -> None:

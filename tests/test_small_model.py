@@ -145,6 +145,22 @@ def test_a_question_of_the_users_own_things_is_looked_up_in_the_files(
     assert answer.endswith("by the word fence alone: notes.txt: Paint the fence green.\n")
 
 
+@pytest.mark.parametrize(
+    "wish",
+    ["don't play morning light", "spiel bitte nicht morning light", "no pongas morning light"],
+)
+def test_what_may_be_wished_not_to_be_done_is_asked_about(
+    wish: str, here: Path, weights_file: Path
+) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", here)
+    assert asked(wish, here, weights_file) == "Shall I play 01 - Morning Light.mp3?\n"
+
+
+def test_a_request_of_many_pages_is_answered(here: Path, weights_file: Path) -> None:
+    wish = "please show me notes.txt because I really need it "
+    assert "call bob" in asked(wish * 600, here, weights_file)
+
+
 def test_each_of_two_named_reports_is_read(here: Path, weights_file: Path) -> None:
     for month, amount in (("january", 120), ("march", 70)):
         (here / "reports" / f"{month}.csv").write_text(f"heating,{amount}\n")

@@ -111,8 +111,13 @@ def drop_advice(text: str) -> str:
     for said, instead in REWORDED:
         if match := said.fullmatch(text.strip()):
             return re.sub(r"(?<=: )\w+: |(?<=; )\w+: ", "", match.expand(instead))
-    first, *more = re.split(r"(?<=[.!?])\s+(?=[A-Z]|[a-z]+_)", text)
-    return " ".join([first, *(sentence for sentence in more if not ADVICE.search(sentence))])
+    first, *more = re.split(r"(?<=[.!?])(\s+)(?=[A-Z]|[a-z]+_)", text)
+    kept = [
+        f"{space}{sentence}"
+        for space, sentence in zip(more[::2], more[1::2], strict=True)
+        if not ADVICE.search(sentence)
+    ]
+    return "".join([first, *kept])
 
 
 def join_words(text: str) -> str:

@@ -74,10 +74,12 @@ class PartSplitter:
         openings = [(start, start) for start in find_openings(part)]
         for start, end in (*joints, *openings):
             left, right = part[:start].strip(), part[end:].strip()
+            if not (left and right):
+                continue
             leaves = self._is_reason if start < end else self._is_clear_reason
-            if left and right and leaves(left, right, part):
+            if leaves(left, right, part):
                 return self.leave_reasons(right)
-            if left and right and leaves(right, left, part):
+            if leaves(right, left, part):
                 return left
         return part
 

@@ -19,6 +19,7 @@ from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.request_plan import NAMED, RequestPlan
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
+from andy_cli.models.inside.values.words import is_negated
 
 REMEMBERED = 32
 """Plans; later steps of a turn ask for the same one again."""
@@ -44,6 +45,7 @@ class Planner:
     def say(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
         """Say the whole reply."""
         turn, choices = read_turn(messages), constraint.choices
+        turn = replace(turn, request=shorten_request(turn.request))
         if turn.refused:
             return Utterance(ask_again(turn.results[-1], choices))
         confirmed = turn.said.startswith(ASKS) and self._agrees(turn.request)
@@ -66,7 +68,7 @@ class Planner:
         if not turn.request or not choices:
             return []
         asked = [at for at, choice in enumerate(choices) if turn.said in list_questions(choice)]
-        if asked:
+        if asked and not self._is_other_wish(turn.request, asked, choices):
             scores = self._scorer.compare(turn.before, choices)
             best = max(asked, key=scores.commands.__getitem__)
             if scores.talk <= scores.commands[best] + NAMED:
@@ -74,6 +76,11 @@ class Planner:
         plan = self._under(constraint)
         steps = plan.list_steps(turn.request, is_first=not turn.earlier)
         return steps if steps or constraint.free_text else [plan.find_best_step(turn.request)]
+
+    def _is_other_wish(self, text: str, asked: Sequence[int], choices: Sequence[Choice]) -> bool:
+        """Tell whether a text is clearly a wish, and no answer to what those commands asked."""
+        scores = self._scorer.compare(text, choices)
+        return scores.best not in asked and max(scores.commands) > scores.talk + NAMED
 
     def _under(self, constraint: Constraint) -> RequestPlan:
         return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))
@@ -106,7 +113,8 @@ class Planner:
         found = self._filler.fill_by_meaning(choice, step.text, known)
         if found.missing:
             return Utterance(ask_for(found.missing[0].about))
-        if not (confirmed or step.lead >= UNSURE or (choice.harmless and not step.rival)):
+        is_sure = step.lead >= UNSURE and not is_negated(step.text)
+        if not (confirmed or is_sure or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
             return Utterance(f"{ASKS}{action}?")
         command = write_command(choice, found)
@@ -118,7 +126,8 @@ class Planner:
         """Say what was found, and which question beside it is not answered."""
         told = conclude_all(constraint.results, constraint.done)
         left = self._under(constraint).list_unanswered(turn.request)
-        return "\n".join([told, *(small_talk.CANNOT_ANSWER.format(part=part) for part in left)])
+        unanswered = [small_talk.CANNOT_ANSWER.format(part=part) for part in left]
+        return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > SAME
@@ -126,6 +135,17 @@ class Planner:
     def _talk(self, text: str, choices: Sequence[Choice]) -> str:
         scores = self._scorer.compare(text, choices)
         return small_talk.answer_talk(scores.kind, scores.nearness, choices)
+
+
+LONGEST_REQUEST = 600
+"""Characters of a request that is planned: what it costs grows with the square of them."""
+
+
+def shorten_request(text: str) -> str:
+    """Cut a long request behind a word; its beginning says what is wanted."""
+    if len(text) <= LONGEST_REQUEST:
+        return text
+    return text[:LONGEST_REQUEST].rsplit(maxsplit=1)[0]
 
 
 SAME = 0.93

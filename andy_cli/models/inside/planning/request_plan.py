@@ -57,7 +57,16 @@ class RequestPlan:
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
-        return self._lists.fit(steps) if is_first else steps
+        return self._lists.fit(steps) if is_first else [self._read_entry(step) for step in steps]
+
+    def _read_entry(self, step: Step) -> Step:
+        """`And the first one`, behind a list of texts: what nothing of it can be played is read."""
+        choice = self._request.choices[step.at]
+        plays = takes_file(choice) and not choice.harmless
+        if not plays or find_ordinal(step.text) is None:
+            return step
+        is_missing = bool(self._request.fill_by_meaning(step).missing)
+        return self._lists.refer_back(step, lead=1.0) if is_missing else step
 
     def _find_steps(self, text: str) -> list[Step]:
         """Find the command of each part."""

@@ -5,6 +5,7 @@ of an enumeration, and no piece is used twice.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from mimetypes import guess_type
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
@@ -311,8 +312,15 @@ class _Filling:
         names = self._known.names
         for result in reversed(self._known.results):
             if listed := find_files(result, names) if is_file else find_entries(result, key, names):
-                return self._choose_entry(listed, is_list(result))
+                entry = self._choose_entry(listed, is_list(result))
+                return entry if entry is None or self._may_take(entry, is_file) else None
         return None
+
+    def _may_take(self, entry: str, is_file: bool) -> bool:
+        """Tell whether an entry is of the kind that the command takes: no text is played."""
+        if not is_file or self._choice.harmless or self._choice.beyond or not self._choice.examples:
+            return True
+        return not (guess_type(entry)[0] or "").startswith("text/")
 
     def _choose_entry(self, listed: Sequence[ListedEntry], is_ordered: bool) -> str | None:
         at = find_ordinal(self._text)

@@ -44,6 +44,12 @@ INTERROGATIVES = frozenset(
 )
 """Words that a question begins with, in the five languages that are tried."""
 
+NEGATIONS = frozenset(
+    """not don't dont never nicht nie kein keine keinen pas jamais nunca jam\u00e1s non mai
+    nessun nessuna ningun ning\u00fan ninguna""".split()
+)
+"""Words that turn a wish round, in the five languages that are tried."""
+
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 URL = re.compile(r"\b(?:https?|ftp)://[^\s<>\"']+[^\s<>\"'.,;:!?)]|\bwww\.[^\s<>\"']+\w")
@@ -136,6 +142,12 @@ def find_words(text: str) -> list[str]:
     """Find the words of a text, lower case, names of tools taken apart."""
     text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).replace("_", " ")
     return [word.lower() for word in WORD.findall(text)]
+
+
+def is_negated(text: str) -> bool:
+    """Tell whether a wish may ask for the contrary: `don't play that`, `no pongas nada`."""
+    words = find_words(text.replace("\u2019", "'"))
+    return words[:1] == ["no"] or not NEGATIONS.isdisjoint(words)
 
 
 def find_plain_words(text: str) -> list[str]:

@@ -89,16 +89,23 @@ def _search_words(
     None where the pattern is no phrase, or none of its longer words is found.
     """
     phrase = search_request.pattern
-    words = [word.lower() for word in phrase.split()]
-    if len(words) < 2 or not all(word.isalnum() for word in words):
-        return None
     found: list[tuple[int, Outcome]] = []
-    for word in [word for word in words if len(word) >= SHORTEST_WORD][:MOST_WORDS]:
-        search = Search(granted, search_request._replace(pattern=word, phrase=phrase), work)
+    for pattern in _list_telling_words(phrase):
+        search = Search(granted, search_request._replace(pattern=pattern, phrase=phrase), work)
         outcome = search.outcome()
         if search.number:
             found.append((search.number, outcome))
     return min(found, key=lambda counted: counted[0])[1] if found else None
+
+
+def _list_telling_words(phrase: str) -> list[str]:
+    """List the longer words of a phrase; none where it is one word or a regular expression."""
+    words = phrase.lower().split()
+    if len(words) < 2 or not all(word.isalnum() for word in words):
+        return []
+    longer = [word for word in words if len(word) >= SHORTEST_WORD][:MOST_WORDS]
+    # `plumbers` are looked for as `plumber`: a text may have one of them alone.
+    return [word.removesuffix("s") if len(word) > SHORTEST_WORD else word for word in longer]
 
 
 Group = Literal["documents", "unreadable", "too large", "may hold keys", "no text"]
