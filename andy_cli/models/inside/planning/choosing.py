@@ -36,7 +36,9 @@ CLASS_WEIGHT = 0.1
 """Of how much a text belongs to a command by a linear classifier (0 to 1), beside cosines."""
 FEW = 6
 """Phrases of each kind of talk beside commands of which nobody has said how people ask for them."""
-BEYOND = "beyond"
+UNCOMPARED = ("beyond", "reason")
+"""Kinds of talk that commands of others are not compared with: what is beyond andy may be one of
+them, and a reason is left out beside a wish alone."""
 OWN_EXAMPLES = 5
 """Examples whose words count too."""
 DECISIVE = 0.025
@@ -233,7 +235,8 @@ class Scorer:
             if group >= first and len(said := few.setdefault(group, [])) < FEW:
                 said.append(near)
         kinds = dict(zip(profiles.talk, scores[first:], strict=True))
-        few.pop(first + [*kinds].index(BEYOND))
+        for kind in UNCOMPARED:
+            few.pop(first + [*kinds].index(kind))
         best = sorted((near for said in few.values() for near in said), reverse=True)[:3]
         kind = max(kinds, key=kinds.__getitem__)
         commands = weigh_words(text, plain, scores, profiles)

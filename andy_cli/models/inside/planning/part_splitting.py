@@ -52,6 +52,8 @@ class PartSplitter:
             return best > scores.talk and best > nearest - SPLIT
 
         joined = split_wishes(text, is_wish, is_more)
+        if not self._request.has_examples:
+            return [self.leave_reasons(part) for part in joined]
         parts = [part for whole in joined for part in split_unjoined(whole, self._are_clear)]
         return [self.leave_reasons(part) for part in parts]
 
@@ -71,7 +73,9 @@ class PartSplitter:
         nothing.
         """
         joints = [joint.span() for joint, _ in find_joints(part)]
-        openings = [(start, start) for start in find_openings(part)]
+        # How near a wish is to a command that is only described says too little without a joint.
+        is_known = self._request.has_examples
+        openings = [(start, start) for start in find_openings(part) if is_known]
         for start, end in (*joints, *openings):
             left, right = part[:start].strip(), part[end:].strip()
             if not (left and right):
@@ -90,7 +94,7 @@ class PartSplitter:
             return False
         gain = max(alone.commands) - max(whole.commands)
         is_wish = max(whole.commands) > whole.talk - TALK_LEAD
-        is_clear = gain > CLEAR_GAIN and " " in wish
+        is_clear = self._request.has_examples and gain > CLEAR_GAIN and " " in wish
         is_talk = said.talk > max(said.commands) + TALK_LEAD
         return is_talk and (is_clear or (gain > 0 and is_wish))
 

@@ -35,6 +35,11 @@ class PlannedRequest(NamedTuple):
     def names(self) -> tuple[str, ...]:
         return self.constraint.names
 
+    @property
+    def has_examples(self) -> bool:
+        """The commands are andy's own: it is known how people ask for them."""
+        return any(choice.examples for choice in self.choices)
+
     def compare(self, text: str) -> Scores:
         return self.scorer.compare(text, self.choices, self.names)
 

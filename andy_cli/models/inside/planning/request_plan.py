@@ -86,7 +86,12 @@ class RequestPlan:
         `open it`, but to play or to stop clearly, as `it is full stop` does not.
         """
         choice = self._request.choices[step.at]
-        if len(parts) == 1 or choice.harmless or self._mentions.is_named(step.text, choice):
+        if (
+            len(parts) == 1
+            or choice.harmless
+            or not choice.examples
+            or self._mentions.is_named(step.text, choice)
+        ):
             return True
         scores = self._request.compare(step.text)
         return max(scores.commands) > scores.talk + TALK_LEAD
