@@ -31,6 +31,8 @@ Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
 """(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
 
 SHORTLIST = 5
+MOST_KEPT = 500
+"""Texts of which it is kept how near the commands are."""
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
 """Of how much a text belongs to a command by a linear classifier (0 to 1), beside cosines."""
@@ -187,6 +189,7 @@ class Scorer:
     ) -> None:
         self._encoder = encoder
         self._profiles: Profiles | None = None
+        self._compared: dict[tuple[str, Sequence[str]], Scores] = {}
         self._likelihoods = likelihoods
         self._tokens = tokens
 
@@ -194,15 +197,27 @@ class Scorer:
         """Make ready what requests are compared with; the last is kept."""
         if self._profiles is None or self._profiles.choices is not choices:
             self._profiles = Profiles.of(choices)
+            self._compared.clear()
             self._encoder.prepare([text for written in self._profiles.written for text in written])
         return self._profiles
 
     def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
         """Measure how near each command and talk are in meaning, the model not asked.
 
-        `names` are those of the files and folders that are there.
+        `names` are those of the files and folders that are there. A plan compares the same parts
+        again and again, so what was found is kept.
         """
         profiles = self.prepare(choices)
+        key = (text, tuple(names))
+        if key not in self._compared:
+            if len(self._compared) >= MOST_KEPT:
+                self._compared.clear()
+            self._compared[key] = self._compare(text, choices, names, profiles)
+        return self._compared[key]
+
+    def _compare(
+        self, text: str, choices: Sequence[Choice], names: Sequence[str], profiles: Profiles
+    ) -> Scores:
         plain = name_things(text, names)
         near, nearer = map(self._encoder.closeness, (text, plain), profiles.written)
         values: list[list[float]] = [[] for _ in range(len(choices) + len(profiles.talk))]
