@@ -156,6 +156,12 @@ def test_what_may_be_wished_not_to_be_done_is_asked_about(
     assert asked(wish, here, weights_file) == "Shall I play 01 - Morning Light.mp3?\n"
 
 
+def test_a_title_turns_no_wish_round(here: Path, weights_file: Path) -> None:
+    song = here / "Don't Stop Me Now.mp3"
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", song)
+    assert asked("play don't stop me now", here, weights_file).startswith("Started Don't Stop Me")
+
+
 def test_a_request_of_many_pages_is_answered(here: Path, weights_file: Path) -> None:
     wish = "please show me notes.txt because I really need it "
     assert "call bob" in asked(wish * 600, here, weights_file)

@@ -11,7 +11,7 @@ from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, Wire
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning import small_talk
-from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
+from andy_cli.models.inside.planning.choosing import Scorer, find_command_name, name_things
 from andy_cli.models.inside.planning.conclusion import conclude_all
 from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
 from andy_cli.models.inside.planning.list_fitting import holds_list
@@ -113,7 +113,9 @@ class Planner:
         found = self._filler.fill_by_meaning(choice, step.text, known)
         if found.missing:
             return Utterance(ask_for(found.missing[0].about))
-        is_sure = step.lead >= UNSURE and not is_negated(step.text)
+        # A title may be `Don't Stop Me Now`: what something is called turns no wish round.
+        plain = name_things(step.text, constraint.names)
+        is_sure = step.lead >= UNSURE and not is_negated(plain)
         if not (confirmed or is_sure or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
             return Utterance(f"{ASKS}{action}?")
