@@ -6,6 +6,7 @@ from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.library import dialects_by_name
 from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
 from andy_cli.models.inside.planning.choosing import Profiles
+from andy_cli.models.inside.planning.opening import list_openings
 from andy_cli.models.inside.planning.small_talk import YES
 from andy_cli.models.inside.values.templates import find_templates
 from andy_cli.toolbox.collection import load_tool_files
@@ -23,7 +24,8 @@ def list_phrases() -> list[str]:
     written = Profiles.of(choices).written
     found = [find_templates(choice.examples) for choice in choices]
     templates = [text for made in found if made is not None for text in made.texts]
-    return sorted({*YES, *templates, *(text for texts in written for text in texts)})
+    openings = [text for texts in list_openings() for text in texts]
+    return sorted({*YES, *templates, *openings, *(text for texts in written for text in texts)})
 
 
 def encode_phrases(texts: list[str]) -> dict[str, Any]:

@@ -137,6 +137,23 @@ def test_two_wishes_without_a_word_between_them_are_both_carried_out(
     assert answer == "Nothing was playing.\nRead notes.txt, 1 line: call bob\n"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "which file says something about robert? let me read it then",
+        "such die datei wo robert drin steht, dann zeig sie her",
+        "busca robert en mis archivos y ens\u00e9\u00f1amelo",
+        "cherche robert dans mes fichiers et montre-moi tout",
+        "cerca robert nei miei file e poi il testo intero",
+    ],
+)
+def test_what_was_found_is_opened_where_its_name_is_not_known(
+    text: str, here: Path, weights_file: Path
+) -> None:
+    (here / "notes.txt").write_text("call robert\nbuy paint\n")
+    assert "buy paint" in asked(text, here, weights_file)
+
+
 def test_a_question_of_the_users_own_things_is_looked_up_in_the_files(
     here: Path, weights_file: Path
 ) -> None:

@@ -116,11 +116,11 @@ class MeaningEncoder:
         return Classifier(others, groups, mean, usual, weights)
 
     def _find_matrix(self, texts: Sequence[str]) -> Vectors:
-        """Stack the vectors of texts that are compared with again and again; two are kept."""
+        """Stack the vectors of texts that are compared with again and again; a few are kept."""
         matrix = next((made for stacked, made in self._matrices if stacked is texts), None)
         if matrix is None:
             matrix = self._stack(texts)
-            self._matrices = [*self._matrices[-1:], (texts, matrix)]
+            self._matrices = [*self._matrices[-3:], (texts, matrix)]
         return matrix
 
     def _stack(self, texts: Sequence[str]) -> Vectors:

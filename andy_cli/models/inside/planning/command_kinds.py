@@ -13,18 +13,33 @@ def is_lister(choice: Choice) -> bool:
     return choice.harmless and bool(list_parameters(choice)) and not needs_value(choice)
 
 
-def takes_file(choice: Choice) -> bool:
-    """Tell whether it needs one file, and the model is trusted with it."""
+def takes_one(choice: Choice, kind: str) -> bool:
+    """Tell whether it needs one value, of that kind, and the model is trusted with it."""
     needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
-    return not choice.beyond and needed == ["file"]
+    return not choice.beyond and needed == [kind]
+
+
+def takes_file(choice: Choice) -> bool:
+    return takes_one(choice, "file")
 
 
 def reads_one(choice: Choice) -> bool:
     """Tell whether it shows the content of one file or page."""
-    needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
-    return choice.harmless and not choice.beyond and needed in (["file"], ["url"])
+    return choice.harmless and (takes_file(choice) or takes_one(choice, "url"))
 
 
 def reads_file(choice: Choice) -> bool:
     """Tell whether it needs one file, and changes nothing."""
     return choice.harmless and takes_file(choice)
+
+
+def find_entry_kind(choice: Choice) -> str:
+    """Find what kind of entries it lists or searches for: `file` where it looks in a folder, `url`
+    where it looks for words anywhere, else none.
+    """
+    kinds = {parameter.kind for parameter in list_parameters(choice)}
+    if not choice.harmless or choice.beyond or reads_one(choice):
+        return ""
+    if "folder" in kinds:
+        return "file"
+    return "url" if needs_value(choice) else ""

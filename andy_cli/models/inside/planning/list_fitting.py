@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.planning.choosing import DECISIVE, describe_command
+from andy_cli.models.inside.planning.choosing import DECISIVE
 from andy_cli.models.inside.planning.command_kinds import is_lister, needs_value
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
@@ -40,7 +40,9 @@ class ListFitter:
 
     def _fit_step_to_list(self, steps: list[Step], place: int, is_ordered: bool) -> list[Step]:
         pointing = steps[place]
-        near = self._compare_lists(pointing.at)
+        choices = self._request.choices
+        lists = [at for at, choice in enumerate(choices) if at != pointing.at and is_lister(choice)]
+        near = self._request.compare_commands(pointing.at, lists)
         if not near:
             return steps
         best = max(near, key=near.__getitem__)
@@ -61,14 +63,6 @@ class ListFitter:
         needed = {parameter.kind for parameter in list_parameters(choice) if parameter.needed}
         takes_entry = bool(needed & ENTRIES) and not choice.beyond
         return takes_entry and not self._mentions.has_name(step.text, choice)
-
-    def _compare_lists(self, at: int) -> dict[int, float]:
-        """Compare a command with those that list something."""
-        choices = self._request.choices
-        lists = [other for other, choice in enumerate(choices) if other != at and is_lister(choice)]
-        descriptions = [describe_command(choices[other]) for other in lists]
-        near = self._request.encoder.closeness(describe_command(choices[at]), descriptions)
-        return dict(zip(lists, near, strict=True))
 
     def _found_no_list(self, count: int, choice: Choice) -> bool:
         """Tell whether so many commands were carried out, and none found a list for this one."""

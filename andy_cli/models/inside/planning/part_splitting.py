@@ -3,6 +3,7 @@
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import is_name
 from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.splitting import (
     ADVERBS,
@@ -38,6 +39,9 @@ class PartSplitter:
         nearest, likeliest = max(compared.commands), self._request.choices[compared.best]
 
         def is_more(before: str, part: str) -> bool:
+            left = Step(self._request.compare(before).best, before, 1.0)
+            if find_opener(self._request, left, part):
+                return True
             one, other = (self._mentions.find_value(said, likeliest) for said in (before, part))
             return self._mentions.is_value(part, likeliest) and one is not None and one != other
 

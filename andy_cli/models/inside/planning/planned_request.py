@@ -1,10 +1,11 @@
 """One request that is planned: the commands there are, and how near each is to a text."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from andy_cli.messages import Choice, Constraint
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning.choosing import Scorer, Scores
+from andy_cli.models.inside.planning.choosing import Scorer, Scores, describe_command
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 
 
@@ -42,6 +43,12 @@ class PlannedRequest(NamedTuple):
 
     def compare(self, text: str) -> Scores:
         return self.scorer.compare(text, self.choices, self.names)
+
+    def compare_commands(self, at: int, others: Sequence[int]) -> dict[int, float]:
+        """Compare the description of a command with those of others."""
+        descriptions = [describe_command(self.choices[other]) for other in others]
+        near = self.encoder.closeness(describe_command(self.choices[at]), descriptions)
+        return dict(zip(others, near, strict=True))
 
     def fill(self, step: Step) -> Arguments:
         """Fill a command with what was said alone."""

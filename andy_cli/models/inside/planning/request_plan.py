@@ -12,6 +12,7 @@ from andy_cli.models.inside.planning.command_kinds import (
 )
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import LONG_WORD, Mentions, find_called, is_file
+from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.part_splitting import TALK_LEAD, PartSplitter, is_question
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.splitting import ADVERBS, BEGINNING, split_at_joints
@@ -75,6 +76,8 @@ class RequestPlan:
         for place, part in enumerate(parts):
             if steps and self._mentions.is_value(part, self._request.choices[steps[-1].at]):
                 self._add_value(steps, part)
+            elif steps and (opened := find_opener(self._request, steps[-1], part)):
+                steps.append(opened)
             elif (step := self._find_step(part, place > 0)) and self._is_meant(step, parts):
                 self._add_step(steps, self._take_values(step, text), text)
             elif len(parts) > 1:

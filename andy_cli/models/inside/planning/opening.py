@@ -1,0 +1,54 @@
+"""Find what opens an entry of that which a step finds: `find X and show me the whole thing`.
+
+opening.toml has what people say.
+"""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from andy_cli.models.inside.planning.choosing import Phrase, make_phrase, name_things, sum_nearest
+from andy_cli.models.inside.planning.command_kinds import find_entry_kind, reads_one, takes_one
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.values.numbers import find_ordinal
+
+UNNAMED = 0.02
+"""Beside the nearness of a command, of which more phrases are known."""
+
+
+def find_opener(request: PlannedRequest, step: Step, text: str) -> Step | None:
+    """Find the step that shows what the other finds, where the text asks for that and no more."""
+    choices, scores = request.choices, request.compare(text)
+    kind = find_entry_kind(choices[step.at])
+    if not (kind and request.has_examples) or find_ordinal(text) is not None:
+        return None
+    takers = [at for at, choice in enumerate(choices) if takes_one(choice, kind)]
+    others = (score for at, score in enumerate(scores.commands) if not reads_one(choices[at]))
+    if not takers or measure_openings(request, text) + UNNAMED < max(scores.talk, *others):
+        return None
+    near = request.compare_commands(step.at, takers)
+    nearest = max(takers, key=near.__getitem__)
+    is_asked_again = scores.best == step.at
+    return Step(nearest, text, 1.0) if choices[nearest].harmless and not is_asked_again else None
+
+
+def measure_openings(request: PlannedRequest, text: str) -> float:
+    """Measure how near a text is to what is said to see what was found."""
+    plain = name_things(text, request.names)
+    written, named = list_openings()
+    near, nearer = request.encoder.closeness(text, written), request.encoder.closeness(plain, named)
+    return sum_nearest([(one + other) / 2 for one, other in zip(near, nearer, strict=True)])
+
+
+@cache
+def list_openings() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """List the phrases, and the same without the names in them."""
+    phrases = load_openings()
+    return tuple(phrase.text for phrase in phrases), tuple(phrase.plain for phrase in phrases)
+
+
+@cache
+def load_openings() -> tuple[Phrase, ...]:
+    file = Path(__file__).with_name("opening.toml")
+    spoken = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tuple(make_phrase(said) for phrases in spoken.values() for said in phrases)
