@@ -18,18 +18,31 @@ UNNAMED = 0.02
 
 def find_opener(request: PlannedRequest, step: Step, text: str) -> Step | None:
     """Find the step that shows what the other finds, where the text asks for that and no more."""
-    choices, scores = request.choices, request.compare(text)
-    kind = find_entry_kind(choices[step.at])
-    if not (kind and request.has_examples) or find_ordinal(text) is not None:
+    nearest = find_taker(request, step.at)
+    if nearest is None or not request.choices[nearest].harmless or not request.has_examples:
         return None
-    takers = [at for at, choice in enumerate(choices) if takes_one(choice, kind)]
-    others = (score for at, score in enumerate(scores.commands) if not reads_one(choices[at]))
-    if not takers or measure_openings(request, text) + UNNAMED < max(scores.talk, *others):
-        return None
-    near = request.compare_commands(step.at, takers)
-    nearest = max(takers, key=near.__getitem__)
-    is_asked_again = scores.best == step.at
-    return Step(nearest, text, 1.0) if choices[nearest].harmless and not is_asked_again else None
+    is_asked_again = request.compare(text).best == step.at
+    return None if is_asked_again or not asks_to_see(request, text) else Step(nearest, text, 1.0)
+
+
+def find_taker(request: PlannedRequest, finder: int) -> int | None:
+    """Find the command that takes an entry of what another finds: of several the one whose
+    description is nearest.
+    """
+    kind = find_entry_kind(request.choices[finder])
+    takers = [at for at, choice in enumerate(request.choices) if kind and takes_one(choice, kind)]
+    near = request.compare_commands(finder, takers)
+    return max(takers, key=near.__getitem__, default=None)
+
+
+def asks_to_see(request: PlannedRequest, text: str) -> bool:
+    """Tell whether a text asks to see what was found, and is nearer to nothing else."""
+    if find_ordinal(text) is not None:
+        return False  # an entry of a list, which may be played as well
+    scores = request.compare(text)
+    choices = zip(request.choices, scores.commands, strict=True)
+    others = (score for choice, score in choices if not reads_one(choice))
+    return measure_openings(request, text) + UNNAMED >= max(scores.talk, *others)
 
 
 def measure_openings(request: PlannedRequest, text: str) -> float:
