@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.history.history import UNANSWERED
 from andy_cli.agent.history.rendering import (
     ACKNOWLEDGED,
     GO_ON,
@@ -25,6 +26,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect, IdForm
 from andy_cli.compiler.ids import nine_letters
 from andy_cli.discover import discover
+from andy_cli.errors import ModelError
 from andy_cli.messages import CallDelta, Chunk, Message, ToolCall, Wire
 from andy_cli.sessions.log import Log, read
 from tests import history_rules
@@ -167,8 +169,20 @@ def test_a_step_that_was_interrupted_and_the_users_next_words(name: str) -> None
     speak(chat, "do something else")
     assert broken_rules(model.requests[-1].messages, *EVERY_FAMILY) == []
     assert roles_and_texts(model.requests[-1].messages)[-2:] == [
-        ("assistant", ACKNOWLEDGED),
+        ("assistant", UNANSWERED),
         ("user", "do something else"),
+    ]
+
+
+def test_a_request_that_was_stopped_and_the_next_one_are_two() -> None:
+    model = ScriptedModel([ModelError("The line was cut."), "Hello."], tools=True)
+    chat = desk(model)
+    speak(chat, "play a song")
+    speak(chat, "what time is it")
+    assert roles_and_texts(model.requests[-1].messages)[-3:] == [
+        ("user", "play a song"),
+        ("assistant", UNANSWERED),
+        ("user", "what time is it"),
     ]
 
 

@@ -13,6 +13,10 @@ from andy_cli.sessions.log import HINT, Log
 
 REMEMBERED = 100
 """Texts of the user, and as many that came with them, which are known for certain."""
+UNANSWERED = "(no answer)"
+"""Stands behind a request that was stopped or failed: a model that is sent two requests in a row
+takes them for one, and does both.
+"""
 
 
 class History:
@@ -35,6 +39,8 @@ class History:
     def begin_turn(self, user: str, attached: str = "") -> None:
         """Add the user's next message. Where nothing else is said, what is attached to it is what
         the user wants."""
+        if self.messages and (is_from_user(self.messages[-1]) or _is_result(self.messages[-1])):
+            self.add(Message("assistant", UNANSWERED))
         self.user_texts.append(user or attached)
         if user and attached:
             self.attached_texts.append(attached)
