@@ -6,7 +6,7 @@ from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import is_name, name_things
 from andy_cli.models.inside.planning.command_kinds import reads_file, takes_file
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.planning.splitting import ADVERBS
+from andy_cli.models.inside.planning.splitting import ADVERBS, BEGINNING
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
@@ -16,6 +16,8 @@ MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
 HALF = 0.4
 """The part of its letters by which a title, an artist or a file is called."""
+FEW_WORDS = 1
+"""Words beside articles and the like that are what a file is called, and ask for nothing else."""
 LONG_WORD = 4
 """Letters; longer ones may be what a file is called."""
 
@@ -72,8 +74,14 @@ class Mentions:
         """Tell whether the part of a request is nothing but one more value for the command."""
         if is_name(part, self._request.names):
             return True
+        part = BEGINNING.sub("", part, count=1)
         rest = [word for word in find_plain_words(part) if word not in LINKS | ADVERBS]
-        return bool(rest) and self.find_value(" ".join(rest), choice, whole=True) is not None
+        said = " ".join(rest)
+        if not rest or self.find_value(said, choice, whole=True) is not None:
+            return bool(rest)
+        scores = self._request.compare(part)
+        is_wish = len(rest) <= FEW_WORDS and max(scores.commands) > scores.talk
+        return is_wish and reads_file(choice) and self.means_file(said)
 
     def find_value(self, text: str, choice: Choice, whole: bool = False) -> str | None:
         """Find what is said by its name and the command takes; `whole`: and nothing else."""

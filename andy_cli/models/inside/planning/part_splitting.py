@@ -70,7 +70,7 @@ class PartSplitter:
         # A question stands in the middle of a wish as well: `tell me what time it is`.
         least = CLEAR_GAIN if is_question(right) else UNJOINED
         is_clear = near > max(whole.commands) + least and are_meant and one.best != other.best
-        return is_clear and not self._request.fill(Step(one.best, left, 1.0)).missing
+        return is_clear and not self._request.fill_by_meaning(Step(one.best, left, 1.0)).missing
 
     def leave_reasons(self, part: str) -> str:
         """`Stop the music, I am on the phone`: leave what is talk beside the wish, and names

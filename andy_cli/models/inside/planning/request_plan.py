@@ -102,7 +102,7 @@ class RequestPlan:
     def _add_value(self, steps: list[Step], part: str) -> None:
         """Add a call with one more value; the first value is that of the step before."""
         last = steps[-1]
-        if self._request.fill(last).missing:
+        if self._request.fill_by_meaning(last).missing:
             steps[-1] = last._replace(text=f"{last.text}, {part}")
         else:
             steps.append(last._replace(text=part))

@@ -2,7 +2,7 @@
 
 import re
 
-from andy_cli.models.inside.values.words import find_things, find_words
+from andy_cli.models.inside.values.words import find_plain_words, find_things
 
 NUMBER_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -28,22 +28,20 @@ BEHIND_ADVERB = "the|my|la|las|el|los|mi|mis|le|les|ma|mes|il|lo|gli|die|das|den
 ORDINALS = tuple(
     re.compile(rf"\b(?:{row})\b(?! \d|.{{0,3}}lines| (?:{BEHIND_ADVERB})\b)")
     for row in (
-        "first|erste[nrs]?|primer[oa]?|premi(?:er|\u00e8re)|prim[oa]",
-        "second|zweite[nrs]?|segund[oa]|deuxi\u00e8me|seconde|second[oa]",
-        "third|dritte[nrs]?|tercer[oa]?|troisi\u00e8me|terz[oa]",
-        "fourth|vierte[nrs]?|cuart[oa]|quatri\u00e8me|quart[oa]",
-        "fifth|f\u00fcnfte[nrs]?|quint[oa]|cinqui\u00e8me",
-        "sixth|sechste[nrs]?|sext[oa]|sixi\u00e8me|sest[oa]",
-        "seventh|siebte[nrs]?|s\u00e9ptim[oa]|septi\u00e8me|settim[oa]",
-        "eighth|achte[nrs]?|octav[oa]|huiti\u00e8me|ottav[oa]",
-        "ninth|neunte[nrs]?|noven[oa]|neuvi\u00e8me|non[oa]",
-        "tenth|zehnte[nrs]?|d\u00e9cim[oa]|dixi\u00e8me|decim[oa]",
+        "first|erste[nrs]?|primer[oa]?|premi(?:er|ere)|prim[oa]",
+        "second|zweite[nrs]?|segund[oa]|deuxieme|seconde|second[oa]",
+        "third|dritte[nrs]?|tercer[oa]?|troisieme|terz[oa]",
+        "fourth|vierte[nrs]?|cuart[oa]|quatrieme|quart[oa]",
+        "fifth|funfte[nrs]?|quint[oa]|cinquieme",
+        "sixth|sechste[nrs]?|sext[oa]|sixieme|sest[oa]",
+        "seventh|siebte[nrs]?|septim[oa]|septieme|settim[oa]",
+        "eighth|achte[nrs]?|octav[oa]|huitieme|ottav[oa]",
+        "ninth|neunte[nrs]?|noven[oa]|neuvieme|non[oa]",
+        "tenth|zehnte[nrs]?|decim[oa]|dixieme",
     )
 )
-"""From first to tenth, in five languages."""
-LAST = re.compile(
-    r"\b(?:last|latest|final|letzte[nrs]?|\u00faltim[oa]|derni(?:er|\u00e8re)|ultim[oa])\b"
-)
+"""From first to tenth, in five languages, without accents."""
+LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa])\b")
 
 
 DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
@@ -82,11 +80,13 @@ def read_number(word: str) -> int | None:
 
 def find_ordinal(text: str) -> int | None:
     """Find which of several is meant: 0 for the first, -1 for the last."""
-    plain = " ".join(find_words(without_things(text)))
+    plain = " ".join(find_plain_words(without_things(text)))
     said = [place for place, pattern in enumerate(ORDINALS) if pattern.search(plain)]
     if said:
         return said[0]
-    if match := re.search(r"\b(\d+)(?:st|nd|rd|th)\b|\b(?:number|track|song|file) (\d+)\b", plain):
+    if match := re.search(
+        r"\b(\d+)(?:st|nd|rd|th|e|eme|er|ere)\b|\b(?:number|track|song|file) (\d+)\b", plain
+    ):
         return int(match[1] or match[2]) - 1
     if LAST.search(plain):
         return -1
