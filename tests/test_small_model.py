@@ -140,6 +140,20 @@ def test_two_wishes_without_a_word_between_them_are_both_carried_out(
 @pytest.mark.parametrize(
     "text",
     [
+        "before you read my notes show me the shopping list",
+        "lis shopping.txt, apr\u00e8s les notes",
+    ],
+)
+def test_the_order_of_two_wishes_is_the_one_that_was_asked_for(
+    text: str, here: Path, weights_file: Path
+) -> None:
+    answer = asked(text, here, weights_file)
+    assert answer == "Read shopping.txt, 1 line: milk\nRead notes.txt, 1 line: call bob\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "which file says something about robert? let me read it then",
         "such die datei wo robert drin steht, dann zeig sie her",
         "busca robert en mis archivos y ens\u00e9\u00f1amelo",

@@ -9,11 +9,18 @@ from andy_cli.models.inside.planning.splitting import (
     ADVERBS,
     SECOND_COMES_FIRST,
     find_joints,
+    find_marks,
     find_openings,
     split_unjoined,
     split_wishes,
 )
-from andy_cli.models.inside.values.words import INTERROGATIVES, LINKS, find_plain_words, find_words
+from andy_cli.models.inside.values.words import (
+    INTERROGATIVES,
+    LINKS,
+    WORD,
+    find_plain_words,
+    find_words,
+)
 
 TALK_LEAD = 0.01
 """By so much nearer to talk than to any command is a reason that stands behind a wish."""
@@ -23,6 +30,12 @@ CLEAR_GAIN = 0.03
 """By so much nearer to its command is a wish of several words without the reason beside it."""
 UNJOINED = 0.008
 """By so much nearer to their commands than the whole are two wishes with nothing between them."""
+CLEAR_LEAD = 0.02
+"""By so much nearer to a command than to talk are both of two wishes, where one comes `before` the
+other and nothing shows where it ends.
+"""
+CLEAR_CUT = 0.042
+"""Of that and of what the cut gains."""
 SPLIT = 0.05
 """By so much a part may be farther from its command than the whole request from its own."""
 
@@ -58,8 +71,31 @@ class PartSplitter:
         joined = split_wishes(text, is_wish, is_more)
         if not self._request.has_examples:
             return [self.leave_reasons(part) for part in joined]
-        parts = [part for whole in joined for part in split_unjoined(whole, self._are_clear)]
+        parts = [part for whole in joined for part in self._split_unjoined(whole)]
         return [self.leave_reasons(part) for part in parts]
+
+    def _split_unjoined(self, text: str) -> list[str]:
+        parts = split_unjoined(text, self._are_clear)
+        if len(parts) > 1 or not SECOND_COMES_FIRST.match(text):
+            return parts
+        # A reason may stand there as well: `before I forget open my notes`.
+        rest = SECOND_COMES_FIRST.sub("", text, count=1)
+        cuts = [mark.start() for mark in find_marks(WORD, rest)[1:]]
+        clear = {cut: self._measure_cut(rest[:cut].strip(), rest[cut:]) for cut in cuts}
+        best = max(cuts, key=clear.__getitem__, default=0)
+        return [rest[best:], rest[:best].strip()] if cuts and clear[best] > CLEAR_CUT else [text]
+
+    def _measure_cut(self, left: str, right: str) -> float:
+        """Measure how clearly two parts are two wishes: by what they are nearer to their commands
+        than to talk, and than the whole is to its own; 0 where they are not.
+        """
+        one, other, whole = map(self._request.compare, (left, right, f"{left} {right}"))
+        leads = [max(part.commands) - part.talk for part in (one, other)]
+        gain = (max(one.commands) + max(other.commands)) / 2 - max(whole.commands)
+        steps = Step(one.best, left, 1.0), Step(other.best, right, 1.0)
+        values = [self._request.fill_by_meaning(step).values for step in steps]
+        are_two = one.best != other.best or (all(values) and values[0] != values[1])
+        return min(leads) + gain if min(leads) > CLEAR_LEAD and gain > 0 and are_two else 0.0
 
     def _are_clear(self, left: str, right: str) -> bool:
         """Tell whether they are wishes by themselves, and for different commands."""
