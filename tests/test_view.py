@@ -165,7 +165,8 @@ def test_lines_that_a_narrower_terminal_has_broken_are_erased_too() -> None:
     ("markdown", "wanted"),
     [
         ("use <div> and <b>this</b>", "use <div> and <b>this</b>"),
-        ("<div>\nblock\n</div>", "<div> block </div>"),
+        ("<div>\nblock\n</div>", "<div>\nblock\n</div>"),
+        ("Read list.txt:\nmilk\neggs", "Read list.txt:\nmilk\neggs"),
         ("[here](http://evil.example/x)", "here (http://evil.example/x)"),
         ("at :m: and [bold]x[/bold]", "at :m: and [bold]x[/bold]"),
         ("# Title", "Title"),

@@ -8,6 +8,7 @@ from functools import cache
 from typing import ClassVar
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
 from rich.markdown import CodeBlock, Heading, HorizontalRule, Markdown, MarkdownElement
@@ -105,8 +106,17 @@ class MarkdownBlock(Markdown):
     }
 
 
+def keep_line_ends(state: StateCore) -> None:
+    """Let a line end where it does in the text: an address, a poem and a file have their lines."""
+    for token in state.tokens:
+        for child in token.children or ():
+            if child.type == "softbreak":
+                child.type = "hardbreak"
+
+
 # Tags are text here: rich leaves them out, and what a model says may not vanish.
 READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+READER.core.ruler.push("line_ends", keep_line_ends)
 BLOCKS = MarkdownIt("commonmark", {"html": False}).enable("table")
 BLOCKS.disable("inline")
 # A link shows where it leads, as text: a model may not hide an address behind a friendly word.
