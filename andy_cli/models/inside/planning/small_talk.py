@@ -58,7 +58,8 @@ def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
     """Answer talk of the kind that it is nearest to."""
     if nearness < FAR:
         return UNCLEAR.format(able=list_abilities("I", choices))
-    return ANSWERS.get(kind, ABSENT).format(able=describe_abilities(choices))
+    able = describe_abilities(choices) if kind == "abilities" else list_abilities("I", choices)
+    return ANSWERS.get(kind, ABSENT).format(able=able)
 
 
 def describe_abilities(choices: Sequence[Choice]) -> str:
