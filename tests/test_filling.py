@@ -106,6 +106,8 @@ def test_a_number_out_of_range_is_no_value(encoder: Encoder) -> None:
     assert fill(encoder, PLAY, "play a.mp3 at volume 40").values["volume"] == "40"
     assert "volume" not in fill(encoder, PLAY, "play a.mp3 at volume 140").values
     assert "volume" not in fill(encoder, PLAY, "play a.mp3").values
+    # `once` is eleven in Spanish.
+    assert "volume" not in fill(encoder, PLAY, "once you are ready play a.mp3").values
 
 
 def test_what_is_needed_and_was_not_said_is_missing(encoder: Encoder) -> None:

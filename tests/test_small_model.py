@@ -168,6 +168,27 @@ def test_what_was_found_is_opened_where_its_name_is_not_known(
     assert "buy paint" in asked(text, here, weights_file)
 
 
+def test_what_cannot_be_done_of_a_request_is_said_behind_what_was(
+    here: Path, weights_file: Path
+) -> None:
+    read = "Read notes.txt, 1 line: call bob\n"
+    answer = asked("show me my notes and email them to bob", here, weights_file)
+    assert answer == f"{read}I cannot do this: email them to bob.\n"
+    answer = asked("show me notes.txt and delete it", here, weights_file)
+    assert answer.startswith(f"{read}\n")
+    assert "is too small to change files safely" in answer
+    answer = asked("show me notes.txt and play the song by queen", here, weights_file)
+    assert answer == f"{read}\nWhich song?\n"
+
+
+def test_a_failure_does_not_keep_from_what_needs_nothing_of_it(
+    here: Path, weights_file: Path
+) -> None:
+    answer = asked("show me missing.txt and tell me the time", here, weights_file)
+    assert "There is no file missing.txt" in answer
+    assert "Looked up the time" in answer
+
+
 def test_a_question_of_the_users_own_things_is_looked_up_in_the_files(
     here: Path, weights_file: Path
 ) -> None:

@@ -36,6 +36,11 @@ class Turn:
     """The answer to it."""
 
     @property
+    def asked(self) -> str:
+        """The last line of that, which may ask something."""
+        return self.said.rpartition("\n")[2]
+
+    @property
     def refused(self) -> bool:
         """The last result is that an interview got no answer."""
         return bool(self.results) and bool(REFUSAL.fullmatch(self.results[-1].strip()))

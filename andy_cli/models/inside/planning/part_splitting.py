@@ -7,6 +7,7 @@ from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.splitting import (
     ADVERBS,
+    COMES_BEFORE,
     SECOND_COMES_FIRST,
     find_joints,
     find_marks,
@@ -15,11 +16,10 @@ from andy_cli.models.inside.planning.splitting import (
     split_wishes,
 )
 from andy_cli.models.inside.values.words import (
-    INTERROGATIVES,
     LINKS,
     WORD,
     find_plain_words,
-    find_words,
+    is_question,
 )
 
 TALK_LEAD = 0.01
@@ -55,6 +55,8 @@ class PartSplitter:
             left = Step(self._request.compare(before).best, before, 1.0)
             if find_opener(self._request, left, part):
                 return True
+            if self.is_refused(part):
+                return is_wish(before)
             one, other = (self._mentions.find_value(said, likeliest) for said in (before, part))
             return self._mentions.is_value(part, likeliest) and one is not None and one != other
 
@@ -74,16 +76,26 @@ class PartSplitter:
         parts = [part for whole in joined for part in self._split_unjoined(whole)]
         return [self.leave_reasons(part) for part in parts]
 
+    def is_refused(self, part: str) -> bool:
+        """Tell whether it is clearly a wish that cannot be fulfilled."""
+        scores = self._request.compare(part)
+        is_clear = scores.talk > max(scores.commands) + WISH_LEAD
+        return self._request.has_examples and is_clear and small_talk.is_refused(scores.kind)
+
     def _split_unjoined(self, text: str) -> list[str]:
         parts = split_unjoined(text, self._are_clear)
-        if len(parts) > 1 or not SECOND_COMES_FIRST.match(text):
+        beginning = SECOND_COMES_FIRST.match(text) or COMES_BEFORE.match(text)
+        if len(parts) > 1 or beginning is None:
             return parts
         # A reason may stand there as well: `before I forget open my notes`.
-        rest = SECOND_COMES_FIRST.sub("", text, count=1)
+        rest = text[beginning.end() :]
         cuts = [mark.start() for mark in find_marks(WORD, rest)[1:]]
         clear = {cut: self._measure_cut(rest[:cut].strip(), rest[cut:]) for cut in cuts}
         best = max(cuts, key=clear.__getitem__, default=0)
-        return [rest[best:], rest[:best].strip()] if cuts and clear[best] > CLEAR_CUT else [text]
+        if not cuts or clear[best] <= CLEAR_CUT:
+            return [text]
+        first, second = rest[:best].strip(), rest[best:]
+        return [second, first] if SECOND_COMES_FIRST.match(text) else [first, second]
 
     def _measure_cut(self, left: str, right: str) -> float:
         """Measure how clearly two parts are two wishes: by what they are nearer to their commands
@@ -130,7 +142,8 @@ class PartSplitter:
     def _is_reason(self, reason: str, wish: str, part: str) -> bool:
         """Tell whether it is talk, without which the wish is nearer to its command."""
         said, alone, whole = map(self._request.compare, (reason, wish, part))
-        if self._mentions.has_name(reason, self._request.choices[whole.best]):
+        is_named = self._mentions.has_name(reason, self._request.choices[whole.best])
+        if is_named or self.is_refused(reason):
             return False
         gain = max(alone.commands) - max(whole.commands)
         is_wish = max(whole.commands) > whole.talk - TALK_LEAD
@@ -146,8 +159,3 @@ class PartSplitter:
         is_question = whole.kind in small_talk.QUESTIONS
         is_clear = said.kind == "reason" and have_words and is_nearer and not is_question
         return is_clear and self._is_reason(reason, wish, part)
-
-
-def is_question(part: str) -> bool:
-    """Tell whether it begins as a question does; many are typed without a question mark."""
-    return bool({*find_words(part)[:1]} & INTERROGATIVES)

@@ -18,6 +18,7 @@ from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.request_plan import NAMED, RequestPlan
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
 from andy_cli.models.inside.values.words import is_negated
 
@@ -48,13 +49,12 @@ class Planner:
         turn = replace(turn, request=shorten_request(turn.request))
         if turn.refused:
             return Utterance(ask_again(turn.results[-1], choices))
-        confirmed = turn.said.startswith(ASKS) and self._agrees(turn.request)
+        confirmed = turn.asked.startswith(ASKS) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
         steps = self._recall_plan(turn, constraint)
-        done = len(turn.calls)
-        if not turn.failed and done < len(steps):
-            return self._carry_out(steps[done], turn, constraint, confirmed)
+        if step := self._find_next(steps, turn, constraint):
+            return self._carry_out(step, turn, constraint, confirmed)
         if not constraint.results:
             return Utterance(self._talk(turn.request, choices))
         found = any(map(holds_list, constraint.results))
@@ -67,7 +67,7 @@ class Planner:
         choices = constraint.choices
         if not turn.request or not choices:
             return []
-        asked = [at for at, choice in enumerate(choices) if turn.said in list_questions(choice)]
+        asked = [at for at, choice in enumerate(choices) if turn.asked in list_questions(choice)]
         if asked and not self._is_other_wish(turn.request, asked, choices):
             scores = self._scorer.compare(turn.before, choices)
             best = max(asked, key=scores.commands.__getitem__)
@@ -108,27 +108,44 @@ class Planner:
     ) -> Utterance:
         choice = constraint.choices[step.at]
         if choice.beyond:
-            return Utterance(small_talk.describe_limits(self._name, choice, constraint.choices))
+            limits = small_talk.describe_limits(self._name, choice, constraint.choices)
+            return self._end(limits, constraint)
         known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
         found = self._filler.fill_by_meaning(choice, step.text, known)
         if found.missing:
-            return Utterance(ask_for(found.missing[0].about))
+            return self._end(ask_for(found.missing[0].about), constraint)
         # A title may be `Don't Stop Me Now`: what something is called turns no wish round.
         plain = name_things(step.text, constraint.names)
         is_sure = step.lead >= UNSURE and not is_negated(plain)
         if not (confirmed or is_sure or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
-            return Utterance(f"{ASKS}{action}?")
+            return self._end(f"{ASKS}{action}?", constraint)
         command = write_command(choice, found)
         if command in turn.calls:
             return Utterance(self._conclude(turn, constraint))  # both parts meant it
         return Utterance(command, is_command=True)
 
+    def _find_next(self, steps: Sequence[Step], turn: Turn, constraint: Constraint) -> Step | None:
+        """Find the step to do; none where the last one failed and it needs what that found."""
+        if len(turn.calls) >= len(steps):
+            return None
+        step = steps[len(turn.calls)]
+        choice, known = constraint.choices[step.at], Known((), constraint.names)
+        is_missing = bool(self._filler.fill(choice, step.text, known).missing)
+        needs_found = is_missing or find_ordinal(step.text) is not None
+        return None if turn.failed and needs_found else step
+
+    def _end(self, text: str, constraint: Constraint) -> Utterance:
+        """Say the text behind what was found so far."""
+        if not constraint.results:
+            return Utterance(text)
+        told = conclude_all(constraint.results, constraint.done)
+        return Utterance(f"{told}\n\n{text}")
+
     def _conclude(self, turn: Turn, constraint: Constraint) -> str:
         """Say what was found, and which question beside it is not answered."""
         told = conclude_all(constraint.results, constraint.done)
-        left = self._under(constraint).list_unanswered(turn.request)
-        unanswered = [small_talk.CANNOT_ANSWER.format(part=part) for part in left]
+        unanswered = self._under(constraint).list_unanswered(turn.request)
         return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
 
     def _agrees(self, text: str) -> bool:

@@ -13,13 +13,14 @@ from andy_cli.models.inside.planning.command_kinds import (
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import LONG_WORD, Mentions, find_called, is_file
 from andy_cli.models.inside.planning.opening import find_opener
-from andy_cli.models.inside.planning.part_splitting import TALK_LEAD, PartSplitter, is_question
+from andy_cli.models.inside.planning.part_splitting import TALK_LEAD, PartSplitter
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.splitting import ADVERBS, BEGINNING, split_at_joints
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
+from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.words import find_plain_words, find_things
+from andy_cli.models.inside.values.words import find_plain_words, find_things, is_question
 
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
@@ -79,10 +80,26 @@ class RequestPlan:
             elif steps and (opened := find_opener(self._request, steps[-1], part)):
                 steps.append(opened)
             elif (step := self._find_step(part, place > 0)) and self._is_meant(step, parts):
+                step = self._borrow_value(steps, step)
                 self._add_step(steps, self._take_values(step, text), text)
             elif len(parts) > 1:
                 steps += self._read_what_is_meant(part)
         return steps
+
+    def _borrow_value(self, steps: list[Step], step: Step) -> Step:
+        """`The one by Queen, then play it`: take the value of a part whose command takes none."""
+        choices = self._request.choices
+        if (
+            not steps
+            or list_parameters(choices[steps[-1].at])
+            or not self._request.fill(step).missing
+        ):
+            return step
+        before = steps[-1]
+        if not self._mentions.names_part(before.text, choices[step.at]):
+            return step
+        steps.pop()
+        return step._replace(text=f"{before.text} {step.text}")
 
     def _is_meant(self, step: Step, parts: Sequence[str]) -> bool:
         """Tell whether one of several parts asks for what it may: to see something by few words, as
@@ -148,19 +165,23 @@ class RequestPlan:
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
 
     def list_unanswered(self, text: str) -> list[str]:
-        """List the parts that ask for what cannot be known, where others are carried out."""
+        """List sentences on the parts that cannot be answered or done, where others are."""
         parts = self._splitter.split(text)
-        return [
-            part.rstrip("?!. ")
-            for part in parts
-            if len(parts) > 1
-            and is_question(part)
-            and not (self._find_step(part, follows=True) or self._read_what_is_meant(part))
-        ]
+        return [told for part in parts if len(parts) > 1 and (told := self._describe_left(part))]
+
+    def _describe_left(self, part: str) -> str:
+        """Say that a part cannot be answered or done; nothing where it is, or asks for nothing."""
+        if self._find_step(part, follows=True) or self._read_what_is_meant(part):
+            return ""
+        said = part.rstrip("?!. ")
+        if self._splitter.is_refused(part):
+            return small_talk.CANNOT_DO.format(part=said)
+        return small_talk.CANNOT_ANSWER.format(part=said) if is_question(part) else ""
 
     def _find_whole(self, text: str) -> list[Step]:
         step = self._find_step(text, follows=False)
-        asked = self._splitter.leave_reasons(text)
+        questions = list(filter(is_question, self._splitter.split(text)))
+        asked = questions[0] if len(questions) == 1 else self._splitter.leave_reasons(text)
         return [step] if step else self._read_what_is_meant(text) or self._look_up(asked)
 
     def _look_up(self, text: str) -> list[Step]:

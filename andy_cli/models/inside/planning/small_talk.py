@@ -16,6 +16,8 @@ UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
 CANNOT_ANSWER = "I am a very small model and cannot answer: {part}?"
 """Of a question beside what was carried out."""
+CANNOT_DO = "I cannot do this: {part}."
+"""Of a wish beside that."""
 QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 FAR = 0.83
@@ -38,6 +40,11 @@ ANSWERS: Mapping[str, str] = {
     "beyond": "I cannot do that. {able}",
 }
 """Kind of talk -> what is answered."""
+
+
+def is_refused(kind: str) -> bool:
+    """Tell whether talk of the kind is a wish for what no tool does, or none that can be used."""
+    return kind == "beyond" or kind not in ANSWERS
 
 
 @cache

@@ -25,7 +25,7 @@ MEANWHILE = (
 TOO = r"despu[e\u00e9]s|apr[e\u00e8]s"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
-    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}))?|{THEN}|{MEANWHILE}),?\s+"
+    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}|{MEANWHILE}))?|{THEN}|{MEANWHILE}),?\s+"
     rf"|\s*[;,.]\s+|{SIGN}\s+",
     re.I,
 )
@@ -37,6 +37,12 @@ SECOND_COMES_FIRST = re.compile(
     r"(?:before|bevor|ehe|antes de|avant de|prima di)\s+|avant d'", re.I
 )
 """The beginning of a request of whose two wishes the second one comes first."""
+COMES_BEFORE = re.compile(
+    r"(?:(?:once|when|after|as soon as) you(?: have|'ve|ve)?|sobald|nachdem|wenn du|en cuanto"
+    r"|una vez que|d\u00e8s que|une fois que|quand tu(?: as)?|appena|una volta che|dopo che)\s+",
+    re.I,
+)
+"""The beginning of a request of whose two wishes the first one is to be done before the second."""
 COMES_FIRST = re.compile(
     r"(?:before that|before|first|vorher|zuvor|zuerst|antes|primero|avant|d'abord|prima),?\s+", re.I
 )

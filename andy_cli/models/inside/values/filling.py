@@ -223,9 +223,11 @@ class _Filling:
         if not fits or not (parameter.needed or is_only):
             return None
         span = fits[0] if is_only else self._find_nearest_number(parameter, fits)
-        if not parameter.needed and self._picker.find_gain(span) <= 0:
-            return None
-        return self._picker.take(span)
+        return self._picker.take(span) if parameter.needed or self._is_number(span) else None
+
+    def _is_number(self, span: Span) -> bool:
+        """Tell whether it may be one beside which nothing says so: `once` is eleven in Spanish."""
+        return self._text[span.end - 1].isdigit() and self._picker.find_gain(span) > 0
 
     def _find_named_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span | None:
         """Find the number beside which stands what is asked for: `volume 30`."""

@@ -38,9 +38,9 @@ INTERROGATIVES = frozenset(
     """what what's whats which who who's whos whose where where's when how why
     was welche welcher welches wer wo wann wie warum wieviel
     qu\u00e9 que cu\u00e1l cual qui\u00e9n quien d\u00f3nde donde cu\u00e1ndo cuando c\u00f3mo como
-    cu\u00e1nto cuantos
+    cu\u00e1nto cuanto cu\u00e1nta cuanta cu\u00e1ntos cuantos cu\u00e1ntas cuantas
     quoi quel quelle quels quelles qui o\u00f9 quand comment combien pourquoi
-    cosa quale quali chi dove quando come quanto quanti perch\u00e9""".split()
+    cosa quale quali chi dove quando come quanto quanta quanti quante perch\u00e9""".split()
 )
 """Words that a question begins with, in the five languages that are tried."""
 
@@ -142,6 +142,11 @@ def find_words(text: str) -> list[str]:
     """Find the words of a text, lower case, names of tools taken apart."""
     text = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).replace("_", " ")
     return [word.lower() for word in WORD.findall(text)]
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a text begins as a question does; many are typed without a question mark."""
+    return bool({*find_words(text)[:1]} & INTERROGATIVES)
 
 
 def is_negated(text: str) -> bool:
