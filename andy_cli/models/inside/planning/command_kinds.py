@@ -9,8 +9,11 @@ def needs_value(choice: Choice) -> bool:
 
 
 def is_lister(choice: Choice) -> bool:
-    """Tell whether it looks at something that need not be named."""
-    return choice.harmless and bool(list_parameters(choice)) and not needs_value(choice)
+    """Tell whether it looks at something that need not be named; it lists nothing where all that it
+    may look at is known, as the time of places is.
+    """
+    is_list = bool(list_parameters(choice)) and not choice.members
+    return choice.harmless and is_list and not needs_value(choice)
 
 
 def takes_one(choice: Choice, kind: str) -> bool:

@@ -16,7 +16,7 @@ MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
 HALF = 0.4
 """The part of its letters by which a title, an artist or a file is called."""
-FEW_WORDS = 1
+FEW_WORDS = 2
 """Words beside articles and the like that are what a file is called, and ask for nothing else."""
 LONG_WORD = 4
 """Letters; longer ones may be what a file is called."""

@@ -84,7 +84,15 @@ class RequestPlan:
                 self._add_step(steps, self._take_values(step, text), text)
             elif len(parts) > 1:
                 steps += self._read_what_is_meant(part)
-        return steps
+        return [self._fill_from_beside(step, text) for step in steps] if len(steps) == 1 else steps
+
+    def _fill_from_beside(self, step: Step, text: str) -> Step:
+        """`Are the trains running? Check online`: take what the only command lacks from the whole
+        request.
+        """
+        whole = step._replace(text=text)
+        is_missing = self._request.fill_by_meaning(step).missing
+        return whole if is_missing and not self._request.fill_by_meaning(whole).missing else step
 
     def _borrow_value(self, steps: list[Step], step: Step) -> Step:
         """`The one by Queen, then play it`: take the value of a part whose command takes none."""
