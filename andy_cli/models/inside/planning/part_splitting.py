@@ -156,6 +156,9 @@ class PartSplitter:
         said, alone, whole = map(self._request.compare, (reason, wish, part))
         is_nearer = max(alone.commands) > max(whole.commands) + CLEAR_GAIN
         have_words = " " in reason and " " in wish
+        may_be_meant = max(whole.commands) > whole.talk - TALK_LEAD
+        if not (self._request.choices[alone.best].harmless or may_be_meant):
+            return False
         is_question = whole.kind in small_talk.QUESTIONS
         is_clear = said.kind == "reason" and have_words and is_nearer and not is_question
         return is_clear and self._is_reason(reason, wish, part)

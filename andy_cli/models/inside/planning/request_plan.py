@@ -56,6 +56,8 @@ class RequestPlan:
         `is_first`: nothing was found in the turns before, that it could point at.
         """
         steps = self._find_steps(text) or self._find_whole(text)
+        if len(steps) == 1:
+            steps = [self._fill_from_beside(steps[0], text)]
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
@@ -84,7 +86,7 @@ class RequestPlan:
                 self._add_step(steps, self._take_values(step, text), text)
             elif len(parts) > 1:
                 steps += self._read_what_is_meant(part)
-        return [self._fill_from_beside(step, text) for step in steps] if len(steps) == 1 else steps
+        return steps
 
     def _fill_from_beside(self, step: Step, text: str) -> Step:
         """`Are the trains running? Check online`: take what the only command lacks from the whole
