@@ -217,25 +217,27 @@ def andy(
     if version:
         sys.stdout.write(f"andy {__version__}\n")
     elif context.invoked_subcommand is None:
-        chat("", **given)
+        chat(None, **given)
 
 
 @app.command()
 @takes(*SHARED_OPTIONS)
 def chat(
-    prompt: Annotated[str, typer.Argument(help="the first message")] = "",
+    prompt: Annotated[list[str] | None, typer.Argument(help="the first message")] = None,
     **given: object,
 ) -> None:
     """Chat with a model that can use tools (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start_chat
 
-    raise typer.Exit(start_chat(make_options(given).in_their_folder(), prompt))
+    raise typer.Exit(start_chat(make_options(given).in_their_folder(), " ".join(prompt or ())))
 
 
 @app.command()
 @takes(*RUN_OPTIONS, *SHARED_OPTIONS)
 def run(
-    task: Annotated[str, typer.Argument(help="what to do; - or nothing reads it from stdin")] = "",
+    task: Annotated[
+        list[str] | None, typer.Argument(help="what to do; - or nothing reads it from stdin")
+    ] = None,
     **given: object,
 ) -> None:
     """Carry out one task: the answer on stdout, everything else on stderr."""
@@ -257,7 +259,7 @@ def run(
     raise typer.Exit(
         front.run_task(
             front.RunTask(
-                str(given["prompt"]) or task,
+                str(given["prompt"]) or " ".join(task or ()),
                 format,
                 quiet=bool(given["quiet"]),
                 strict=bool(given["strict"]),

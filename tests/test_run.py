@@ -32,6 +32,12 @@ def test_the_answer_alone_is_on_stdout(tmp_path: Path) -> None:
         assert run(server, tmp_path, "hi") == Done(0, "Hello\n", "")
 
 
+def test_a_task_needs_no_quotes(tmp_path: Path) -> None:
+    with ModelServer(HELLO) as server:
+        assert run(server, tmp_path, "say", "hello", "to", "me").out == "Hello\n"
+        assert server.requests[0].body["messages"][-1]["content"] == "say hello to me"
+
+
 def test_a_tool_call_is_carried_out_and_told_in_human_words(tmp_path: Path) -> None:
     script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("Three songs.")]
     with ModelServer(script) as server:
