@@ -159,6 +159,12 @@ def test_a_file_may_be_an_entry_of_what_was_listed(
     assert fill(encoder, PLAY, said, Known((result,))).values["file"] == file
 
 
+def test_what_is_played_is_of_the_newest_list_with_something_to_play(encoder: Encoder) -> None:
+    own = PLAY._replace(examples=("play [volare]",), harmless=False)
+    known = Known((SONGS, '[{"file": "milk.txt", "text": "milk"}]'))
+    assert fill(encoder, own, "play the last one", known).values["file"] == "coda.mp3"
+
+
 @pytest.mark.parametrize(
     ("said", "results", "file"),
     [

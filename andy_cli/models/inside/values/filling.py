@@ -313,7 +313,8 @@ class _Filling:
         """Find an entry of the newest list, or list of files, that is pointed at or named in it."""
         names = self._known.names
         for result in reversed(self._known.results):
-            if listed := find_files(result, names) if is_file else find_entries(result, key, names):
+            listed = find_files(result, names) if is_file else find_entries(result, key, names)
+            if any(self._may_take(entry.name, is_file) for entry in listed):
                 entry = self._choose_entry(listed, is_list(result))
                 return entry if entry is None or self._may_take(entry, is_file) else None
         return None
