@@ -189,6 +189,14 @@ def test_a_failure_does_not_keep_from_what_needs_nothing_of_it(
     assert "Looked up the time" in answer
 
 
+def test_what_was_refused_is_not_gone_on_from(here: Path, weights_file: Path) -> None:
+    rule = ("--deny", "read_file(notes.txt)", "--model", f"local:{weights_file}")
+    text = "show me notes.txt and then shopping.txt"
+    done = andy("run", "--no-session", *rule, text, home=here.parent, cwd=here)
+    assert "forbids it" in done.out
+    assert "milk" not in done.out
+
+
 def test_a_question_of_the_users_own_things_is_looked_up_in_the_files(
     here: Path, weights_file: Path
 ) -> None:

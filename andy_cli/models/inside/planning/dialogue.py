@@ -16,6 +16,8 @@ FAILURE = re.compile(
 )
 
 
+NOT_ALLOWED = "This was not allowed"
+"""The beginning of what the model is told of a call that the user or a rule refused."""
 REFUSAL = re.compile(r"cannot (\S+) without (\w+)", re.I)
 """The end of an interview that got no answer."""
 
@@ -44,6 +46,11 @@ class Turn:
     def refused(self) -> bool:
         """The last result is that an interview got no answer."""
         return bool(self.results) and bool(REFUSAL.fullmatch(self.results[-1].strip()))
+
+    @property
+    def not_allowed(self) -> bool:
+        """The user or a rule refused the last call."""
+        return bool(self.results) and self.results[-1].startswith(NOT_ALLOWED)
 
     @property
     def failed(self) -> bool:

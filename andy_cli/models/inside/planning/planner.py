@@ -126,8 +126,10 @@ class Planner:
         return Utterance(command, is_command=True)
 
     def _find_next(self, steps: Sequence[Step], turn: Turn, constraint: Constraint) -> Step | None:
-        """Find the step to do; none where the last one failed and it needs what that found."""
-        if len(turn.calls) >= len(steps):
+        """Find the step to do; none where the last one was refused, or failed and it needs what
+        that found.
+        """
+        if turn.not_allowed or len(turn.calls) >= len(steps):
             return None
         step = steps[len(turn.calls)]
         choice, known = constraint.choices[step.at], Known((), constraint.names)
