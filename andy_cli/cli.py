@@ -217,19 +217,19 @@ def andy(
     if version:
         sys.stdout.write(f"andy {__version__}\n")
     elif context.invoked_subcommand is None:
-        chat(None, **given)
+        chat("", **given)
 
 
 @app.command()
 @takes(*SHARED_OPTIONS)
 def chat(
-    prompt: Annotated[list[str] | None, typer.Argument(help="the first message")] = None,
+    prompt: Annotated[str, typer.Argument(help="the first message")] = "",
     **given: object,
 ) -> None:
     """Chat with a model that can use tools (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start_chat
 
-    raise typer.Exit(start_chat(make_options(given).in_their_folder(), " ".join(prompt or ())))
+    raise typer.Exit(start_chat(make_options(given).in_their_folder(), prompt))
 
 
 @app.command()

@@ -330,7 +330,7 @@ def test_a_session_has_one_writer_and_the_second_is_told_who_it_is(home: Path, h
     with ModelServer([streamed("Again.")]) as server:
         done = run(server, "-c", "me too", home=home, cwd=here)
         assert (done.code, done.out) == (0, "Again.\n")
-        assert texts(server) == ["hello", "Hi.", "and now?\n\nme too"]
+        assert texts(server) == ["hello", "Hi.", "and now?", "(no answer)", "me too"]
 
 
 @pytest.mark.slow

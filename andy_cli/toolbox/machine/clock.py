@@ -51,10 +51,12 @@ def find_zone(name: str) -> tzinfo:
         )
     if name.lower() in zones_by_folded_name:
         return ZoneInfo(zones_by_folded_name[name.lower()])
-    zones_of_place = _list_places(name, zones_by_folded_name)
-    if len(zones_of_place) != 1:
-        raise _explain_missing(name, sorted(zones_of_place), zones_by_folded_name)
-    return ZoneInfo(zones_of_place[0])
+    names_of_place = sorted(_list_places(name, zones_by_folded_name))
+    zones = [ZoneInfo(zone_name) for zone_name in names_of_place]
+    # Buenos Aires has two names: where it is the same time, either will do.
+    if len({datetime.now(zone).utcoffset() for zone in zones}) != 1:
+        raise _explain_missing(name, names_of_place, zones_by_folded_name)
+    return zones[0]
 
 
 def _list_places(name: str, zones: Mapping[str, str]) -> list[str]:

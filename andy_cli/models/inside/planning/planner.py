@@ -57,9 +57,10 @@ class Planner:
             return self._carry_out(step, turn, constraint, confirmed)
         if not constraint.results:
             return Utterance(self._talk(turn.request, choices))
-        found = any(map(holds_list, constraint.results))
-        if steps and steps[0].is_lookup and not found:
-            return Utterance(small_talk.CANNOT_KNOW)
+        if steps and steps[0].is_lookup:
+            found = any(map(holds_list, constraint.results))
+            told = conclude_all(constraint.results, constraint.done)
+            return Utterance(told if found else small_talk.CANNOT_KNOW)
         return Utterance(self._conclude(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> list[Step]:

@@ -192,7 +192,11 @@ class RequestPlan:
         step = self._find_step(text, follows=False)
         questions = list(filter(is_question, self._splitter.split(text)))
         asked = questions[0] if len(questions) == 1 else self._splitter.leave_reasons(text)
-        return [step] if step else self._read_what_is_meant(text) or self._look_up(asked)
+        if step:
+            return [step]
+        reading = self._read_what_is_meant(text)
+        is_clear = reading and not self._request.fill_by_meaning(reading[0]).missing
+        return reading if is_clear else self._look_up(asked) or reading
 
     def _look_up(self, text: str) -> list[Step]:
         """`What colour did I want for the fence?`: search the user's files for what is asked."""
