@@ -148,7 +148,8 @@ class Planner:
     def _conclude(self, turn: Turn, constraint: Constraint) -> str:
         """Say what was found, and which question beside it is not answered."""
         told = conclude_all(constraint.results, constraint.done)
-        unanswered = self._under(constraint).list_unanswered(turn.request)
+        steps = self._recall_plan(turn, constraint)
+        unanswered = self._under(constraint).list_unanswered(turn.request, steps)
         return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
 
     def _agrees(self, text: str) -> bool:

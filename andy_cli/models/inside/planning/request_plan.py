@@ -174,10 +174,11 @@ class RequestPlan:
         named = {find_called(piece, files): piece for piece in pieces}
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
 
-    def list_unanswered(self, text: str) -> list[str]:
-        """List sentences on the parts that cannot be answered or done, where others are."""
+    def list_unanswered(self, text: str, steps: Sequence[Step]) -> list[str]:
+        """List sentences on the parts that cannot be answered or done, where the steps were."""
         parts = self._splitter.split(text)
-        return [told for part in parts if len(parts) > 1 and (told := self._describe_left(part))]
+        left = [part for part in parts if not any(part in step.text for step in steps)]
+        return [told for part in left if len(parts) > 1 and (told := self._describe_left(part))]
 
     def _describe_left(self, part: str) -> str:
         """Say that a part cannot be answered or done; nothing where it is, or asks for nothing."""
