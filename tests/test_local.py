@@ -15,10 +15,10 @@ from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint
 from andy_cli.models.inside.local import LocalClient, fit_messages
 from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.planning.cutting import list_ways
 from andy_cli.models.inside.planning.dialogue import read_turn
 from andy_cli.models.inside.planning.planner import ask_for
 from andy_cli.models.inside.planning.small_talk import CANNOT_KNOW
-from andy_cli.models.inside.planning.splitting import split_unjoined, split_wishes
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 
@@ -285,54 +285,42 @@ def test_a_choice_is_one_piece_with_a_finish(client: LocalClient) -> None:
     assert got[-1].usage is not None
 
 
+def list_parts(text: str) -> list[tuple[str, ...]]:
+    return [way.parts for way in list_ways(text)]
+
+
 def test_quotations_are_never_cut_into_clauses() -> None:
-    whole = "save 'buy milk and play football' to notes.txt"
-    assert split_wishes(whole, lambda part: True) == [whole]
+    for whole in ("save 'buy milk and play football' to notes.txt", "say hello world"):
+        assert list_parts(whole) == [(whole,)]
 
 
-def test_a_request_is_cut_where_both_sides_are_wishes() -> None:
-    assert split_wishes(CLAUSE, lambda part: True) == [
-        "look at files in tests/music",
-        "play the first one",
-    ]
-    wishes = ("search the web", "lies a.txt", "sag die Zeit")
-
-    def is_wish(part: str) -> bool:
-        return part.startswith(wishes)
-
-    web = "search the web for cats and dogs"
-    assert split_wishes(web, is_wish) == [web]
-    both = "lies a.txt und dann sag die Zeit"
-    assert split_wishes(both, is_wish) == ["lies a.txt", "sag die Zeit"]
-    assert split_wishes("spiel dann den letzten", lambda part: True) == ["spiel dann den letzten"]
-    first = ["show me my notes", "you put Volare on"]
-    assert split_wishes("before you put Volare on, show me my notes", lambda part: True) == first
-    swapped = split_wishes("zeig die Notizen aber vorher pausier das Lied", lambda part: True)
-    assert swapped == ["pausier das Lied", "zeig die Notizen"]
-    assert split_wishes("Play Mr. Blue & stop. What is left?", lambda part: False) == [
-        "Play Mr. Blue & stop.",
-        "What is left?",
-    ]
-    assert split_wishes("stop and play blue", lambda part: True) == ["stop", "play blue"]
-    while_ = "put some music on while you open notes.txt"
-    parts = ["put some music on", "you open notes.txt"]
-    assert split_wishes(while_, lambda part: True) == parts
+def test_a_request_may_be_cut_at_joints_sentences_and_where_a_wish_may_begin() -> None:
+    assert ("look at files in tests/music", "play the first one") in list_parts(CLAUSE)
+    assert ("lies a.txt", "sag die Zeit") in list_parts("lies a.txt und dann sag die Zeit")
+    assert ("stop", "play blue") in list_parts("stop and play blue")
+    while_ = list_parts("put some music on while you open notes.txt")
+    assert ("put some music on", "you open notes.txt") in while_
+    sentences = list_parts("Play Mr. Blue & stop. What is left?")
+    assert ("Play Mr. Blue & stop.", "What is left?") in sentences
+    assert ("Play Mr. Blue", "stop.", "What is left?") in sentences
+    unjoined = list_parts("kill the noise open notes.txt")
+    assert unjoined == [("kill the noise open notes.txt",), ("kill the noise", "open notes.txt")]
+    assert list_parts("spiel dann den letzten") == [("spiel dann den letzten",)]
 
 
-def test_two_wishes_with_nothing_between_them_are_cut_where_a_wish_may_begin() -> None:
-    whole = "kill the noise open notes.txt"
-    wishes = [("kill the noise", "open notes.txt"), ("before you kill the noise", "open notes.txt")]
+def test_what_is_wanted_before_another_part_comes_before_it() -> None:
+    first = ("show me my notes", "you put Volare on")
+    assert first in list_parts("before you put Volare on, show me my notes")
+    assert first in list_parts("before you put Volare on show me my notes")
+    swapped = list_parts("zeig die Notizen aber vorher pausier das Lied")
+    assert ("pausier das Lied", "zeig die Notizen") in swapped
+    once = list_parts("once you've read it out, stop")
+    assert ("read it out", "stop") in once
 
-    def are_wishes(left: str, right: str) -> bool:
-        return (left, right) in wishes
 
-    assert split_unjoined(whole, are_wishes) == ["kill the noise", "open notes.txt"]
-    swapped = ["open notes.txt", "you kill the noise"]
-    assert split_unjoined(f"before you {whole}", are_wishes) == swapped
-    assert split_unjoined(whole, lambda left, right: False) == [whole]
-    # No word that phrases begin with, and none of a quotation.
-    for kept in ("say hello world", "search 'buy milk open door' here"):
-        assert split_unjoined(kept, lambda left, right: True) == [kept]
+def test_a_request_of_many_sentences_has_few_ways_to_be_cut() -> None:
+    many = "play blue, and stop. " * 8
+    assert len(list_parts(many)) < 200
 
 
 def test_a_turn_is_read_back_from_its_messages() -> None:

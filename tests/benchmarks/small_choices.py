@@ -79,7 +79,8 @@ def planned(encoder: Encoder, engine: Engine | None) -> Choose:
     planner = Planner("small", encoder, scorer, filler)
 
     def choose(request: Request) -> Chosen:
-        steps = planner.plan(Turn(request.text), Constraint(request.choices, free_text=True))
+        constraint = Constraint(request.choices, free_text=True)
+        steps = planner.plan(Turn(request.text), constraint).steps
         if not steps:
             return Chosen(None, {})
         choice = request.choices[steps[0].at]

@@ -104,6 +104,14 @@ class Engine:
         """The tokens of a piece of text, nothing added."""
         return tuple(self._post("/tokenize", {"content": text, "add_special": False})["tokens"])
 
+    def _whole_tokens(self, text: str) -> list[int]:
+        """The tokens of a text without those that are some bytes of a character, as of an emoji:
+        the library cannot force these.
+        """
+        asked = {"content": text, "add_special": False, "with_pieces": True}
+        found = self._post("/tokenize", asked)["tokens"]
+        return [token["id"] for token in found if isinstance(token["piece"], str)]
+
     def likelihoods(self, prompts: Sequence[str], text: str) -> list[float]:
         """For each prompt, how likely the model was to go on with just this text (natural log).
 
@@ -111,7 +119,9 @@ class Engine:
         before the grammar forced it. All prompts go as one request: together they take half the
         time, and in the same order they give the same figures.
         """
-        tokens = self.tokens(text)
+        tokens = self._whole_tokens(text)
+        if not tokens:
+            return [0.0] * len(prompts)
         body = {
             "prompt": list(prompts),
             "n_predict": len(tokens),

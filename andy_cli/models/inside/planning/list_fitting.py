@@ -5,8 +5,14 @@ from itertools import pairwise
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import DECISIVE
-from andy_cli.models.inside.planning.command_kinds import is_lister, needs_value
+from andy_cli.models.inside.planning.command_kinds import (
+    find_entry_kind,
+    is_lister,
+    needs_value,
+    takes_one,
+)
 from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.opening import find_taker
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import find_entries, find_files, is_list, is_text
 from andy_cli.models.inside.values.numbers import find_ordinal
@@ -56,7 +62,15 @@ class ListFitter:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
         if near[before.at] < near[best] - UNLIKE:
             pointing = self.refer_back(pointing)
+        pointing = self._take_from(before, pointing)
         return [*steps[:place], pointing, *steps[place + 1 :]]
+
+    def _take_from(self, before: Step, step: Step) -> Step:
+        """Let a step take an entry of what the one before lists: a folder holds no address."""
+        kind = find_entry_kind(self._request.choices[before.at])
+        taker = find_taker(self._request, before.at)
+        takes_it = takes_one(self._request.choices[step.at], kind)
+        return step if taker is None or takes_it else step._replace(at=taker)
 
     def _points_at_entry(self, step: Step) -> bool:
         choice = self._request.choices[step.at]

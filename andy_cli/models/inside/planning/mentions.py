@@ -5,12 +5,18 @@ from collections.abc import Sequence
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import is_name, name_things
 from andy_cli.models.inside.planning.command_kinds import reads_file, takes_file
+from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.planning.splitting import ADVERBS, BEGINNING
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.words import LINKS, find_plain_words, find_things, find_words
+from andy_cli.models.inside.values.words import (
+    LINKS,
+    WORD,
+    find_plain_words,
+    find_things,
+    find_words,
+)
 
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
@@ -62,6 +68,17 @@ class Mentions:
     def is_named(self, text: str, choice: Choice) -> bool:
         """Tell whether something is called by its name, or half of it where that is enough."""
         return self.has_thing(text) or self.names_part(text, choice)
+
+    def find_more_names(self, text: str) -> list[int]:
+        """Find where a file is called by its name behind another one: `play volare azzurro`."""
+        named = find_named(text, list(filter(is_file, self._request.names)), frozenset())
+        words = list(WORD.finditer(text))
+        starts = {
+            next(word.start() for word in words if match.is_part(word[0]))
+            for match in named
+            if match.is_clear
+        }
+        return sorted(starts)[1:]
 
     def names_part(self, text: str, choice: Choice) -> bool:
         """Tell whether a command that takes a file is told half of a name: `some modugno`."""

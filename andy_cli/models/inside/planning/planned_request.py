@@ -22,6 +22,14 @@ class Step(NamedTuple):
     """It looks for what a question is about, and may find nothing."""
 
 
+class Plan(NamedTuple):
+    """The commands that a request needs, in order."""
+
+    steps: list[Step]
+    unanswered: Sequence[str] = ()
+    """Sentences on the parts that cannot be answered or done beside the steps."""
+
+
 class PlannedRequest(NamedTuple):
     encoder: Encoder
     scorer: Scorer

@@ -15,8 +15,9 @@ from andy_cli.models.inside.planning.choosing import Scorer, find_command_name, 
 from andy_cli.models.inside.planning.conclusion import conclude_all
 from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
 from andy_cli.models.inside.planning.list_fitting import holds_list
-from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.planning.request_plan import NAMED, RequestPlan
+from andy_cli.models.inside.planning.part_reading import NAMED
+from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
+from andy_cli.models.inside.planning.request_plan import RequestPlan
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
@@ -41,7 +42,7 @@ class Planner:
         self._encoder = encoder
         self._scorer = scorer
         self._filler = filler
-        self._plans: dict[tuple[object, ...], list[Step]] = {}
+        self._plans: dict[tuple[object, ...], Plan] = {}
 
     def say(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
         """Say the whole reply."""
@@ -52,7 +53,7 @@ class Planner:
         confirmed = turn.asked.startswith(ASKS) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
-        steps = self._recall_plan(turn, constraint)
+        steps = self._recall_plan(turn, constraint).steps
         if step := self._find_next(steps, turn, constraint):
             return self._carry_out(step, turn, constraint, confirmed)
         if not constraint.results:
@@ -63,20 +64,22 @@ class Planner:
             return Utterance(told if found else small_talk.CANNOT_KNOW)
         return Utterance(self._conclude(turn, constraint))
 
-    def plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
-        """List the commands that the request needs, in order; none where it is talk."""
+    def plan(self, turn: Turn, constraint: Constraint) -> Plan:
+        """Plan the commands that the request needs, in order; none where it is talk."""
         choices = constraint.choices
         if not turn.request or not choices:
-            return []
+            return Plan([])
         asked = [at for at, choice in enumerate(choices) if turn.asked in list_questions(choice)]
         if asked and not self._is_other_wish(turn.request, asked, choices):
             scores = self._scorer.compare(turn.before, choices)
             best = max(asked, key=scores.commands.__getitem__)
             if scores.talk <= scores.commands[best] + NAMED:
-                return [Step(best, turn.request, 1.0)]
+                return Plan([Step(best, turn.request, 1.0)])
         plan = self._under(constraint)
-        steps = plan.list_steps(turn.request, is_first=not turn.earlier)
-        return steps if steps or constraint.free_text else [plan.find_best_step(turn.request)]
+        planned = plan.plan(turn.request, is_first=not turn.earlier)
+        if planned.steps or constraint.free_text:
+            return planned
+        return Plan([plan.find_best_step(turn.request)])
 
     def _is_other_wish(self, text: str, asked: Sequence[int], choices: Sequence[Choice]) -> bool:
         """Tell whether a text is clearly a wish, and no answer to what those commands asked."""
@@ -86,7 +89,7 @@ class Planner:
     def _under(self, constraint: Constraint) -> RequestPlan:
         return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))
 
-    def _recall_plan(self, turn: Turn, constraint: Constraint) -> list[Step]:
+    def _recall_plan(self, turn: Turn, constraint: Constraint) -> Plan:
         commands = tuple(choice.text for choice in constraint.choices)
         listed = tuple(map(holds_list, constraint.results))
         key = (
@@ -148,8 +151,7 @@ class Planner:
     def _conclude(self, turn: Turn, constraint: Constraint) -> str:
         """Say what was found, and which question beside it is not answered."""
         told = conclude_all(constraint.results, constraint.done)
-        steps = self._recall_plan(turn, constraint)
-        unanswered = self._under(constraint).list_unanswered(turn.request, steps)
+        unanswered = self._recall_plan(turn, constraint).unanswered
         return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
 
     def _agrees(self, text: str) -> bool:

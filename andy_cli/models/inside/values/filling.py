@@ -156,7 +156,7 @@ class _Filling:
             case "file" | "folder":
                 return self._find_place(parameter)
             case "url":
-                return self._find_listed()
+                return self._find_address()
             case "mail" | "phone":
                 return None
             case "id":
@@ -167,6 +167,11 @@ class _Filling:
                 return self._picker.take(span) if span else self._picker.pick(parameter)
             case _:
                 return self._picker.pick(parameter)
+
+    def _find_address(self) -> str | None:
+        """Find the address that is pointed at in the newest list; a file in one has none."""
+        listed = self._find_listed("url")
+        return listed if listed and find_typed("url", listed) else None
 
     def _find_place(self, parameter: Parameter) -> str | None:
         """Find a file or folder that no form shows."""

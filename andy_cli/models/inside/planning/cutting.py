@@ -1,0 +1,237 @@
+"""List the ways to cut a request into parts, in the order in which they are wanted. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.values.words import (
+    INTERROGATIVES,
+    LINKS,
+    WORD,
+    find_plain_words,
+    find_things,
+    is_negated,
+)
+from andy_cli.phrases import load_phrases
+
+SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
+"""Behind fewer than four letters a full stop may be that of an abbreviation."""
+AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
+THEN = "then|also|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
+MEANWHILE = (
+    "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
+    "|pendant que|en attendant|mentre|intanto|nel frattempo"
+)
+TOO = r"despu[e\u00e9]s(?: de eso)?|apr[e\u00e8]s(?: (?:[\u00e7c]a|cela))?"
+SIGN = r"\s+[&+\u2013\u2014-]"
+JOINT = re.compile(
+    rf"(?:\s*[,;.]|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}|{MEANWHILE}))?|{THEN}|{MEANWHILE}),?\s+"
+    rf"|\s*[;,.]\s+|{SIGN}\s+",
+    re.I,
+)
+"""Words and signs that may stand between two wishes, in the five languages that are tried."""
+ADVERBS = frozenset(
+    """then afterwards also too danach dann auch luego tambi\u00e9n tambien puis ensuite aussi
+    poi anche""".split()
+)
+BEGINNING = re.compile(rf"^(?:(?:{AND})\s+)?(?:{THEN}|{TOO}),?\s+(?!de\b)", re.I)
+"""Words that a wish begins with which stands behind another."""
+SECOND_COMES_FIRST = re.compile(
+    r"(?:before|bevor|ehe|antes de|avant de|prima di)\s+|avant d'", re.I
+)
+"""The beginning of a request of whose two wishes the second one comes first."""
+COMES_BEFORE = re.compile(
+    r"(?:(?:once|when|after|as soon as) you(?: have|'ve|ve)?|sobald|nachdem|wenn du|en cuanto"
+    r"|una vez que|d\u00e8s que|une fois que|quand tu(?: as)?|appena|una volta che|dopo che)\s+",
+    re.I,
+)
+"""The beginning of a request of whose two wishes the first one is to be done before the second."""
+COMES_FIRST = re.compile(
+    r"(?:before that|before|first|vorher|zuvor|zuerst|antes|primero|avant|d'abord|prima),?\s+", re.I
+)
+"""The beginning of a wish that comes before the one in front of it."""
+
+OFTEN = 4
+"""Phrases that begin with a word which a wish may begin with in the middle of a sentence."""
+MOSTLY = 0.4
+"""The part of the phrases with the word that these have to be."""
+MOST_CUTS = 8
+"""Places to cut at of which every choice is compared."""
+MOST_PARTS = 4
+UNMARKED = ("opening", "name", "before")
+"""Kinds of cuts at which nothing stands between the parts."""
+
+
+class Cut(NamedTuple):
+    """A place where one part may end and the next begin."""
+
+    end: int
+    """Of the part before it."""
+    start: int
+    """Of the part behind it."""
+    kind: str
+    """`sentence`, `joint`, `comma`, `sign`, `opening`, `name` or `before`."""
+
+
+class Way(NamedTuple):
+    """One way to cut a request."""
+
+    cuts: tuple[str, ...]
+    """The kinds of its cuts."""
+    parts: tuple[str, ...]
+
+
+def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
+    """List the ways to cut a text, the whole first; quotations are never cut.
+
+    `named` are the places where something more is called by its name.
+    """
+    text = text.strip()
+    cuts = find_cuts(text, named)
+    if len(cuts) > MOST_CUTS:
+        cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MOST_CUTS]
+    chosen = [some for count in range(MOST_PARTS) for some in combinations(cuts, count)]
+    ways = [make_way(text, some) for some in (*chosen, *find_ends_of_first(text, cuts))]
+    found = {(text,): Way((), (text,))}
+    for way in ways:
+        if all(map(says_something, way.parts)):
+            found.setdefault(way.parts, way)
+    return [*found.values()]
+
+
+def make_way(text: str, cuts: Sequence[Cut]) -> Way:
+    starts = [0, *(cut.start for cut in cuts)]
+    ends = [*(cut.end for cut in cuts), len(text)]
+    parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    # Where nothing shows that a part ends one word is none, but at the beginning: `hey play it`.
+    is_word = any(
+        cut.kind in UNMARKED and " " not in part and (place or cut.kind != "opening")
+        for place, (cut, part) in enumerate(zip(cuts, parts, strict=False))
+    )
+    return Way((), (text,)) if is_word else Way(tuple(cut.kind for cut in cuts), order_parts(parts))
+
+
+def says_something(part: str) -> bool:
+    """Tell whether a part is more than articles and words that order or join, as `before that`."""
+    return not {*find_plain_words(COMES_FIRST.sub("", f"{part} "))} <= LINKS | ADVERBS
+
+
+def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
+    """Put what is to come before another part before it, without the words that say so."""
+    parts = [parts[0], *(BEGINNING.sub("", part, count=1) for part in parts[1:])]
+    for place, (left, right) in enumerate(pairwise(parts)):
+        if comes_second(left, right):
+            first = COMES_FIRST.sub("", right, count=1)
+            parts[place : place + 2] = [first, SECOND_COMES_FIRST.sub("", left, count=1)]
+            break
+    is_first_said = len(parts) > 1 and COMES_BEFORE.match(parts[0])
+    first = COMES_BEFORE.sub("", parts[0], count=1) if is_first_said else parts[0]
+    return (first, *parts[1:])
+
+
+def find_cuts(text: str, named: Sequence[int] = ()) -> list[Cut]:
+    """Find where a part may end: behind a sentence, at a word or sign that joins, and before a
+    word that wishes begin with, or something more that is named.
+    """
+    cuts = [Cut(mark.end(), mark.end(), "sentence") for mark in find_marks(SENTENCE_END, text)]
+    cuts += find_joint_cuts(text, cuts)
+    starts = {start for cut in cuts for start in range(cut.end, cut.start + 1)}
+    openings = {**dict.fromkeys(find_openings(text), "opening"), **dict.fromkeys(named, "name")}
+    cuts += [Cut(at, at, kind) for at, kind in openings.items() if at not in starts]
+    return sorted(cut for cut in cuts if text[: cut.end].strip() and text[cut.start :].strip())
+
+
+def find_joint_cuts(text: str, sentences: Sequence[Cut]) -> list[Cut]:
+    """Find the joints within sentences."""
+    cuts = []
+    for joint in find_joints(text):
+        begun = max((cut.end for cut in sentences if cut.end <= joint.start()), default=0)
+        is_end = any(joint.start() < cut.end <= joint.end() for cut in sentences)
+        if not is_end and not is_adverb(joint, text[begun : joint.start()].strip()):
+            cuts.append(Cut(*joint.span(), find_joint_kind(joint[0].strip())))
+    return cuts
+
+
+def find_joint_kind(joint: str) -> str:
+    if joint in (",", ";", "."):
+        return "comma"
+    return "joint" if any(map(str.isalpha, joint)) else "sign"
+
+
+def find_ends_of_first(text: str, cuts: Sequence[Cut]) -> list[tuple[Cut]]:
+    """`Before you play it show me my notes`: find where the first of two parts may end, of which
+    the beginning says that there are two; nothing else shows that.
+    """
+    beginning = SECOND_COMES_FIRST.match(text) or COMES_BEFORE.match(text)
+    if beginning is None:
+        return []
+    words = [mark.start() for mark in find_marks(WORD, text) if mark.start() > beginning.end()]
+    return [(Cut(at, at, "before"),) for at in words if not any(at == cut.start for cut in cuts)]
+
+
+def split_sentences(text: str) -> list[str]:
+    sentences: list[str] = []
+    start = 0
+    for mark in find_marks(SENTENCE_END, text):
+        sentences.append(text[start : mark.end()].strip())
+        start = mark.end()
+    return [sentence for sentence in (*sentences, text[start:].strip()) if sentence]
+
+
+def find_openings(text: str) -> list[int]:
+    """Find where words stand that wishes may begin with, not behind what turns them round."""
+    openers = list_openers()
+    return [
+        word.start()
+        for word in find_marks(WORD, text)
+        if {*find_plain_words(word[0])[:1]} & openers
+        and not is_negated(" ".join(text[: word.start()].split()[-1:]))
+    ]
+
+
+def comes_second(left: str, right: str) -> bool:
+    """Tell whether the first of two wishes is to be carried out behind the other."""
+    return bool(SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right))
+
+
+@cache
+def list_openers() -> frozenset[str]:
+    """List the words that phrases mostly begin with, where they have them, and interrogatives."""
+    kinds = [*load_phrases().values(), *small_talk.load_examples().values()]
+    spoken = [find_plain_words(phrase) for phrases in kinds for phrase in phrases]
+    first = Counter(words[0] for words in spoken if words)
+    known = Counter(word for words in spoken for word in {*words})
+    often = {word for word, count in first.items() if count >= max(OFTEN, MOSTLY * known[word])}
+    return frozenset(often.union(*map(find_plain_words, INTERROGATIVES)))
+
+
+def split_at_joints(text: str) -> list[str]:
+    """Split wherever two wishes, or two values, may be joined."""
+    joints = find_joints(text)
+    starts = [0, *(joint.end() for joint in joints)]
+    ends = [*(joint.start() for joint in joints), len(text)]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def find_joints(text: str) -> list[re.Match[str]]:
+    """Find what may stand between two wishes."""
+    return [joint for joint in find_marks(JOINT, text) if text[joint.end() :].strip()]
+
+
+def is_adverb(joint: re.Match[str], left: str) -> bool:
+    """Tell whether it stands behind a verb alone: `spiel dann den letzten song` is one wish."""
+    return " " not in left and joint[0].strip() in ADVERBS
+
+
+def find_marks(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Find the matches outside of quotations, files and addresses."""
+    covered = [range(thing.start, thing.end) for thing in find_things(text)]
+    return [
+        mark
+        for mark in pattern.finditer(text)
+        if not any(mark.start() in span or mark.end() - 1 in span for span in covered)
+    ]

@@ -1,0 +1,268 @@
+"""Read the parts of a request: of all ways to cut it the likeliest, and what each part asks for."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.planning.choosing import DECISIVE, Scores, find_command_name
+from andy_cli.models.inside.planning.command_kinds import needs_value, reads_file
+from andy_cli.models.inside.planning.cutting import (
+    MOST_CUTS,
+    Way,
+    find_cuts,
+    list_ways,
+    split_sentences,
+)
+from andy_cli.models.inside.planning.list_fitting import ListFitter
+from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.opening import find_opener
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.values.words import find_plain_words, find_things
+
+NAMED = 0.04
+"""The weight of a file or an address in a request for a command rather than for talk."""
+NAMED_HERE = 0.03
+"""The same of something that is there and is called by its name."""
+CLOSE = 0.01
+"""Commands nearer to each other than that are told apart by how much of the request they use."""
+FAR = 0.81
+"""Nearness below which a command is not meant, although none is nearer, where examples say how
+people ask for it."""
+DOUBTFUL = 0.04
+"""A lead of a command over talk, or of talk over it, that the model has to confirm."""
+WISH = 0.005
+PLAIN = 0.01
+TALK_LEAD = 0.01
+"""By so much nearer to its command than to talk is a part that plays or stops something."""
+REFUSED_LEAD = 0.025
+"""By so much nearer to talk than to any command is a wish that cannot be fulfilled."""
+KNOWLEDGE = 0.07
+"""By so much nearer than any command is a question of knowledge that no file is about."""
+WISHES = ("command", "reading")
+
+
+class Part(NamedTuple):
+    """A part of a request."""
+
+    text: str
+    label: str
+    """A `command`, one more `value` for the command before, an `opener` of what that
+    finds, a `reading` of the file that it is about, a wish that is `refused`, a `question`, or
+    `talk`.
+    """
+    step: Step | None = None
+
+
+class PartReader:
+    """Reads the parts of one request."""
+
+    def __init__(self, request: PlannedRequest, mentions: Mentions, lists: ListFitter) -> None:
+        self._request = request
+        self._mentions = mentions
+        self._lists = lists
+
+    def read(self, text: str) -> list[Part]:
+        return self._read_parts(self.choose_parts(text), asks=True)
+
+    def choose_parts(self, text: str) -> Sequence[str]:
+        """Choose the likeliest of all ways to cut the text; many sentences one by one."""
+        sentences = split_sentences(text)
+        if len(sentences) > 1 and len(find_cuts(text)) > MOST_CUTS:
+            return [part for sentence in sentences for part in self.choose_parts(sentence)]
+        ways = self.list_ways(text)
+        if len(ways) < 2:
+            return [text]
+        weights, whole = load_weights(), self._find_nearness(text)
+
+        def weigh(way: Way) -> float:
+            measured = self.measure(way, whole)
+            return sum(weights.get(name, 0.0) * value for name, value in measured.items())
+
+        return max(ways, key=weigh).parts
+
+    def list_ways(self, text: str) -> list[Way]:
+        return list_ways(text, self._mentions.find_more_names(text))
+
+    def _find_nearness(self, text: str) -> float:
+        """Find how near a text is to what it is nearest to, a command or talk."""
+        scores = self._request.compare(text)
+        return max(*scores.commands, scores.talk)
+
+    def measure(self, way: Way, whole: float) -> Mapping[str, float]:
+        """Measure what says for or against a way to cut the request: where it is cut, what each
+        part is, how much nearer to it than the `whole` is to what that is nearest to, and how many
+        values the parts name.
+        """
+        found: Counter[str] = Counter(f"cut at {kind}" for kind in way.cuts)
+        values: list[tuple[int, str | None]] = []
+        for part in self._read_parts(way.parts, asks=False):
+            found[part.label] += 1
+            found.update(self._measure_part(part, whole))
+            if part.step and part.label != "opener":
+                values.append((part.step.at, self._find_value(part)))
+        found["values"] = len({value for _, value in values if value})
+        found["the same again"] = len(values) - len({*values})
+        return found
+
+    def _measure_part(self, part: Part, whole: float) -> Mapping[str, float]:
+        scores = self._request.compare(part.text)
+        best = max(scores.commands)
+        words = find_plain_words(part.text)
+        is_talk = part.step is None
+        kind = "talk" if is_talk else part.label if part.label == "command" else "other"
+        measured = {f"nearness of {kind}": max(best, scores.talk) - whole}
+        if kind != "other":
+            measured[f"lead of {kind}"] = scores.talk - best if is_talk else best - scores.talk
+        if len(words) < 2:
+            measured["one word that is a command" if kind == "command" else "one word"] = 1.0
+        return measured
+
+    def _find_value(self, part: Part) -> str | None:
+        assert part.step
+        choice = self._request.choices[part.step.at]
+        named = self._mentions.find_value(part.text, choice)
+        return named or self._mentions.find_file_of(part.step)
+
+    def _read_parts(self, texts: Sequence[str], asks: bool) -> list[Part]:
+        """Read texts as the parts of one request; `asks`: the model too where it is doubtful."""
+        parts: list[Part] = []
+        for text in texts:
+            parts.append(self._read_part(text, parts, is_alone=len(texts) == 1, asks=asks))
+        return parts
+
+    def _read_part(self, text: str, others: Sequence[Part], is_alone: bool, asks: bool) -> Part:
+        """Read a part that stands behind others."""
+        before = next((part.step for part in reversed(others) if part.step), None)
+        if before and (part := self._read_addition(text, before)):
+            return part
+        step = self.find_step(text, bool(others), asks)
+        if step and (is_alone or self._is_meant(step)):
+            return Part(text, "command", step)
+        reading = None if is_alone else self.read_what_is_meant(text)
+        return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
+
+    def _read_addition(self, text: str, before: Step) -> Part | None:
+        """Read what is nothing by itself: one more value, or a word on what was found."""
+        if self._mentions.is_value(text, self._request.choices[before.at]):
+            return Part(text, "value", before._replace(text=text))
+        opened = find_opener(self._request, before, text)
+        return Part(text, "opener", opened) if opened else None
+
+    def _find_talk(self, text: str) -> str:
+        """Find which talk it is: a wish that cannot be fulfilled, a question, or nothing else."""
+        scores = self._request.compare(text)
+        is_clear = scores.talk > max(scores.commands) + REFUSED_LEAD
+        if self._request.has_examples and is_clear and small_talk.is_refused(scores.kind):
+            return "refused"
+        return "question" if scores.kind in small_talk.QUESTIONS else "talk"
+
+    def _is_meant(self, step: Step) -> bool:
+        """Tell whether one of several parts asks for what it may: to see something by few words, as
+        `open it`, but to play or to stop clearly, as `it is full stop` does not.
+        """
+        choice = self._request.choices[step.at]
+        if choice.harmless or not choice.examples or self._mentions.is_named(step.text, choice):
+            return True
+        scores = self._request.compare(step.text)
+        return max(scores.commands) > scores.talk + TALK_LEAD
+
+    def find_step(self, text: str, follows: bool, asks: bool = True) -> Step | None:
+        """Find the command that a part of a request asks for; None where it is talk.
+
+        `follows`: other parts stood before it, and it may refer to what they find; `asks`: the
+        model too where it is doubtful.
+        """
+        scores = self._request.compare(text)
+        is_named = self._mentions.is_named(text, self._request.choices[scores.best])
+        lead = self._find_lead(text, scores, is_named)
+        if asks and abs(lead) < DOUBTFUL:
+            lead += self._ask_for_wish(text, scores)
+        if lead < 0:
+            return None
+        step = self._find_command(text, follows and not is_named) if asks else None
+        step = step or Step(scores.best, text, scores.lead)
+        is_far = max(scores.commands) < FAR and bool(self._request.choices[step.at].examples)
+        return None if is_far and not is_named else step
+
+    def _ask_for_wish(self, text: str, scores: Scores) -> float:
+        """Ask the model by how much the text is a wish, where it knows the language."""
+        if not self._request.scorer.is_read(text):
+            return 0.0
+        return self._request.scorer.ask_model(text, self._request.choices, scores).wish - WISH
+
+    def _find_command(self, text: str, may_refer: bool) -> Step:
+        step = self.find_best_step(text)
+        return self._refer_to_found(step) if may_refer else step
+
+    def _find_lead(self, text: str, scores: Scores, is_named: bool) -> float:
+        """Find by how much the best command is likelier than talk."""
+        lead = max(scores.commands) - scores.talk
+        if not find_things(text):
+            lead += NAMED_HERE * is_named
+        elif scores.kind in small_talk.ANSWERS:
+            lead += NAMED  # where it is a tool that is absent, that may take a file as well
+        if not self._request.has_examples:
+            lead += PLAIN  # descriptions are farther from what people say than examples are
+        return lead
+
+    def find_best_step(self, text: str) -> Step:
+        """Find the command that is likeliest, whether or not one is meant."""
+        scores = self._request.compare(text)
+        if scores.lead < DECISIVE and self._request.scorer.is_read(text):
+            scores = self._request.scorer.ask_model(text, self._request.choices, scores)
+        highest = max(scores.commands)
+        close = [at for at, score in enumerate(scores.commands) if score > highest - CLOSE]
+        if len(close) < 2:
+            return Step(scores.best, text, scores.lead)
+        return self._choose_by_use(text, scores, close)
+
+    def _choose_by_use(self, text: str, scores: Scores, close: Sequence[int]) -> Step:
+        """Choose of commands that are equally likely the one that uses most of the request."""
+        choices = self._request.choices
+        beyond = bool(choices[scores.best].beyond)
+        alike = [at for at in close if bool(choices[at].beyond) == beyond]
+        used = {at: self._request.fill_by_meaning(Step(at, text, 1.0)).use for at in alike}
+        best = max(alike, key=lambda at: (used[at], scores.commands[at]))
+        others = [at for at in alike if at != best]
+        is_decided = bool(others) and all(
+            used[best] > used[at] or self._is_repeated(best, at) for at in others
+        )
+        return Step(best, text, CLOSE if is_decided else scores.lead, len(alike) < len(close))
+
+    def _is_repeated(self, at: int, other: int) -> bool:
+        """Tell whether one is called the other when it is repeated: either may be meant."""
+        one, another = (self._request.choices[place] for place in (at, other))
+        is_second = one.repeated_as == find_command_name(another)
+        return is_second or another.repeated_as == find_command_name(one)
+
+    def read_what_is_meant(self, text: str) -> Step | None:
+        """`How much was the rent in March?`: read the file whose name is about that, if one is."""
+        reading = [at for at, choice in enumerate(self._request.choices) if reads_file(choice)]
+        scores = self._request.compare(text)
+        if not reading or scores.kind not in small_talk.QUESTIONS:
+            return None
+        is_known = scores.kind == "knowledge" and scores.talk > max(scores.commands) + KNOWLEDGE
+        if is_known or not self._mentions.means_file(text):
+            return None
+        return Step(max(reading, key=scores.commands.__getitem__), text, 1.0)
+
+    def _refer_to_found(self, step: Step) -> Step:
+        """Let a part that names nothing, and may refer to what was found, look at that."""
+        choice = self._request.choices[step.at]
+        if choice.beyond:
+            return self._lists.refer_back(step, CLOSE)
+        looks_around = choice.harmless and not needs_value(choice)
+        is_filled = bool(self._request.fill(step).values)
+        return self._lists.refer_back(step) if looks_around and not is_filled else step
+
+
+@cache
+def load_weights() -> Mapping[str, float]:
+    """Load how much each measure says for a way to cut (.ci/part_weights.py makes them)."""
+    file = Path(__file__).with_name("parts.toml")
+    weights: Mapping[str, float] = tomllib.loads(file.read_text(encoding="utf-8"))
+    return weights
