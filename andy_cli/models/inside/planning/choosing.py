@@ -82,6 +82,8 @@ class Scores(NamedTuple):
     """Of that kind."""
     wish: float = 0.0
     """The model's preference for the words with the best command over those with talk."""
+    reason: float = 0.0
+    """The nearness of what is said beside a wish."""
 
     @property
     def best(self) -> int:
@@ -232,7 +234,8 @@ class Scorer:
         ]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
-        return Scores(weigh_words(text, plain, scores, profiles), talk[kind], kind, talk[kind])
+        commands = weigh_words(text, plain, scores, profiles)
+        return Scores(commands, talk[kind], kind, talk[kind], reason=talk["reason"])
 
     def _compare_described(
         self,

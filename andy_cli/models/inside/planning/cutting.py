@@ -96,7 +96,7 @@ def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
         cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MOST_CUTS]
     chosen = [some for count in range(MOST_PARTS) for some in combinations(cuts, count)]
     ways = [make_way(text, some) for some in (*chosen, *find_ends_of_first(text, cuts))]
-    found = {(text,): Way((), (text,))}
+    found: dict[tuple[str, ...], Way] = {(text,): Way((), (text,))}
     for way in ways:
         if all(map(says_something, way.parts)):
             found.setdefault(way.parts, way)
@@ -128,9 +128,9 @@ def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
             first = COMES_FIRST.sub("", right, count=1)
             parts[place : place + 2] = [first, SECOND_COMES_FIRST.sub("", left, count=1)]
             break
-    is_first_said = len(parts) > 1 and COMES_BEFORE.match(parts[0])
-    first = COMES_BEFORE.sub("", parts[0], count=1) if is_first_said else parts[0]
-    return (first, *parts[1:])
+    if len(parts) < 2 or SECOND_COMES_FIRST.match(parts[0]):
+        return tuple(parts)
+    return (COMES_FIRST.sub("", COMES_BEFORE.sub("", parts[0], count=1), count=1), *parts[1:])
 
 
 def find_cuts(text: str, named: Sequence[int] = ()) -> list[Cut]:

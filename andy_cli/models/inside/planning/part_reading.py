@@ -39,7 +39,7 @@ PLAIN = 0.01
 TALK_LEAD = 0.01
 """By so much nearer to its command than to talk is a part that plays or stops something."""
 REFUSED_LEAD = 0.025
-"""By so much nearer to talk than to any command is a wish that cannot be fulfilled."""
+"""By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
 WISHES = ("command", "reading")
@@ -139,11 +139,24 @@ class PartReader:
         before = next((part.step for part in reversed(others) if part.step), None)
         if before and (part := self._read_addition(text, before)):
             return part
+        if is_alone:
+            only = self.find_only_step(text, asks)
+            return Part(text, "command", only) if only else Part(text, self._find_talk(text))
         step = self.find_step(text, bool(others), asks)
-        if step and (is_alone or self._is_meant(step)):
+        if step and self._is_meant(step):
             return Part(text, "command", step)
-        reading = None if is_alone else self.read_what_is_meant(text)
+        reading = self.read_what_is_meant(text)
         return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
+
+    def find_only_step(self, text: str, asks: bool = True) -> Step | None:
+        """Find the command that a whole request asks for; of a question that is near to one by the
+        name in it alone, the reading of the file that it is about.
+        """
+        scores = self._request.compare(text)
+        is_nearer_to_talk = max(scores.commands) < scores.talk
+        reading = self.read_what_is_meant(text) if is_nearer_to_talk else None
+        step = self.find_step(text, follows=False, asks=asks)
+        return reading if step and reading else step
 
     def _read_addition(self, text: str, before: Step) -> Part | None:
         """Read what is nothing by itself: one more value, or a word on what was found."""
@@ -155,7 +168,7 @@ class PartReader:
     def _find_talk(self, text: str) -> str:
         """Find which talk it is: a wish that cannot be fulfilled, a question, or nothing else."""
         scores = self._request.compare(text)
-        is_clear = scores.talk > max(scores.commands) + REFUSED_LEAD
+        is_clear = scores.talk > max(*scores.commands, scores.reason) + REFUSED_LEAD
         if self._request.has_examples and is_clear and small_talk.is_refused(scores.kind):
             return "refused"
         return "question" if scores.kind in small_talk.QUESTIONS else "talk"

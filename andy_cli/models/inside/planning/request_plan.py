@@ -152,7 +152,7 @@ class RequestPlan:
 
     def _find_whole(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find what to do for a request none of whose parts asks for a command."""
-        if step := self._reader.find_step(text, follows=False):
+        if step := self._reader.find_only_step(text):
             return [step]
         reading = self._reader.read_what_is_meant(text)
         if reading and not self._request.fill_by_meaning(reading).missing:

@@ -85,6 +85,7 @@ class Filler:
         if meant := find_meant(self._encoder, text, [*names], LISTED_LEAD):
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
+            found.used += len(text)  # all of it means the file
         return found
 
 
