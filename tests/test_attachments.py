@@ -13,7 +13,7 @@ from prompt_toolkit.document import Document
 from andy_cli import events
 from andy_cli.agent.attachments import MOST, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.foreign_text import ATTACHED, fence_text, split_message
+from andy_cli.agent.history.history import ATTACHED, fence_text, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.frontends.chat.commands.conversation.why import explain_lines

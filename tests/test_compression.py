@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.history.compression import CompressedHistory, compress_history
-from andy_cli.agent.history.result_truncation import make_stub, truncate_result
-from andy_cli.agent.history.window_budget import warn_of_lost_prompt
+from andy_cli.agent.history.compression import (
+    CompressedHistory,
+    compress_history,
+    make_stub,
+    truncate_result,
+)
+from andy_cli.agent.prompt.request import warn_of_lost_prompt
 from andy_cli.messages import Message, ToolCall
 from andy_cli.models.token_count import tokens
 

@@ -16,11 +16,11 @@ from andy_cli.agent.history.history import UNANSWERED
 from andy_cli.agent.history.rendering import (
     ACKNOWLEDGED,
     GO_ON,
+    MISSING,
     NO_OUTPUT,
     normalize_arguments,
     render_history,
 )
-from andy_cli.agent.history.result_pairing import MISSING
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect, IdForm

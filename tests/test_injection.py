@@ -21,7 +21,7 @@ from andy_cli.agent.calls.injection import (
     unescape_control_tokens,
 )
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.foreign_text import PIPED
+from andy_cli.agent.history.history import PIPED
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.events import Event

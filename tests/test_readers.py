@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from andy_cli import settings as user_settings
 from andy_cli.agent.grounding import result_tables
-from andy_cli.agent.history.result_truncation import is_error, make_stub, truncate_result
+from andy_cli.agent.history.compression import is_error, make_stub, truncate_result
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends.management import tool_files
 from andy_cli.frontends.replaying import capture_reader, replay_command

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.agent.history.foreign_text import RAN
+from andy_cli.agent.history.history import RAN
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat import typed_command
 from andy_cli.frontends.chat.chat_session import ChatSession

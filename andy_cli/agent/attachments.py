@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.foreign_text import ATTACHED, fence_text
-from andy_cli.agent.history.result_pairing import new_id
-from andy_cli.agent.history.result_truncation import truncate_result
-from andy_cli.agent.history.window_budget import LONG
+from andy_cli.agent.history.compression import truncate_result
+from andy_cli.agent.history.history import ATTACHED, fence_text
+from andy_cli.agent.history.rendering import new_id
+from andy_cli.agent.prompt.request import LONG
 from andy_cli.errors import ConsentError, ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve

@@ -18,14 +18,13 @@ from andy_cli.agent.history.compaction import (
 )
 from andy_cli.agent.history.compression import estimate_message
 from andy_cli.agent.history.history import History
-from andy_cli.agent.history.result_pairing import new_id
-from andy_cli.agent.history.window_budget import WindowBudget
+from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.model_server import NO_SERVER, ModelServer
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.output.sanitizer import AnswerSanitizer
 from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
-from andy_cli.agent.prompt.request_renderer import RequestRenderer
+from andy_cli.agent.prompt.request import RequestRenderer, WindowBudget
 from andy_cli.agent.turn_state import TurnLimits
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.requested import asks_for_code

@@ -15,7 +15,7 @@ from andy_cli.agent.grounding.audit import (
     mark_claims,
     write_rewrite_request,
 )
-from andy_cli.agent.history.foreign_text import split_message
+from andy_cli.agent.history.history import split_message
 from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event, Subtype

@@ -21,7 +21,7 @@ from andy_cli.messages import Message
 async def turn(conversation: Conversation, user: str, attached: str = "") -> AsyncIterator[Event]:
     """Yield all that happens until the model has answered; the last event is `events.Ended`.
 
-    `attached` stands behind the user's words and is none of them: foreign text (foreign_text.py).
+    `attached` stands behind the user's words and is none of them: foreign text (history.py).
 
     Cancelling it leaves a history that can be gone on with: calls under way have a result that
     says they were cancelled, and what had been said is kept.

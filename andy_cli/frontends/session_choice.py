@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from andy_cli.agent.history.foreign_text import split_message
+from andy_cli.agent.history.history import split_message
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import ANY, Options
 from andy_cli.frontends.session_factory import sessions_folder

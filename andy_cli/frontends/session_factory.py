@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.model_server import ModelFacts, ModelServer
 from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Template

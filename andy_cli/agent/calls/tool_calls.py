@@ -21,7 +21,7 @@ from andy_cli.agent.calls.request_resolution import (
     resolve_tool_request,
 )
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event

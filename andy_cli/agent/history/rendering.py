@@ -7,10 +7,11 @@ any family demands is met here, for every model and on every way from the histor
 """
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
+from operator import is_not
 
-from andy_cli.agent.history.result_pairing import pair_results
 from andy_cli.compiler.bodies.calls import declared_properties
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
@@ -18,6 +19,73 @@ from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.mapper.provider_schema import provider_names
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
+
+MISSING = "There is no result: it was interrupted."
+
+
+def pair_results(history: Iterable[Message]) -> list[Message]:
+    """Put each result right behind its call, in the order of the calls.
+
+    A call without a result gets one that says so, a result without a call is left out, and ids
+    that two calls share become different ones: results are told by id.
+    """
+    without_results: list[Message] = []
+    results: dict[str, Message] = {}
+    waiting: dict[str, list[str]] = {}
+    """Id as it was written -> the ids of the calls that have it and no result yet."""
+    used_ids: set[str] = set()
+    for message in history:
+        if message.role == "tool":
+            if ids := waiting.get(message.call_id):
+                results[ids.pop(0)] = message
+            continue
+        if message.calls:
+            message = _make_ids_unique(message, used_ids, waiting)
+        without_results.append(message)
+    paired: list[Message] = []
+    for message in without_results:
+        paired += [message, *_pair_with_results(message, results)]
+    return paired
+
+
+def _make_ids_unique(
+    message: Message, used_ids: set[str], waiting: dict[str, list[str]]
+) -> Message:
+    """Give each call an id of its own, and let it wait for its result."""
+    calls = tuple(_with_unique_id(call, used_ids) for call in message.calls)
+    # A later call of the same id is the one that is answered from here on.
+    waiting |= {call.id: [] for call in message.calls}
+    for written, call in zip(message.calls, calls, strict=True):
+        waiting[written.id].append(call.id)
+    if not any(map(is_not, calls, message.calls)):
+        return message
+    return message._replace(calls=calls)
+
+
+def _with_unique_id(call: ToolCall, used_ids: set[str]) -> ToolCall:
+    """Give a call an id that no other has; deterministic, so that a prompt cache holds."""
+    id, count = call.id or "call", 2
+    while id in used_ids:
+        id, count = f"{call.id or 'call'}_{count}", count + 1
+    used_ids.add(id)
+    return call if id == call.id else call._replace(id=id)
+
+
+def _pair_with_results(message: Message, results: Mapping[str, Message]) -> Iterator[Message]:
+    for call in message.calls:
+        result = results.get(call.id)
+        if result is None:
+            result = Message("tool", MISSING)
+        if (result.call_id, result.name) != (call.id, call.name):
+            result = result._replace(call_id=call.id, name=call.name)
+        yield result
+
+
+def new_id() -> str:
+    """Make an id for a session or a call: 9 letters and digits, which every provider accepts."""
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    return "".join(secrets.choice(alphabet) for _ in range(9))
+
 
 GO_ON = "Go on."
 """The user's words where a server wants some and there are none."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.foreign_text import RAN, fence_text
+from andy_cli.agent.history.history import RAN, fence_text
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Protocol
 
 from andy_cli.agent.calls.injection import is_copied
-from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.history.rendering import new_id
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.compiler.mapper.standard_schema import tool_parameters

@@ -13,7 +13,7 @@ from andy_cli.agent.calls.request_resolution import (
     ResolvedCall,
     resolve_tool_request,
 )
-from andy_cli.agent.history.result_pairing import new_id
+from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply, may_run_calls
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
 from andy_cli.compiler.lexing.markers import Markers
