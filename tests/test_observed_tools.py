@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from andy_cli.agent.model.model_server import SILENT, ObservedTools, Prompt
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.features import find_features, refuses_any_tools
 from andy_cli.models.http.refusals import read_refusal
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.memory import learn_called, learn_without, recall_model
-from andy_cli.models.server.observed_tools import SILENT, ObservedTools, Prompt
 from tests.http_server import PLAIN
 from tests.model_server import Answer, ModelServer, Received, answered, refused, streamed
 from tests.serving import MP3S, USER, calls_of, serving

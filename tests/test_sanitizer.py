@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks, sanitize
-from andy_cli.agent.output.tool_titles import ToolTitles, asks_about_tools, make_titles
+from andy_cli.agent.sanitizer import (
+    Sanitizer,
+    ToolTitles,
+    asks_about_tools,
+    find_leaks,
+    make_titles,
+    sanitize,
+)
 from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.markers import Markers

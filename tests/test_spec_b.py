@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli import events
-from andy_cli.agent.calls.envelope_plan import TOO_EARLY
+from andy_cli.agent.calls.tool_calls import TOO_EARLY
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects.protocols import envelope

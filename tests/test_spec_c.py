@@ -16,9 +16,9 @@ from rich.console import Console
 
 from andy_cli import events
 from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
-from andy_cli.agent.model.model_profile import ModelProfile
-from andy_cli.agent.output.sanitizer import Sanitizer, find_leaks
+from andy_cli.agent.model.model_session import ModelProfile
 from andy_cli.agent.prompt.system_prompt import render_system_prompt
+from andy_cli.agent.sanitizer import Sanitizer, find_leaks
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.dialects import native as native_dialect
 from andy_cli.events import Event

@@ -22,9 +22,9 @@ from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.model_server import NO_SERVER, ModelServer
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.output.sanitizer import AnswerSanitizer
 from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.prompt.request import RequestRenderer, WindowBudget
+from andy_cli.agent.sanitizer import AnswerSanitizer
 from andy_cli.agent.turn_state import TurnLimits
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.requested import asks_for_code

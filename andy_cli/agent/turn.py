@@ -6,12 +6,17 @@ Read this file first. Everything else is a collaborator it names.
 from collections.abc import AsyncIterator
 
 from andy_cli import events
+from andy_cli.agent.answer import (
+    ask_to_continue,
+    audit_answer,
+    finish_turn,
+    request_resend,
+    request_rewrite,
+    show_reply,
+)
 from andy_cli.agent.calls.tool_calls import run_tool_calls
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.exchange import exchange
-from andy_cli.agent.finalize import audit_answer, finish_turn, request_rewrite
-from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.reply_handling import ask_to_continue, request_resend, show_reply
+from andy_cli.agent.model.reply import ModelReply, exchange
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
@@ -58,7 +63,7 @@ async def run_rounds(conversation: Conversation, state: TurnState) -> AsyncItera
 
 
 class TurnAsker:
-    """Asks the model for one turn (exchange.py): shows its replies, and runs what they ask for."""
+    """Asks the model for one turn (reply.py): shows its replies, and runs what they ask for."""
 
     def __init__(self, conversation: Conversation, state: TurnState) -> None:
         self._chat, self._state = conversation, state

@@ -19,8 +19,8 @@ from andy_cli import events
 from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import PIPED, fence_text
-from andy_cli.agent.not_done import find_not_done
 from andy_cli.agent.turn import turn
+from andy_cli.agent.turn_state import find_not_done
 from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from andy_cli.agent.model.model_profile import build_profile
+from andy_cli.agent.model.model_session import build_profile
 from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import Detected

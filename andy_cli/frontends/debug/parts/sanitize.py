@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from andy_cli.agent.output.sanitizer import Sanitizer
-from andy_cli.agent.output.tool_titles import ToolTitles, asks_about_tools, make_titles
+from andy_cli.agent.sanitizer import Sanitizer, ToolTitles, asks_about_tools, make_titles
 from andy_cli.compiler.compiler import tools_by_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, list_of

@@ -14,8 +14,7 @@ from collections.abc import (
     Sequence,
 )
 
-from andy_cli.agent.exchange import exchange
-from andy_cli.agent.model.reply import ModelReply
+from andy_cli.agent.model.reply import ModelReply, exchange
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import ModelError
@@ -92,7 +91,7 @@ async def continue_dialogue(
 
 
 class DialogueAsker:
-    """Asks the model for one answer (agent/exchange.py), at most so many times."""
+    """Asks the model for one answer (agent/model/reply.py), at most so many times."""
 
     def __init__(self, dialogue: ToolDialogue, tries: int) -> None:
         self._dialogue = dialogue

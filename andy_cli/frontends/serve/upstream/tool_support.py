@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from andy_cli.agent.history.compression import estimate_message
+from andy_cli.agent.model.model_server import ObservedTools, Prompt
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_called, learn_refusal
 from andy_cli.models.presets import presets
 from andy_cli.models.server.facts import ServerFacts
-from andy_cli.models.server.observed_tools import ObservedTools, Prompt
 from andy_cli.models.token_count import tokens
 
 

@@ -1,14 +1,24 @@
-"""Say the title of a tool where the model writes its name: users know no names of tools (C8, F).
+"""Show no plumbing in an answer, and nothing else taken away (C1, C6 to C9, C29, R10, R15).
 
-A distinctive name - of several words, joined by `_`, `.`, `-` or inner capitals - becomes the
-tool's title in any language; a line that is nothing but a call or a label of a protocol goes, and
-so do the ids of calls. Which prose is meant says the compiler: code and quotations never get here.
+The structure is the compiler's: calls in any dialect, markers, role labels and control tokens.
+What is left to do here are the names of tools, which users do not know (C8, F). A distinctive name
+- of several words, joined by `_`, `.`, `-` or inner capitals - becomes the tool's title in any
+language; a line that is nothing but a call or a label of a protocol goes, and so do the ids of
+calls. Which prose is meant says the compiler: code and quotations never get here.
 """
 
+import html
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from andy_cli.agent.history.history import History
+from andy_cli.agent.model.model_session import ModelSession
+from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.lexing.lexer import SHOWN, Lexer
+from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name
 
 AHEAD = 300
@@ -24,7 +34,7 @@ ID = r"\b(?:call|toolu|fc|chatcmpl-tool)[_-](?=[A-Za-z]*\d)[A-Za-z0-9]{6,64}\b(?
 CALL_ID = Expression(ID)
 CALL_ID_ALONE = Expression(rf"\s?\({ID}\)|,\s?{ID}")
 ARGUMENTS = Expression(r"\((?=[^()\n]*[=:\"'{\[])[^()\n]{0,200}\)|\(\)")
-MARKS = " \t*_#>-+\u2022[("
+LINE_MARKS = " \t*_#>-+\u2022[("
 LABEL = Expression(
     r"(?i)(?:(?:tool|function)[ _-]?(?:calls?|results?|use|outputs?|responses?|requests?|name"
     r"|input)?(?:[ _-]id)?|action(?: input)?|observation)\s*(?:\*\*)?:"
@@ -107,9 +117,9 @@ class ToolTitles:
 
     def _may_be_alone(self, text: str) -> bool:
         """Tell whether a line may yet be nothing but a call or a label."""
-        if self._line.strip(MARKS) or len(text) > AHEAD:
+        if self._line.strip(LINE_MARKS) or len(text) > AHEAD:
             return False
-        start = text.lstrip(MARKS)
+        start = text.lstrip(LINE_MARKS)
         if not start or OPEN_TOKEN.match(start):
             return True
         if BEGINS_LABEL.match(start) and (len(start) < LONGEST_LABEL or LABEL.match(start)):
@@ -120,7 +130,7 @@ class ToolTitles:
     def _yield_pieces(self, text: str, ended: bool) -> Iterator[str]:
         """Say this much of a line; the whole of it if nothing stood before and it has `ended`."""
         body = text.rstrip("\n")
-        if ended and self._only and not self._line.strip(MARKS) and self._is_plumbing(body):
+        if ended and self._only and not self._line.strip(LINE_MARKS) and self._is_plumbing(body):
             yield ""
             yield text[len(body) :]
             return
@@ -133,7 +143,7 @@ class ToolTitles:
         """Tell whether a line is nothing but a call, a label, or a label with a call or data."""
         if len(line) > AHEAD:
             return False
-        words = line.strip(f"{MARKS}])`.\u2026")
+        words = line.strip(f"{LINE_MARKS}])`.\u2026")
         label = LABEL.match(words)
         if label is None:
             return self._is_call(words, line.strip(" *_").startswith("["))
@@ -250,3 +260,115 @@ ASKS = re.compile("|".join(rf"(?<![a-z]){word}" if word.isascii() else word for 
 def asks_about_tools(user: str) -> bool:
     """Tell whether the user asks about tools (R10, R15)."""
     return ASKS.search(user.lower()) is not None
+
+
+class Sanitizer:
+    """Reads one answer as it arrives; how it was cut never matters. Build a new one for each."""
+
+    def __init__(self, markers: Markers, tools: Tools, titles: ToolTitles | None = None) -> None:
+        """`markers` as the compiler has them; `titles` if the user has not asked about tools."""
+        self._compiler = Compiler(markers, tools, runs_requests=False, prose=titles)
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; returns what can be shown now."""
+        return self._compiler.feed(text).text
+
+    def finish(self) -> str:
+        """End the answer; returns what is left to show."""
+        return self._compiler.finish()[0].text
+
+
+def sanitize(text: str, markers: Markers, tools: Tools, titles: ToolTitles | None = None) -> str:
+    """Remove the plumbing from an answer; if there is none, nothing changes. Never raises."""
+    sanitizer = Sanitizer(markers, tools, titles)
+    return sanitizer.feed(text) + sanitizer.finish()
+
+
+def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") -> tuple[str, ...]:
+    """Find plumbing in the finished text, ANSI sequences stripped: empty if there is none (C29).
+
+    Code, inline code and quotes may show what they like. Where rendering has taken their marks
+    away, `source` is the text as it was: what is code or a quote there is no leak.
+    """
+    hidden = _find_hidden(rendered, markers, tools)
+    if not (hidden and source):
+        return hidden
+    allowed = _squeeze(source)
+    leaked = {_squeeze(text) for text in _find_hidden(source, markers, tools)}
+    return tuple(
+        text for text in hidden if _squeeze(text) in leaked or _squeeze(text) not in allowed
+    )
+
+
+def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
+    lexer = Lexer(markers, tools, runs_requests=False)
+    visible = (*SHOWN, "reasoning")
+    segments = [*lexer.feed(text), *lexer.finish()]
+    return tuple(
+        segment.text
+        for segment in segments
+        if segment.kind not in visible and segment.text.strip() and not segment.fence
+    )
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split())
+
+
+MARKDOWN = frozenset("&\\*_~`")
+"""Characters that rendering takes away or changes."""
+ESCAPED = Expression(r"\\([^\w\s])")
+EMPHASIS = Expression(r"[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
+
+
+def strip_markdown(text: str) -> str:
+    """Return about what a reader sees of it; itself where nothing is rendered (C29).
+
+    `&lt;tool_call&gt;` is no marker before it is rendered, and is one on the screen.
+    """
+    if not MARKDOWN.intersection(text):
+        return text
+    return html.unescape(EMPHASIS.sub("", ESCAPED.sub(r"\1", text)))
+
+
+WORKED_ON = 60
+"""So many messages back, a name of a tool in a result is one that the user works on."""
+
+
+class AnswerSanitizer:
+    """Sanitizes all that is shown of answers, whoever shows it."""
+
+    def __init__(self, model: ModelSession, history: History, registry: Registry) -> None:
+        self._model, self._history, self._registry = model, history, registry
+
+    def sanitize(self, text: str) -> str:
+        """Sanitize a text that a request carries for the user."""
+        profile = self._model.profile
+        return sanitize(text, profile.markers, profile.known, self.make_titles())
+
+    def find_leaks(self, answer: str) -> tuple[str, ...]:
+        """Find the plumbing that would stand in the answer once it is rendered."""
+        profile = self._model.profile
+        return find_leaks(strip_markdown(answer), profile.markers, profile.known, answer)
+
+    def clean(self, answer: str) -> str:
+        """Clean the answer, or a piece of it, so that nothing leaks when it is rendered."""
+        if strip_markdown(answer) == answer or not self.find_leaks(answer):
+            return answer
+        return self.sanitize(strip_markdown(answer))
+
+    def make_titles(self) -> ToolTitles | None:
+        """Make what says titles for the names of tools; None where the user asks about tools."""
+        history = self._history
+        if asks_about_tools(history.user_request):
+            return None
+        user = history.messages[history.turn_start].content
+        worked_on = [
+            message.content
+            for message in history.messages[-WORKED_ON:]
+            if message.role == "tool" and message.call_id not in history.failed_calls
+        ]
+        names = self._model.profile.names
+        titles = {tool.name: tool.title for tool in self._registry}
+        offered = {names[name]: title for name, title in titles.items() if name in names}
+        return ToolTitles({**offered, **titles}, "\n".join([user, *worked_on]))
