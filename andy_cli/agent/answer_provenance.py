@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.claims import Evidence
+from andy_cli.agent.grounding.evidence import Evidence
 
 
 class AnswerProvenance(NamedTuple):

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.grounding.claims import ActionRecord
-from andy_cli.agent.grounding.evidence import NAME
+from andy_cli.agent.grounding.evidence import NAME, ActionRecord
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 
 from andy_cli.agent.calls.injection import is_quoted, repeats_foreign
 from andy_cli.agent.calls.request_resolution import OfferedTools
-from andy_cli.agent.grounding.claims import ActionRecord
+from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.agent.history.history import History
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call

@@ -7,15 +7,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.claims import ActionRecord, Claim
-from andy_cli.agent.grounding.evidence import NAME, EvidenceIndex, tells_of_action
+from andy_cli.agent.grounding.evidence import (
+    NAME,
+    ActionRecord,
+    Claim,
+    EvidenceIndex,
+    tells_of_action,
+)
 from andy_cli.agent.grounding.text.languages import (
     FINAL,
     Language,
     compile_traces,
     detect_languages,
 )
-from andy_cli.agent.grounding.text.layout import Sentence, locate_clause
+from andy_cli.agent.grounding.text.segmentation import Sentence, locate_clause
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 

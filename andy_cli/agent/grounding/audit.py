@@ -9,15 +9,25 @@ from collections.abc import Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
 from andy_cli.agent.grounding.backing import find_backing
-from andy_cli.agent.grounding.claims import ActionRecord, Claim, Evidence, SentenceBacking
-from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.evidence import (
+    ActionRecord,
+    Claim,
+    Evidence,
+    EvidenceIndex,
+    SentenceBacking,
+)
 from andy_cli.agent.grounding.figures.answer_figures import find_figures
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.figure_claims import find_figure_claims
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
 from andy_cli.agent.grounding.name_claims import NameChecker
 from andy_cli.agent.grounding.result_tables import parse_result
-from andy_cli.agent.grounding.text.layout import OUTPUT, blank_spans, find_fences, split_sentences
+from andy_cli.agent.grounding.text.segmentation import (
+    OUTPUT,
+    blank_spans,
+    find_fences,
+    split_sentences,
+)
 from andy_cli.compiler.expression import Expression
 
 __all__ = [

@@ -5,12 +5,16 @@ A sentence is tied to a line by the names and figures that both have, and by not
 
 from collections.abc import Iterator
 
-from andy_cli.agent.grounding.claims import Evidence, SentenceBacking
-from andy_cli.agent.grounding.evidence import joins_words
+from andy_cli.agent.grounding.evidence import Evidence, SentenceBacking, joins_words
 from andy_cli.agent.grounding.figures.answer_figures import find_figures
 from andy_cli.agent.grounding.name_claims import CODE, FORMS, QUOTE, is_telling
-from andy_cli.agent.grounding.text.folding import fold_text, remove_escapes
-from andy_cli.agent.grounding.text.layout import Sentence, read_entry, split_sentences
+from andy_cli.agent.grounding.text.segmentation import (
+    Sentence,
+    fold_text,
+    read_entry,
+    remove_escapes,
+    split_sentences,
+)
 from andy_cli.compiler.expression import Expression
 
 SNIPPET = 160

@@ -1,21 +1,85 @@
-"""The words of results, user and history, in normal forms made once and when asked for."""
+"""The evidence that the audit is given, in normal forms made once, and the claims that it finds."""
 
 import re
 from collections.abc import Collection
 from functools import cached_property
+from typing import NamedTuple
 from urllib.parse import unquote
 
-from andy_cli.agent.grounding.claims import Evidence
 from andy_cli.agent.grounding.result_tables import ResultTable, find_tables, parse_result
-from andy_cli.agent.grounding.text.folding import (
+from andy_cli.agent.grounding.text.languages import compile_traces, detect_languages
+from andy_cli.agent.grounding.text.segmentation import (
     PERCENT_ESCAPES,
     fold_text,
     remove_escapes,
     split_words,
 )
-from andy_cli.agent.grounding.text.languages import compile_traces, detect_languages
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Effect, Status
+
+
+class ActionRecord(NamedTuple):
+    """A call that was made, in words: `play 01.mp3` was to be done, `started 01.mp3` was."""
+
+    tool: str
+    effect: Effect
+    action: str
+    did: str = ""
+    status: Status = Status.SUCCESS
+    arguments: str = ""
+    """As text: what it was done to."""
+    problem: str = ""
+    """Why it failed, or what of it could not be looked at."""
+    earlier: bool = False
+    """It was made in an earlier turn."""
+
+    @property
+    def ok(self) -> bool:
+        return self.status is Status.SUCCESS
+
+    @property
+    def is_new_success(self) -> bool:
+        return self.ok and not self.earlier
+
+    @property
+    def text(self) -> str:
+        return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
+
+
+class Evidence(NamedTuple):
+    """All that an answer may rest on. `results` are texts or JSON, oldest first."""
+
+    results: tuple[str, ...]
+    user: str = ""
+    history: tuple[str, ...] = ()
+    actions: tuple[ActionRecord, ...] | None = None
+    """None where it is not known which calls were made."""
+    not_done: tuple[str, ...] = ()
+    """Actions, in words, that were asked for and not done."""
+
+
+class Claim(NamedTuple):
+    """A piece of the answer that can be checked: `answer[start:end] == text`.
+
+    `kind`: deed, file, path, url, address, id, code, quote, item, name; and with figures date,
+    weekday, time, size, duration, percent, number, row.
+    """
+
+    text: str
+    start: int
+    end: int
+    kind: str
+
+
+class SentenceBacking(NamedTuple):
+    """A sentence of an answer and the piece of a result that backs it."""
+
+    sentence: str
+    result: int | None
+    """Which result, counted from 0; None if nothing ties it to one."""
+    snippet: str = ""
+
 
 NAME = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")

@@ -7,16 +7,17 @@ language is known here: a name shows itself by its form, or by marks around it.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from andy_cli.agent.grounding.claims import Claim
-from andy_cli.agent.grounding.evidence import EvidenceIndex
-from andy_cli.agent.grounding.text.folding import fold_text, remove_escapes, split_words
+from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
 from andy_cli.agent.grounding.text.languages import Language, detect_languages
-from andy_cli.agent.grounding.text.layout import (
+from andy_cli.agent.grounding.text.segmentation import (
     ListEntry,
     Sentence,
     find_clause,
     find_lists,
     find_table_columns,
+    fold_text,
+    remove_escapes,
+    split_words,
 )
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS, LIBRARIES
 from andy_cli.compiler.expression import Expression

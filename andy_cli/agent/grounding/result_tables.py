@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.figures.quantities import FIGURE, read_number, read_quantity
-from andy_cli.agent.grounding.text.folding import fold_text
+from andy_cli.agent.grounding.text.segmentation import fold_text
 from andy_cli.compiler.expression import Expression
 
 MANY = 300

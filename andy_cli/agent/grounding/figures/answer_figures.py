@@ -18,8 +18,7 @@ from andy_cli.agent.grounding.figures.quantities import (
     read_number,
     read_number_word,
 )
-from andy_cli.agent.grounding.text.folding import fold_text
-from andy_cli.agent.grounding.text.layout import Sentence
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text
 from andy_cli.agent.grounding.text.vocabulary import NUMBER_WORDS
 from andy_cli.compiler.expression import Expression
 

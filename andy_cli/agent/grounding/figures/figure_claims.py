@@ -7,8 +7,7 @@ one column of a result. Nothing else is reckoned: of many figures any could be m
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 
-from andy_cli.agent.grounding.claims import Claim
-from andy_cli.agent.grounding.evidence import EvidenceIndex
+from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
 from andy_cli.agent.grounding.figures.answer_figures import (
     PERCENT,
     PLAIN,
@@ -31,8 +30,13 @@ from andy_cli.agent.grounding.figures.quantities import (
     read_number_word,
     read_size,
 )
-from andy_cli.agent.grounding.text.folding import fold_text, split_words
-from andy_cli.agent.grounding.text.layout import Sentence, find_lists, find_table_columns
+from andy_cli.agent.grounding.text.segmentation import (
+    Sentence,
+    find_lists,
+    find_table_columns,
+    fold_text,
+    split_words,
+)
 from andy_cli.agent.grounding.text.vocabulary import STOP, WEEKDAYS
 from andy_cli.compiler.expression import Expression
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.claims import Claim
+from andy_cli.agent.grounding.evidence import Claim
 from andy_cli.agent.grounding.figures.answer_figures import AnswerFigure, is_marker
 from andy_cli.agent.grounding.figures.dates import (
     DATE,
@@ -37,8 +37,7 @@ from andy_cli.agent.grounding.figures.quantities import (
     read_size,
 )
 from andy_cli.agent.grounding.result_tables import ResultTable
-from andy_cli.agent.grounding.text.folding import fold_text, split_words
-from andy_cli.agent.grounding.text.layout import Sentence
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
 from andy_cli.compiler.expression import Expression
 
