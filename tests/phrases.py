@@ -3,7 +3,7 @@
 from typing import Any
 
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
-from andy_cli.compiler.library import dialects_by_name
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
 from andy_cli.models.inside.planning.choosing import Profiles
 from andy_cli.models.inside.planning.opening import list_openings

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.compiler.compiler import NOTHING, Compiler
+from andy_cli.compiler.compiler import NOTHING, Compiler, Gaps
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.visible import Gaps
 from andy_cli.messages import CallDelta, Chunk
 from tests.cases import sample_every
 from tests.test_dialects import CASES, DIALECTS, TOOLS

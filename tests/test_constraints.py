@@ -12,7 +12,7 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialects.protocols import action, andybot, envelope
 from andy_cli.compiler.dialects.protocols.andybot import constrain_answer
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.mapper.schema_node import PreparedSchema
+from andy_cli.compiler.mapper.prepared_schema import PreparedSchema
 from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.constraints import choice_grammar, read_answer, write_constraint

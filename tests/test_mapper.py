@@ -12,14 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from andy_cli.compiler.mapper.mapper import Mapped, map_call
-from andy_cli.compiler.mapper.provider_schema import (
+from andy_cli.compiler.mapper.json_schema import (
     provider_names,
     render_provider_schema,
     schema_excerpt,
 )
-from andy_cli.compiler.mapper.schema_node import prepare_schema
-from andy_cli.compiler.mapper.tool_names import find_nearest_names
+from andy_cli.compiler.mapper.mapper import Mapped, find_nearest_names, map_call
+from andy_cli.compiler.mapper.prepared_schema import prepare_schema
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.map import PART, is_harmless
 from andy_cli.messages import Problem

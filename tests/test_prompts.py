@@ -23,9 +23,8 @@ from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Dialect, Tools
 from andy_cli.compiler.dialects.protocols import action, andybot
 from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.mapper.json_schema import ROOT, render_provider_schema, standardize_schema
 from andy_cli.compiler.mapper.mapper import map_call
-from andy_cli.compiler.mapper.provider_schema import render_provider_schema
-from andy_cli.compiler.mapper.standard_schema import ROOT, standardize_schema
 from andy_cli.discover import discover
 from andy_cli.messages import ToolRequest
 from andy_cli.models.token_count import tokens

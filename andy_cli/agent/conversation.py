@@ -26,8 +26,8 @@ from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.prompt.request import RequestRenderer, WindowBudget
 from andy_cli.agent.sanitizer import AnswerSanitizer
 from andy_cli.agent.turn_state import TurnLimits
+from andy_cli.compiler.compiler import asks_for_code
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.requested import asks_for_code
 from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, Request, ToolResult

@@ -7,8 +7,11 @@ ends, and `parse` sees the whole of it.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, Protocol
 
+from andy_cli.compiler import dialects
+from andy_cli.discover import discover
 from andy_cli.messages import (
     Arguments,
     Constraint,
@@ -144,3 +147,9 @@ class Dialect(NamedTuple):
     """The form of ids in the history; None where any will do."""
     stop: tuple[str, ...] = ()
     """Texts that the model must not write itself: sent as stop sequences."""
+
+
+@cache
+def dialects_by_name() -> Mapping[str, Dialect]:
+    """Collect the dialects there are: one file each in `dialects/`."""
+    return {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}

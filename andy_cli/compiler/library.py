@@ -7,15 +7,13 @@ wrote: only a dialect that does not exist is a ValueError.
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
-from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.dialect import Dialect, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
-from andy_cli.discover import discover
 from andy_cli.messages import (
     NO_ARGUMENTS,
     Arguments,
@@ -37,7 +35,6 @@ __all__ = [
     "ToolRequest",
     "Visible",
     "compile_text",
-    "dialects_by_name",
     "find_dialect",
     "fit_arguments",
     "list_dialects",
@@ -48,11 +45,6 @@ __all__ = [
 
 Functions = Sequence[Mapping[str, object]]
 """Function tools: `{"type": "function", "function": {"name": ..., "parameters": ...}}`."""
-
-
-@cache
-def dialects_by_name() -> Mapping[str, Dialect]:
-    return {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
 
 
 def list_dialects() -> tuple[str, ...]:

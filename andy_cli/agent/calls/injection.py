@@ -17,10 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import cast
 
-from andy_cli.compiler import dialects
 from andy_cli.compiler.control_tokens import CLOSERS, FORMS, LITERAL, REASONING, RESULTS
-from andy_cli.compiler.dialect import Dialect
-from andy_cli.discover import discover
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.messages import Arguments, Effect, ToolRequest
 
 JOINER = "\u2060"
@@ -73,7 +71,7 @@ def _compile_markers() -> re.Pattern[str]:
 
 
 def _list_markers() -> Iterable[str]:
-    for dialect in discover(dialects, Dialect, "DIALECT"):
+    for dialect in dialects_by_name().values():
         yield from (
             *dialect.start_markers,
             *dialect.line_start_markers,

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import unescape_control_tokens
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
-from andy_cli.compiler.mapper.mapper import Mapped, map_call
-from andy_cli.compiler.mapper.provider_schema import schema_excerpt
-from andy_cli.compiler.mapper.tool_names import find_tool
+from andy_cli.compiler.mapper.json_schema import schema_excerpt
+from andy_cli.compiler.mapper.mapper import Mapped, find_tool, map_call
 from andy_cli.messages import (
     Arguments,
     Constraint,

@@ -17,7 +17,7 @@ from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.ids import rename_call_ids
-from andy_cli.compiler.mapper.provider_schema import provider_names
+from andy_cli.compiler.mapper.json_schema import provider_names
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
 
 MISSING = "There is no result: it was interrupted."

@@ -20,7 +20,6 @@ from andy_cli.agent.prompt.instructions import Instructions
 from andy_cli.agent.prompt.shortlist import DESCRIBE, Shortlist, tell_others
 from andy_cli.agent.prompt.system_prompt import render_system_prompt
 from andy_cli.agent.prompt.trust import Trust, choose_trust, describe_limits, select_trusted_tools
-from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, ProseFilter
 from andy_cli.compiler.detect import (
     NATIVE,
@@ -32,11 +31,10 @@ from andy_cli.compiler.detect import (
     describe_detection,
     opens_reasoning,
 )
-from andy_cli.compiler.dialect import Dialect, IdForm, Tools
+from andy_cli.compiler.dialect import Dialect, IdForm, Tools, dialects_by_name
 from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.mapper.provider_schema import provider_names, render_provider_schema
-from andy_cli.discover import discover
+from andy_cli.compiler.mapper.json_schema import provider_names, render_provider_schema
 from andy_cli.errors import ModelError, ToolsRefusedError
 from andy_cli.messages import Constraint, Message, Request, Schema, Usage, Wire
 from andy_cli.models.client import ModelClient
@@ -246,9 +244,7 @@ class ModelSession:
     ) -> None:
         self._settings, self._registry = settings, registry
         self._folder, self._instructions = folder, instructions
-        self.dialects = {
-            dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")
-        }
+        self.dialects = dialects_by_name()
         self.usage = Usage()
         self.exchanges: deque[ModelExchange] = deque(maxlen=EXCHANGES)
         self.switch(client, server)

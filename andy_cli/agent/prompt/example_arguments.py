@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from andy_cli.compiler.mapper.standard_schema import resolve_reference, standardize_schema
+from andy_cli.compiler.mapper.json_schema import resolve_reference, standardize_schema
 from andy_cli.messages import Schema
 
 Part = Mapping[str, Any]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.provider_schema import render_provider_schema
+from andy_cli.compiler.mapper.json_schema import render_provider_schema
 from andy_cli.messages import Constraint, Schema
 
 WORDS = frozenset("type enum const properties required items anyOf minItems".split())

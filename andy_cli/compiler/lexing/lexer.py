@@ -38,8 +38,7 @@ from andy_cli.compiler.control_tokens import (
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.frame import WEAK, Frame
-from andy_cli.compiler.lexing.markers import Marker, Markers
-from andy_cli.compiler.lexing.named import BLANKS
+from andy_cli.compiler.lexing.markers import BLANKS, Marker, Markers
 from andy_cli.compiler.prose import REACH, introduces_example
 
 Kind = Literal[

@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.compiler.mapper.standard_schema import tool_parameters
+from andy_cli.compiler.mapper.json_schema import tool_parameters
 from andy_cli.messages import Schema, ToolRequest
 
 MARK = "\u2980"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from typing import NamedTuple, TypeGuard
 
 from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
-from andy_cli.compiler.mapper.json_input import (
+from andy_cli.compiler.mapper.json_values import (
     GROUPED,
     NULL_WORDS,
     STANDARD_KINDS,
@@ -14,10 +14,11 @@ from andy_cli.compiler.mapper.json_input import (
     parse_number,
     parse_quantity,
     parse_structure,
+    rewrite_in_format,
     simplify_number,
     write_json,
 )
-from andy_cli.compiler.mapper.schema_node import SchemaNode
+from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.synonyms import (
     UNITS,
     content_words,
@@ -25,7 +26,6 @@ from andy_cli.compiler.mapper.synonyms import (
     relation_cost,
     says_nothing,
 )
-from andy_cli.compiler.mapper.text_formats import rewrite_in_format
 
 CALL_NAME_KEYS = "name tool toolname function functionname call action".split()
 CALL_ARGUMENT_KEYS = frozenset("arguments args parameters params input toolinput kwargs".split())

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from andy_cli.compiler.mapper.coercions import Coercion, find_called_name, find_coercions
-from andy_cli.compiler.mapper.json_input import NULL_WORDS, parse_structure, write_short
+from andy_cli.compiler.mapper.json_values import NULL_WORDS, parse_structure, write_short
+from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.rename_properties import (
     FitProperty,
     FittedValue,
@@ -12,7 +13,6 @@ from andy_cli.compiler.mapper.rename_properties import (
     pick_cheapest,
     rename_properties,
 )
-from andy_cli.compiler.mapper.schema_node import SchemaNode
 from andy_cli.compiler.mapper.synonyms import plain_name
 
 WRAPPERS = frozenset(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from andy_cli.compiler.mapper.json_input import NO, YES, equal_as_json, parse_number, write_json
+from andy_cli.compiler.mapper.json_values import NO, YES, equal_as_json, parse_number, write_json
 from andy_cli.compiler.mapper.synonyms import (
     UNIT_LETTERS,
     UNITS,

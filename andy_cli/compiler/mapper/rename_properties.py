@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.json_input import equal_as_json, parse_structure, write_short
-from andy_cli.compiler.mapper.schema_node import SchemaNode
+from andy_cli.compiler.mapper.json_values import equal_as_json, parse_structure, write_short
+from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.synonyms import (
     SAME_COST,
     canonical_words,

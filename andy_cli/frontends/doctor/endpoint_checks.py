@@ -7,10 +7,8 @@ from pathlib import Path
 
 from andy_cli.agent.model.model_session import build_profile
 from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
-from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import Detected
-from andy_cli.compiler.dialect import Dialect
-from andy_cli.discover import discover
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AndyError
 from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, format_count
 from andy_cli.frontends.management.model_info import make_model_record
@@ -183,7 +181,7 @@ def describe_native_tools(record: dict[str, object]) -> str:
 
 async def measure_prompt(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
     """Tokens, about, of what goes with every request: rules, instructions, tools."""
-    known_dialects = {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
+    known_dialects = dialects_by_name()
     client = select.connect_client(chosen, settings, forget=True)
     try:
         message = Instructions(files=find_instruction_files(settings, folder).files)

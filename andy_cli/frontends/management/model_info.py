@@ -2,13 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from andy_cli.agent.prompt.trust import choose_trust, describe_trust
-from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import NATIVE, Detected, Template, choose_dialect, describe_detection
-from andy_cli.compiler.dialect import Dialect
-from andy_cli.discover import discover
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.tables import print_json
@@ -132,9 +130,7 @@ def _choose_dialects(
     learned: Learned,
 ) -> tuple[Detected, Detected | None]:
     """The dialect, and where it is native the one that would be used without."""
-    known_dialects: Mapping[str, Dialect] = {
-        dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")
-    }
+    known_dialects = dialects_by_name()
     dialect_setting = settings["dialect"]
     if dialect_setting.value != "auto":
         return describe_detection(

@@ -9,10 +9,8 @@ from typing import NamedTuple
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
-from andy_cli.compiler import dialects
 from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Detected, Template, choose_dialect
-from andy_cli.compiler.dialect import Dialect
-from andy_cli.discover import discover
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.frontends.command_line.options import Options
@@ -114,7 +112,7 @@ class ProbeBench(NamedTuple):
 
 def find_family(bench: ProbeBench, template: Template) -> Detected:
     """Find the dialect that would be used if nothing was known from trying."""
-    known_dialects = discover(dialects, Dialect, "DIALECT")
+    known_dialects = dialects_by_name().values()
     return choose_dialect(bench.chosen.endpoint.model, template, (), known_dialects)
 
 
@@ -127,10 +125,8 @@ def list_candidates(bench: ProbeBench, family: str) -> list[ProbedWay]:
 
 def list_ways(bench: ProbeBench, protocol: str) -> list[ProbedWay]:
     """A notation without, and with all that its server can do to hold the model to it."""
-    dialect = discover(dialects, Dialect, "DIALECT")
-    holds = any(
-        known_dialect.constraint for known_dialect in dialect if known_dialect.name == protocol
-    )
+    dialect = dialects_by_name().get(protocol)
+    holds = dialect is not None and dialect.constraint is not None
     settings = bench.options.settings()
     served = bool(bench.chosen.endpoint.base_url) and settings.text("constraints") != "off"
     return (

@@ -12,12 +12,10 @@ from functools import cache
 from pathlib import Path
 
 from andy_cli.agent.model.reply import ModelReply, record_reply
-from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.detect import by_name, describe_detection
-from andy_cli.compiler.dialect import Dialect, Tools
+from andy_cli.compiler.dialect import Tools, dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.discover import discover
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.frontends.replaying.capture_reader import (
     RecordedCapture,
@@ -118,21 +116,16 @@ def _find_file(path: str) -> Path:
 def _find_only_dialect(flags: ReplayFlags) -> str:
     """The one dialect to read with; empty for all of them, as in a conversation."""
     if flags.dialect:
-        return describe_detection(flags.dialect, "--dialect", _load_dialects()).dialect.name
+        return describe_detection(flags.dialect, "--dialect", dialects_by_name()).dialect.name
     if not flags.model_as:
         return ""
-    dialect = by_name(flags.model_as, _load_dialects().values())
+    dialect = by_name(flags.model_as, dialects_by_name().values())
     if dialect is None:
         raise UsageError(
             f"The name {flags.model_as!r} does not say which dialect it writes.",
             "Name a dialect with --dialect.",
         )
     return dialect.name
-
-
-@cache
-def _load_dialects() -> Mapping[str, Dialect]:
-    return {dialect.name: dialect for dialect in discover(dialects, Dialect, "DIALECT")}
 
 
 def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> ReplayedRequest:
@@ -143,9 +136,9 @@ def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> Replayed
     found_dialects = (
         []
         if plain
-        else [_load_dialects()[only_dialect]]
+        else [dialects_by_name()[only_dialect]]
         if only_dialect
-        else list(_load_dialects().values())
+        else list(dialects_by_name().values())
     )
     texts: list[str] = []
     reply = ModelReply(
@@ -246,7 +239,7 @@ def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
     text = "".join(replayed.texts)
     if not text:
         return "no test case: the reply holds no text"
-    markers = Markers([*_load_dialects().values()], tuple(replayed.tools))
+    markers = Markers([*dialects_by_name().values()], tuple(replayed.tools))
     compiler = Compiler(markers, replayed.tools)
     compiler.feed(text)
     _, reply = compiler.finish()

@@ -2,13 +2,10 @@
 
 from functools import cache
 
-from andy_cli.compiler import dialects
-from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.compiler import Compiler, asks_for_code
 from andy_cli.compiler.detect import by_name
-from andy_cli.compiler.dialect import Dialect
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.requested import asks_for_code
-from andy_cli.discover import discover
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, tools_of
 
 LARGEST = 32 * 1024 * 1024
@@ -17,7 +14,7 @@ LARGEST = 32 * 1024 * 1024
 
 @cache
 def find_markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
-    known_dialects = discover(dialects, Dialect, "DIALECT")
+    known_dialects = [*dialects_by_name().values()]
     chosen = [dialect for dialect in known_dialects if dialect.name == name]
     hinted = by_name(model, known_dialects)
     return Markers(chosen or known_dialects, tools, hinted.name if hinted else "")

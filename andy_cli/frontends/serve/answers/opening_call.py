@@ -14,7 +14,7 @@ from andy_cli.agent.calls.injection import is_copied
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.lexing.open_calls import OpenCall
-from andy_cli.compiler.mapper.standard_schema import tool_parameters
+from andy_cli.compiler.mapper.json_schema import tool_parameters
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 from andy_cli.frontends.serve.wires.answer_parts import CompletedCall, ToolCallDelta
 from andy_cli.messages import ToolRequest

@@ -15,9 +15,8 @@ from andy_cli.agent.calls.request_resolution import (
 )
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply, may_run_calls
-from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened
+from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, asks_for_code
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.requested import asks_for_code
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from andy_cli.agent.calls.request_resolution import read_parameters
 from andy_cli.compiler.dialect import Tools
-from andy_cli.compiler.mapper.tool_names import find_tool
+from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 from andy_cli.messages import Arguments, CallDelta
 from andy_cli.models.http.choices import read_call_delta
