@@ -7,9 +7,8 @@ import pytest
 
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
-from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rules
-from andy_cli.guard.workspace import Operation
+from andy_cli.guard.workspace import Operation, ResourceAccess
 from andy_cli.messages import Effect
 
 YES, FOR_THE_SESSION, NO = (

@@ -8,9 +8,8 @@ import pytest
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Decision, Gate
-from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, parse_rules
-from andy_cli.guard.workspace import Operation, named_places, resolve
+from andy_cli.guard.workspace import Operation, ResourceAccess, named_places, resolve
 from andy_cli.messages import Effect
 from tests.swaps import swapped_changes, swapped_writes
 

@@ -8,10 +8,10 @@ from contextlib import aclosing
 import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError
+from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import CallDelta, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import adapt_body
-from andy_cli.models.http.addresses import check_base_url, is_loopback, show_url
 from andy_cli.models.http.body import body_of
 from andy_cli.models.http.chat import ChatClient
 from andy_cli.models.http.direct import idle_seconds
@@ -351,8 +351,8 @@ def test_an_address_is_shown_without_its_password() -> None:
 
 @pytest.mark.parametrize("url", ["http://localhost:1/v1", "http://127.0.0.9/v1", "http://[::1]/v1"])
 def test_this_machine_is_known_in_every_spelling(url: str) -> None:
-    assert is_loopback(url)
-    assert not is_loopback("https://example.org/127.0.0.1")
+    assert is_loopback_url(url)
+    assert not is_loopback_url("https://example.org/127.0.0.1")
 
 
 def test_a_model_on_this_machine_may_be_slow_unless_somebody_said_otherwise() -> None:

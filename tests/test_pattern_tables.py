@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from andy_cli.guard.commands.tables import load_pattern, load_table
+from andy_cli.guard.commands.lookup import load_pattern, load_table
 from andy_cli.models.http import wording
 from tests.cases import loop_over
 

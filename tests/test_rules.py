@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from andy_cli.errors import UsageError
 from andy_cli.guard.approvals import claimed_host, suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
-from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import Rules, RuleSubject, find_unreachable_rules, parse_rules
 from andy_cli.guard.spec import Facet, address_fits, path_fits, spec_fits
-from andy_cli.guard.workspace import resolve
+from andy_cli.guard.workspace import ResourceAccess, resolve
 from andy_cli.messages import Effect
 
 CORPUS = Path(__file__).parent / "corpora" / "guard" / "rules.jsonl"

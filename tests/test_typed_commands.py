@@ -20,8 +20,8 @@ from andy_cli.frontends.chat.typed_command import (
 )
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
-from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.rules import parse_rules
+from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Effect
 from tests.model_server import ModelServer, called, streamed
 from tests.terminal import Terminal

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from andy_cli.guard.resource_access import ResourceAccess
+from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import ToolCall, ToolResult
 from andy_cli.resources import bundled_folder
 from andy_cli.settings import load

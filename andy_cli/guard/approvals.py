@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from andy_cli.guard.commands.places import is_secret
-from andy_cli.guard.resource_access import ResourceAccess
+from andy_cli.guard.commands.lookup import is_secret
 from andy_cli.guard.rules import Rules, parse_rule
 from andy_cli.guard.spec import is_special_name, list_commands
-from andy_cli.guard.workspace import inside, resolve, too_wide
+from andy_cli.guard.workspace import ResourceAccess, inside, resolve, too_wide
 from andy_cli.messages import Effect
 
 MOST_RULES = 4
@@ -151,7 +150,7 @@ def _is_special(path: Path, workspace: Path) -> bool:
 def _command_prefixes(line: str) -> list[str]:
     """`git status *` for `git status -s`; the very words where more would say too much."""
     # Imported with the parser of command lines, which most calls do not need.
-    from andy_cli.guard.commands.tables import running_programs
+    from andy_cli.guard.commands.lookup import running_programs
 
     prefixes: list[str] = []
     for command in list_commands(line, hidden=False):

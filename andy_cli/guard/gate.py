@@ -28,15 +28,19 @@ from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.approvals import ApprovalStore, add_allow_rules, suggest_rules
-from andy_cli.guard.protected_paths import find_peril, is_secret_file
-from andy_cli.guard.resource_access import NO_GRANTS, NOTHING, Grants, ResourceAccess
 from andy_cli.guard.rules import Rules, RuleSubject
 from andy_cli.guard.workspace import (
+    NO_GRANTS,
+    NOTHING,
     Contained,
+    Grants,
     Operation,
+    ResourceAccess,
     contain,
     expand_home,
+    find_peril,
     inside,
+    is_secret_file,
     named_places,
     resolve,
     too_wide,

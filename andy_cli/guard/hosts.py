@@ -1,8 +1,11 @@
-"""Hosts: one way to write each, whether an address is public, whether a name means to deceive."""
+"""Hosts and addresses: one way to write each; which are this machine, public, or a deception."""
 
 import re
 import unicodedata
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from andy_cli.errors import UsageError
 
 DOTS = str.maketrans("\u3002\uff0e\uff61", "...")
 LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
@@ -157,3 +160,35 @@ def _decode_label(label: str) -> str:
 def _is_plain_letter(character: str) -> bool:
     """Tell whether a character of a host is of ASCII or a letter of Latin script."""
     return character.isascii() or unicodedata.name(character, "").startswith("LATIN SMALL LETTER")
+
+
+def is_loopback_url(url: str) -> bool:
+    """Tell whether a server is on this machine: nothing of ours leaves it, and it may be slow."""
+    host = (urlsplit(url).hostname or "").lower()
+    return is_loopback(host) or host.endswith(".localhost")
+
+
+def show_url(url: str) -> str:
+    """The address without a user name, password or query, which may hold a key."""
+    url_parts = urlsplit(url)
+    host = url_parts.netloc.rpartition("@")[2]
+    return f"{url_parts.scheme}://{host}{url_parts.path.rstrip('/')}"
+
+
+def check_base_url(url: str) -> str:
+    """A base URL as it will be used; raises `UsageError` if nothing can be at it."""
+    text = url.strip()
+    text = (text if "://" in text else f"http://{text}").rstrip("/")
+    try:
+        url_parts = urlsplit(text)
+        is_usable = (
+            url_parts.scheme in ("http", "https") and url_parts.hostname and (url_parts.port or 1)
+        )
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise UsageError(
+            f"{url!r} is not the address of a model server.",
+            "Write it as http://127.0.0.1:8080/v1 or https://example.org/v1.",
+        )
+    return text.removesuffix("/chat/completions")

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.spec import Facet, is_clear, list_facets, spec_fits
-from andy_cli.guard.workspace import inside
+from andy_cli.guard.workspace import ResourceAccess, inside
 from andy_cli.messages import Arguments, Effect
 
 ORGANISING = ("move", "copy", "make_folder", "trash")

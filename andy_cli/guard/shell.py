@@ -22,21 +22,19 @@ from andy_cli.guard.commands.destructive_commands import (
     find_danger,
     program_name,
 )
-from andy_cli.guard.commands.places import (
+from andy_cli.guard.commands.lookup import (
     UNKNOWN,
     WORKSPACE,
+    interpreters,
     is_secret,
     is_secret_variable,
-    resolve_place,
-)
-from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
-from andy_cli.guard.commands.tables import (
-    interpreters,
     output_options,
     program_set,
+    resolve_place,
     running_programs,
     senders,
 )
+from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 Shell = Literal["sh", "cmd", "powershell"]

@@ -15,9 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from andy_cli.guard.commands.places import WILDCARDS, is_secret
-from andy_cli.guard.resource_access import ResourceAccess
-from andy_cli.guard.workspace import PROTECTED, inside
+from andy_cli.guard.commands.lookup import WILDCARDS, is_secret
+from andy_cli.guard.workspace import PROTECTED, ResourceAccess, inside
 from andy_cli.messages import Arguments
 
 DEEPEST = 3
@@ -76,7 +75,7 @@ def is_clear(line: str) -> bool:
     are, and none of them runs what it reads."""
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
     from andy_cli.guard.commands.destructive_commands import program_name
-    from andy_cli.guard.commands.tables import interpreters
+    from andy_cli.guard.commands.lookup import interpreters
 
     if len(line) > LONGEST:
         return False

@@ -1,13 +1,18 @@
-"""Judge where a path lies: inside what the user gave us to work with, or outside.
+"""The things that a call would touch, and where a path lies: in the workspace or out, protected.
 
     contain(written, workspace, op)   a verdict on what a model wrote; nothing is ever rewritten
     open_inside(path, root, mode)     open what was judged, following no link that came since
     folder_inside(path, root)         the open folder that holds it, to delete or rename in
+    find_peril(path, op, workspace)   why something is never done there, whatever is allowed
 
 A path is judged by where it really leads: links are followed as far as there is something, `..`
 climbs from there, and the rest is taken by name. A dot, a percent sign, a dollar or a brace in a
 name is part of the name. What Windows would read as a way out is one everywhere: a workspace is
 shared, and nobody names a file `C:\\x` by intention. Demands B40, R9 and case 24.
+
+Places that no tool may change and places that may hold secrets are known to the judge of command
+lines by name; here they are looked up for paths that are known. What a call would touch, the tool
+says, the gate judges and the user sees.
 """
 
 import contextlib
@@ -15,8 +20,9 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from andy_cli.errors import ToolError
@@ -28,6 +34,9 @@ from andy_cli.guard.archives import (
     list_members,
 )
 from andy_cli.guard.archives import parse_members as listed
+from andy_cli.guard.commands.destructive_commands import find_danger
+from andy_cli.guard.commands.lookup import is_disk, is_home_startup, is_secret, is_system
+from andy_cli.messages import Effect
 
 Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
 Verdict = Literal["inside", "outside", "ask", "invalid"]
@@ -355,3 +364,91 @@ def named_places(text: str, workspace: Path) -> list[Path]:
 def too_wide(path: Path) -> bool:
     """The whole disk, the whole home: who names `~` does not mean everything in it."""
     return path in (Path("/"), Path.home().resolve())
+
+
+def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
+    """Tell why an operation on a real path is never done, or nothing.
+
+    Outside the workspace what holds for commands holds here. Inside, what runs by itself (a hook,
+    a task of an editor) is asked and not refused; start-up files of the user, should the workspace
+    be the home, are refused there too.
+    """
+    if operation in ("read", "list"):
+        return ""
+    deleting = operation.startswith("delete")
+    if deleting and (path == workspace or path in workspace.parents):
+        return "it destroys the workspace"
+    home_folder = Path.home().resolve()
+    if not inside(path, (workspace,)):
+        command_path = _as_command_path(path, home_folder)
+        return (
+            find_danger(["rm", "-r", command_path], (), "/")
+            if deleting
+            else find_danger([], [command_path], "/")
+        )
+    return "" if deleting else _find_inner_peril(path, home_folder)
+
+
+def _find_inner_peril(path: Path, home_folder: Path) -> str:
+    """Tell why a file in the workspace is never changed, or nothing."""
+    if inside(path, (home_folder,)) and is_home_startup(str(path.relative_to(home_folder))):
+        return "it changes what your programs obey when they start"
+    return "it changes the system" if is_system(str(path)) or is_disk(str(path)) else ""
+
+
+def is_secret_file(path: Path, workspace: Path) -> bool:
+    """Tell whether a file is one of those that hold keys and passwords, by its name alone."""
+    name = path.relative_to(workspace) if inside(path, (workspace,)) else path
+    return is_secret(f"/{name}" if not name.is_absolute() else str(name))
+
+
+def _as_command_path(path: Path, home_folder: Path) -> str:
+    """As command lines are judged: `/~` is the home."""
+    if inside(path, (home_folder,)):
+        return f"/~/{path.relative_to(home_folder)}".removesuffix("/.")
+    return str(path)
+
+
+Grants = Mapping[str, Path]
+"""The places that the paths of a call led to when they were judged, by how they are written."""
+NO_GRANTS: Grants = MappingProxyType({})
+
+
+class ResourceAccess(NamedTuple):
+    places: tuple[str, ...] = ()
+    """The paths, as they were written."""
+    operation: Operation = "read"
+    """The operation on them."""
+    command: str = ""
+    """The command line that would be given to the shell."""
+    address: str = ""
+    """The URL that would be asked for."""
+    method: str = "GET"
+    trusted: bool = False
+    """The address is one of the user's own settings."""
+    shown: str = ""
+    """The text beside the action that is seen before a yes: the whole mail, what goes where."""
+    summary: str = ""
+    """The size of the change, in a few words behind the action: `new file, 3 lines`."""
+    diff: str = ""
+    """The change to a file, as in `Display`."""
+    effect: Effect | None = None
+    """The effect of this very call, where it is another than the tool's."""
+    contained: bool = False
+    """It can run where the kernel lets it read the workspace without its secrets, and no more."""
+    operations: tuple[Operation, ...] = ()
+    """The operation on each place, where it is not the same for all."""
+
+    @property
+    def uses(self) -> tuple[tuple[str, Operation], ...]:
+        """Each path with what would be done with it."""
+        operations = self.operations or (self.operation,) * len(self.places)
+        return tuple(zip(self.places, operations, strict=True))
+
+    def grants(self, resolved_paths: Sequence[Path]) -> Grants:
+        """Find where each path leads, by how a tool is given it: `./a//b` as `a/b`."""
+        written = (str(Path(path)) for path in self.places)
+        return dict(zip(written, resolved_paths, strict=True))
+
+
+NOTHING = ResourceAccess()

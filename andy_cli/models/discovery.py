@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from andy_cli.models.http.addresses import is_loopback
+from andy_cli.guard.hosts import is_loopback_url
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
 
@@ -62,7 +62,7 @@ def usual_ports(environment: Mapping[str, str]) -> dict[str, int]:
     if host := environment.get("OLLAMA_HOST"):
         address = ollama_address(host)
         ports.pop("ollama", None)
-        if is_loopback(address):
+        if is_loopback_url(address):
             ports = {"ollama": urlsplit(address).port or 11434, **ports}
     return ports
 

@@ -18,9 +18,9 @@ from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
+from andy_cli.guard.hosts import show_url
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import show_url
 from andy_cli.settings import state_folder
 
 MOST = 300

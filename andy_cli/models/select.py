@@ -13,10 +13,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
+from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
-from andy_cli.models.http.addresses import check_base_url, is_loopback, show_url
 from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.presets import presets
@@ -60,7 +60,7 @@ class Choosing:
     """Variables that are not set: their keys were kept."""
 
     async def models_at(self, endpoint: Endpoint) -> list[str]:
-        if self.near and not is_loopback(endpoint.base_url):
+        if self.near and not is_loopback_url(endpoint.base_url):
             raise FarServerError(f"{show_url(endpoint.base_url)} was not asked for its models.")
         return await models_at(endpoint, self.settings)
 
@@ -262,7 +262,7 @@ def provider_at(base_url: str) -> str:
     """
     url_parts = urlsplit(base_url)
     for preset in presets().values():
-        if is_loopback(base_url):
+        if is_loopback_url(base_url):
             if preset.local_port and preset.local_port == url_parts.port:
                 return preset.name
         elif urlsplit(preset.base_url).hostname == url_parts.hostname:
@@ -276,7 +276,7 @@ async def _by_preset(choosing: Choosing, provider: Provider, model: str, reason:
     if provider.connect:
         endpoint = Endpoint(provider.name, model or provider.default_model, base_url)
         return Chosen(endpoint, provider, reason)
-    if not key and base_url == provider.base_url and not is_loopback(base_url):
+    if not key and base_url == provider.base_url and not is_loopback_url(base_url):
         names = " or ".join(provider.key_names)
         raise AuthError(f"{provider.name} needs a key: set {names}.", "Or choose another --model.")
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)

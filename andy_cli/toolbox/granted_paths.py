@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.resource_access import NO_GRANTS, Grants
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.guard.workspace import Operation, contain, inside, open_inside, resolve
+from andy_cli.guard.workspace import (
+    NO_GRANTS,
+    Grants,
+    Operation,
+    contain,
+    inside,
+    open_inside,
+    resolve,
+)
 from andy_cli.toolbox.runtime_context import here
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, is_dataclass
 from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.resource_access import NO_GRANTS, Grants, ResourceAccess
+from andy_cli.guard.workspace import NO_GRANTS, Grants, ResourceAccess
 from andy_cli.messages import (
     Arguments,
     Display,

@@ -21,8 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
-from andy_cli.guard.resource_access import NOTHING, ResourceAccess
-from andy_cli.guard.workspace import Operation
+from andy_cli.guard.workspace import NOTHING, Operation, ResourceAccess
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
 from andy_cli.toolbox.described import describe_function
 

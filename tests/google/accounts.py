@@ -11,7 +11,7 @@ from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
-from andy_cli.guard.resource_access import ResourceAccess
+from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Status, ToolCall, ToolResult
 from andy_cli.resources import bundled_folder
 from andy_cli.settings import load

@@ -12,7 +12,7 @@ from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
-from andy_cli.guard.resource_access import NOTHING, Grants
+from andy_cli.guard.workspace import NOTHING, Grants
 from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.toolbox.registry import Registry
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import escape_control_tokens
-from andy_cli.guard.protected_paths import is_secret_file
+from andy_cli.guard.workspace import is_secret_file
 from andy_cli.settings import Settings, config_folder, trusts
 
 NAMES = ("AGENTS.md", "CLAUDE.md")

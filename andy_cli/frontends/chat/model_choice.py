@@ -11,10 +11,10 @@ from typing import Protocol
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.messages import format_problem
+from andy_cli.guard.hosts import check_base_url, show_url
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import FoundServer
-from andy_cli.models.http.addresses import check_base_url, show_url
 from andy_cli.models.inside.weights import PACKAGED, find
 from andy_cli.models.kept_keys import keep_key
 from andy_cli.models.presets import presets

@@ -23,8 +23,8 @@ from andy_cli.frontends.chat.chat_session import ChatSession, CommandOutput
 from andy_cli.frontends.session_factory import create_gate, enter_workspace
 from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
-from andy_cli.guard.resource_access import ResourceAccess
 from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Effect
 from andy_cli.toolbox.terminal import sandbox
 from andy_cli.toolbox.terminal.output import HEAD

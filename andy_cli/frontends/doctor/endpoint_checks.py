@@ -12,10 +12,10 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AndyError
 from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, format_count
 from andy_cli.frontends.management.model_info import make_model_record
+from andy_cli.guard.hosts import show_url
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import FoundServer
-from andy_cli.models.http.addresses import show_url
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings

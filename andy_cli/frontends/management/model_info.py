@@ -10,10 +10,10 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.tables import print_json
+from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
-from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.http.constraints import fields_of
 from andy_cli.models.inside import weights
 from andy_cli.models.memory import recall_model
@@ -115,7 +115,7 @@ async def choose_named_model(options: Options, settings: Settings) -> Chosen:
 def _check_listed(chosen: Chosen, listed: Sequence[str]) -> None:
     """A server on this machine lists what it has; others have aliases that they do not list."""
     endpoint = chosen.endpoint
-    if not listed or not is_loopback(endpoint.base_url):
+    if not listed or not is_loopback_url(endpoint.base_url):
         return
     if not {endpoint.model, f"{endpoint.model}:latest"}.intersection(listed):
         server_name = f"{endpoint.provider} at {show_url(endpoint.base_url)}"

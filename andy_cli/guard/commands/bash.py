@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tree_sitter import Language, Node, Parser
 from tree_sitter_bash import language
 
-from andy_cli.guard.commands.places import UNKNOWN
+from andy_cli.guard.commands.lookup import UNKNOWN
 
 MOST_VALUES, MOST_COMMANDS = 500, 1000
 """Values of one word, and commands of one line: what has more is never taken at its word."""

@@ -9,21 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from andy_cli.guard.commands.places import (
+from andy_cli.guard.commands.lookup import (
     UNKNOWN,
+    interpreters,
     is_disk,
     is_secret,
     is_startup,
     is_system,
     is_vital,
-    resolve_place,
-)
-from andy_cli.guard.commands.tables import (
-    interpreters,
     load_pattern,
     load_table,
     output_options,
     program_set,
+    resolve_place,
 )
 
 Words = Sequence[str]

@@ -7,8 +7,16 @@ from getopt import GetoptError, gnu_getopt
 from typing import NamedTuple
 
 from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
-from andy_cli.guard.commands.places import UNKNOWN, WORKSPACE, is_inside, is_secret, resolve_place
-from andy_cli.guard.commands.tables import load_pattern, load_table, program_set
+from andy_cli.guard.commands.lookup import (
+    UNKNOWN,
+    WORKSPACE,
+    is_inside,
+    is_secret,
+    load_pattern,
+    load_table,
+    program_set,
+    resolve_place,
+)
 
 MANY = ("git", "go")
 """Programs that are several: the first word says which."""

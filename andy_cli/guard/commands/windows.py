@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
-from andy_cli.guard.commands.places import is_secret, is_secret_variable
-from andy_cli.guard.commands.tables import load_pattern, load_table
+from andy_cli.guard.commands.lookup import is_secret, is_secret_variable, load_pattern, load_table
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 LONGEST = 8191

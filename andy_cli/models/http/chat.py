@@ -13,10 +13,10 @@ from time import monotonic
 from typing import Protocol
 
 from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
+from andy_cli.guard.hosts import show_url
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
-from andy_cli.models.http.addresses import show_url
 from andy_cli.models.http.body import Body, body_of
 from andy_cli.models.http.constraints import is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools

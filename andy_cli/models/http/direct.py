@@ -10,8 +10,8 @@ import httpx2
 
 from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError
+from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.http.body import Body
 from andy_cli.models.http.refusals import narrow_kind, use_https
 from andy_cli.models.http.transport import HttpAnswer
@@ -56,7 +56,7 @@ class Direct:
 
 
 def _make_client(endpoint: Endpoint, settings: Settings) -> httpx2.AsyncClient:
-    is_local = is_loopback(endpoint.base_url)
+    is_local = is_loopback_url(endpoint.base_url)
     return httpx2.AsyncClient(
         timeout=_make_timeout(settings, is_local),
         verify=_trusted_context(endpoint.base_url),

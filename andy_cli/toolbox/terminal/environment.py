@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from andy_cli.guard.commands.places import is_secret_variable
+from andy_cli.guard.commands.lookup import is_secret_variable
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.toolbox.programs import search_path
 

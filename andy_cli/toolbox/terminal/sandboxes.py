@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from andy_cli.guard.protected_paths import is_secret_file
+from andy_cli.guard.workspace import is_secret_file
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.terminal import landlock
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.resource_access import ResourceAccess
+from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Effect
 from andy_cli.toolbox.web import engines
 from andy_cli.toolbox.web.trust import host_of, trusted_hosts

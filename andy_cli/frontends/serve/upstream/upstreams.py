@@ -31,9 +31,9 @@ from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.ollama.ollama_request import strip_latest_tag
+from andy_cli.guard.hosts import check_base_url
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import ollama_address
-from andy_cli.models.http.addresses import check_base_url
 from andy_cli.models.memory import recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.protected_paths import is_secret_file
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.guard.workspace import Operation, inside, resolve
+from andy_cli.guard.workspace import Operation, inside, is_secret_file, resolve
 from andy_cli.toolbox.files.moving.targets import (
     ITSELF,
     find_entry,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, get_args
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.protected_paths import is_secret_file
 from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.guard.workspace import is_secret_file
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size

@@ -13,9 +13,9 @@ from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.models_command import find_models
 from andy_cli.frontends.session_factory import OpenConversation, describe_server, list_secrets
+from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.addresses import is_loopback, show_url
 from andy_cli.models.memory import recall_model
 from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
@@ -120,7 +120,7 @@ def check_listed(chosen: Chosen, models: list[str]) -> None:
     Raises UsageError with the nearest names.
     """
     name, base_url = chosen.endpoint.model, chosen.endpoint.base_url
-    if not models or not is_loopback(base_url) or {name, f"{name}:latest"}.intersection(models):
+    if not models or not is_loopback_url(base_url) or {name, f"{name}:latest"}.intersection(models):
         return
     nearest_names = difflib.get_close_matches(name, models, n=3, cutoff=0.4) or models[:3]
     server_name = f"{chosen.endpoint.provider} at {show_url(base_url)}"
@@ -133,7 +133,7 @@ async def choose_wanted_model(session: ChatSession) -> tuple[Chosen, Settings]:
     """The model that the options mean, with these settings. Raises UsageError, ModelError."""
     settings = session.options.settings()
     chosen = await select.choose_model(settings)
-    if chosen.endpoint.base_url and is_loopback(chosen.endpoint.base_url):
+    if chosen.endpoint.base_url and is_loopback_url(chosen.endpoint.base_url):
         check_listed(chosen, await select.models_at(chosen.endpoint, settings))
     return chosen, settings
 

@@ -1,12 +1,59 @@
-"""The meaning of a path in a command line, by its name alone: nothing is looked at.
+"""Look up programs and places in the TOML files beside this one: what is known of each by its name.
 
-A place is an absolute path in which `/~` is the user's home and the workspace lies so deep that
-only a long climb leads from it to the root.
+The files are read when they are first needed, and nothing is looked at on the disk. A place is an
+absolute path in which `/~` is the user's home and the workspace lies so deep that only a long climb
+leads from it to the root.
 """
 
 import posixpath
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from andy_cli.guard.commands.tables import load_pattern
+
+@cache
+def load_table(name: str) -> Mapping[str, Any]:
+    """Load `name.toml`."""
+    import tomllib  # 10 ms, and most starts of andy judge no command line
+
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def load_pattern(table: str, name: str) -> re.Pattern[str]:
+    """Compile a regular expression of `table.toml`."""
+    return re.compile(load_table(table)[name])
+
+
+@cache
+def program_set(*names: str) -> frozenset[str]:
+    """The words of `programs.toml` under all of these names."""
+    table = load_table("programs")
+    return frozenset(word for name in names for word in table[name].split())
+
+
+def interpreters() -> frozenset[str]:
+    """Programs that run what they read, shells among them."""
+    return program_set("shells", "interpreters")
+
+
+def senders() -> frozenset[str]:
+    """Programs that may send something out, fetchers among them."""
+    return program_set("fetchers", "senders")
+
+
+def running_programs() -> frozenset[str]:
+    """Programs that run a command, or what they read."""
+    return program_set("wrappers") | interpreters()
+
+
+@cache
+def output_options(program: str) -> tuple[str, ...]:
+    """Options of a program behind which a file or folder is named that is written."""
+    return tuple(load_table("programs")["outputs"].get(program, "").split())
+
 
 WORKSPACE = "/" + "/".join(f"\ufdd0{depth}" for depth in range(8))
 UNKNOWN = "\ufffc"
