@@ -37,9 +37,8 @@ from andy_cli.frontends.run_command import RunPrinter, RunTask
 from andy_cli.frontends.terminal import markdown
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, ToolCall
-from andy_cli.models.client import Endpoint
+from andy_cli.models.client import Endpoint, Retrying
 from andy_cli.models.http.chat import ChatClient
-from andy_cli.models.retry import Retrying
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome, tool

@@ -15,7 +15,7 @@ from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.prepared_schema import PreparedSchema
 from andy_cli.messages import Choice, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.constraints import choice_grammar, read_answer, write_constraint
+from andy_cli.models.http.request import choice_grammar, read_answer, write_constraint
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.presets import presets

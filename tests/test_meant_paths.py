@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.toolbox.meant_paths import find_meant_path, find_meant_paths
+from andy_cli.toolbox.runtime_context import find_meant_path, find_meant_paths
 
 
 @pytest.fixture

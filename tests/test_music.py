@@ -11,10 +11,9 @@ from andy_cli.errors import ToolError
 from andy_cli.messages import Effect, ToolCall
 from andy_cli.resources import bundled_folder
 from andy_cli.toolbox.collection import tools_in
-from andy_cli.toolbox.music import song_search
+from andy_cli.toolbox.music import songs
 from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
-from andy_cli.toolbox.music.song_search import place_in_list
-from andy_cli.toolbox.music.songs import natural_key, show_clock
+from andy_cli.toolbox.music.songs import natural_key, place_in_list, show_clock
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Outcome
 from tests.make_music import ALBUM, MUSIC, encoded, song, tag, tone
@@ -32,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.chdir(here)
-    song_search.remember(here)
+    songs.remember(here)
     set_shared(SoundPlayer("null"))
     yield home
     shared_player().stop()

@@ -8,9 +8,8 @@ import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import Endpoint
+from andy_cli.models.client import Endpoint, Retrying
 from andy_cli.models.http.chat import ChatClient
-from andy_cli.models.retry import Retrying
 from andy_cli.settings import load
 from tests.model_server import ModelServer, refused, streamed
 

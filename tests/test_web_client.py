@@ -21,13 +21,13 @@ import pytest
 from andy_cli.errors import ToolError
 from andy_cli.guard.addresses import Resolver, judge
 from andy_cli.toolbox import runtime_context
-from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.tool import PROGRESS
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.files import download_file, send_body
 from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.web.redirect_policy import look_up_addresses
 from andy_cli.toolbox.web.unpacking import PIECE, unpack_pieces
+from andy_cli.toolbox.work import run_at_most
 from tests.cases import Row, name, rows
 from tests.certificates import secured
 from tests.tools import work_in
@@ -436,7 +436,7 @@ def test_no_piece_of_a_bomb_is_large() -> None:
 
 def downloaded(url: str, workspace: Path, to: str) -> tuple[int, list[str]]:
     """The bytes that were kept, and what was shown meanwhile."""
-    from andy_cli.toolbox.granted_paths import granted_path
+    from andy_cli.toolbox.runtime_context import granted_path
 
     told: list[str] = []
     PROGRESS.set(told.append)
@@ -517,7 +517,7 @@ def test_a_link_that_comes_in_the_way_is_not_followed(
 def test_who_stops_a_download_leaves_nothing(
     workspace: Path, trusting: Callable[..., None]
 ) -> None:
-    from andy_cli.toolbox.granted_paths import granted_path
+    from andy_cli.toolbox.runtime_context import granted_path
 
     trusting()
     to = granted_path("file", "write")

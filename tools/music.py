@@ -8,14 +8,14 @@ from pydantic import Field
 
 from andy_cli.toolbox.music import songs
 from andy_cli.toolbox.music.player import PlayerState, current_state, shared_player
-from andy_cli.toolbox.music.song_search import (
+from andy_cli.toolbox.music.songs import (
+    Song,
     claimed_place,
     expand_home,
     find,
     remember,
     show_folder,
 )
-from andy_cli.toolbox.music.songs import Song
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
 
 Folder = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from andy_cli.toolbox.granted_paths import granted_path
+from andy_cli.toolbox.runtime_context import granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.web import asking, engines
 

@@ -240,10 +240,9 @@ def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaita
 
         if not known_facts:
             facts_found = await facts.facts(chosen.endpoint, settings)
-            template = Template(
-                facts_found.template, await rendering.render_template(facts_found.template)
-            )
-            known_facts.append(ModelFacts(template, facts_found.context))
+            source = facts_found.template
+            rendered = await rendering.render_template(source) if source else ()
+            known_facts.append(ModelFacts(Template(source, rendered), facts_found.context))
         return known_facts[0]
 
     return ask_approval
@@ -258,7 +257,7 @@ async def fetch_weights(model: str, progress: Callable[[int, int], None] | None 
     # Only where a model runs inside andy.
     from andy_cli.frontends.terminal.progress_bars import create_download_bar
     from andy_cli.models.inside import weights
-    from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
+    from andy_cli.toolbox.work import run_in_daemon_thread
 
     if weights.find(model) is not None:
         return

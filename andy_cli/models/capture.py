@@ -31,8 +31,7 @@ from andy_cli.errors import AndyError
 from andy_cli.guard.hosts import show_url
 from andy_cli.guard.redactor import mask_secrets, redact_text, redact_value
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.client import Endpoint, ForwardingClient, ModelClient
-from andy_cli.models.streams import closing_stream
+from andy_cli.models.client import Endpoint, ForwardingClient, ModelClient, closing_stream
 from andy_cli.settings import Settings, state_folder
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700

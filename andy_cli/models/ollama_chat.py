@@ -8,7 +8,6 @@ grows only, and a model's own maximum is its end. What is set (`limits.context`)
 import json
 from collections.abc import Awaitable, Callable
 
-from andy_cli.models.http.body import Body
 from andy_cli.models.http.ollama_wire import (
     chat_address,
     find_mappings,
@@ -16,6 +15,7 @@ from andy_cli.models.http.ollama_wire import (
     write_request,
 )
 from andy_cli.models.http.refusals import ServerRefusal, names_no_model, too_long
+from andy_cli.models.http.request import Body
 from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.token_count import MESSAGE, tokens
 

@@ -15,12 +15,11 @@ from urllib.parse import urlsplit
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import Learned
-from andy_cli.models.client import Endpoint, ModelClient, Provider
+from andy_cli.models.client import Endpoint, ModelClient, Provider, Retrying
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.presets import presets
-from andy_cli.models.retry import Retrying
 from andy_cli.settings import Settings
 
 FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
@@ -159,7 +158,7 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
 
 def left_out(learned: Learned, settings: Settings) -> set[str]:
     """List what requests go without: what the server refused, and what does the model no good."""
-    from andy_cli.models.http.constraints import UNHELPFUL  # see _client
+    from andy_cli.models.http.request import UNHELPFUL  # see _client
 
     constraints_setting = settings.text("constraints")
     unhelpful = constraints_setting == "off" or (

@@ -21,11 +21,9 @@ from andy_cli.messages import (
     ToolCall,
     ToolResult,
 )
-from andy_cli.toolbox.daemon_thread import run_in_daemon_thread
-from andy_cli.toolbox.granted_paths import granting_places
-from andy_cli.toolbox.meant_paths import find_meant_paths
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import find_meant_paths, granting_places, here
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
+from andy_cli.toolbox.work import run_in_daemon_thread
 
 
 class Registry:

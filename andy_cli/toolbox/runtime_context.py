@@ -1,12 +1,36 @@
-"""The surroundings of tools: the settings in force and the folder andy was started in.
+"""The surroundings of a call: the settings in force, the workspace, and the files it may open.
 
-A process has one. Whoever opens a conversation enters it; what runs without (a test of one tool)
-finds the settings as they are read from files, and the current folder.
+A process has one context. Whoever opens a conversation enters it; what runs without (a test of one
+tool) finds the settings as they are read from files, and the current folder.
+
+Tools never open a path they were given. They ask here where it really is, and open it from there
+without following a link again, so that nothing can be exchanged behind the gate's back.
+
+A model may write a path as an address, in quotes, with an @ or in another case: a path that is
+there as it was written is what was meant. The disk is looked at inside the workspace only; whether
+a path may be used is judged afterwards, of the path that was found.
 """
 
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
+from urllib.parse import unquote, urlsplit
 
+from andy_cli.errors import ToolError
+from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.guard.workspace import (
+    NO_GRANTS,
+    Grants,
+    Operation,
+    contain,
+    inside,
+    open_inside,
+    resolve,
+)
+from andy_cli.messages import Arguments, Schema
 from andy_cli.settings import Settings, load
 
 
@@ -35,3 +59,133 @@ def leave_context() -> None:
 def here() -> RuntimeContext:
     """Raises UsageError for settings that cannot be read."""
     return _entered[0] if _entered else RuntimeContext(load(), Path.cwd().resolve())
+
+
+class GrantedPath(NamedTuple):
+    path: Path
+    """Absolute, without links when it was looked up."""
+    root: Path
+    """The folder from which it is reached without following a link."""
+
+    def open(self, mode: Literal["r", "w", "x", "a"] = "r") -> BinaryIO:
+        """The file, in bytes. Raises ToolError for what is no plain file by now."""
+        return open_inside(self.path, self.root, mode)
+
+
+_granted: ContextVar[Grants] = ContextVar("granted", default=NO_GRANTS)
+
+
+@contextmanager
+def granting_places(grants: Grants) -> Iterator[None]:
+    """Grant what runs inside these places too: where each path led when it was judged."""
+    token = _granted.set(grants)
+    try:
+        yield
+    finally:
+        _granted.reset(token)
+
+
+def not_judged(written: Iterable[str]) -> list[str]:
+    """The paths that were no part of what the gate judged; none where it judged nothing.
+
+    What a pattern means may have changed since.
+    """
+    granted = _granted.get()
+    return [path for path in written if str(Path(path)) not in granted] if granted else []
+
+
+def granted_path(written: str | Path, operation: Operation = "read") -> GrantedPath:
+    """Find where a path of this call is. Raises ToolError where the call may not use it."""
+    workspace = here().workspace
+    judged = _granted.get().get(str(Path(written)))
+    contained = contain(str(written), workspace, operation, judged)
+    if contained.verdict == "invalid":
+        raise ToolError(f"{spell_out(str(written))} cannot be used: {contained.reason}.")
+    if contained.path is not None and contained.verdict != "outside":
+        return GrantedPath(contained.path, workspace)
+    path = judged or resolve(str(written), workspace, operation)
+    if judged or inside(path, _granted.get().values()):
+        return GrantedPath(path, Path(path.anchor))
+    outside = spell_out(str(written))
+    raise ToolError(f"{outside} is outside the workspace, and nobody agreed to it.")
+
+
+QUOTES = "`\"'\u201c\u201d"
+SCHEME = "file:"
+
+
+class MeantPaths(NamedTuple):
+    arguments: Arguments
+    changes: tuple[str, ...] = ()
+
+
+def find_meant_paths(arguments: Arguments, schema: Schema, workspace: Path) -> MeantPaths:
+    """Replace those arguments that the schema calls paths and that mean another one.
+
+    `schema` is that of the arguments: paths have `"format": "path"`.
+    """
+    properties = schema.get("properties")
+    meant_by_key: dict[str, object] = {}
+    for key, property_schema in (properties if isinstance(properties, Mapping) else {}).items():
+        written = arguments.get(key)
+        if isinstance(written, str) and property_schema.get("format") == "path":
+            meant_path = find_meant_path(written, workspace)
+            if meant_path != written:
+                meant_by_key[key] = meant_path
+    if not meant_by_key:
+        return MeantPaths(arguments)
+    changes = tuple(
+        f"{key}: {arguments[key]} -> {meant_path}" for key, meant_path in meant_by_key.items()
+    )
+    return MeantPaths({**arguments, **meant_by_key}, changes)
+
+
+def find_meant_path(written: str, workspace: Path) -> str:
+    """The path that was meant; itself where nothing says otherwise."""
+    try:
+        if _is_there(written, workspace):
+            return written
+        plain = _plain(written)
+        # As users attach it to a message.
+        if plain.startswith("@") and _is_there(plain[1:], workspace):
+            return plain[1:]
+        return plain if _is_there(plain, workspace) else _in_other_case(plain, workspace)
+    except (ToolError, OSError, ValueError):
+        return written
+
+
+def _plain(written: str) -> str:
+    """Without quotation marks and blanks around it, and no address of a file."""
+    plain = written.strip()
+    while len(plain) > 2 and plain[0] in QUOTES and plain[-1] in QUOTES:
+        plain = plain[1:-1].strip()
+    if plain.lower().startswith(SCHEME):
+        url_parts = urlsplit(plain)
+        if url_parts.netloc in ("", "localhost") and url_parts.path:
+            return unquote(url_parts.path)
+    return plain or written
+
+
+def _is_there(written: str, workspace: Path) -> bool:
+    path = resolve(written, workspace)
+    return inside(path, [workspace.resolve()]) and os.path.lexists(path)
+
+
+def _in_other_case(written: str, workspace: Path) -> str:
+    """The one path of the workspace that differs in nothing but its case; else as written."""
+    path, workspace_root = resolve(written, workspace), workspace.resolve()
+    if not inside(path, [workspace_root]):
+        return written
+    matched_path = workspace_root
+    for component in path.relative_to(workspace_root).parts:
+        names = [entry.name for entry in matched_path.iterdir()]
+        same_names = [name for name in names if name.lower() == component.lower()]
+        candidates = [component] if component in names else same_names
+        if len(candidates) != 1:
+            return written
+        matched_path /= candidates[0]
+    return (
+        str(matched_path)
+        if Path(written).is_absolute()
+        else str(matched_path.relative_to(workspace_root))
+    )

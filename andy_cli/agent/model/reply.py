@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from andy_cli.compiler.compiler import CompiledReply, Visible
 from andy_cli.errors import ModelError
 from andy_cli.messages import Chunk, Usage
-from andy_cli.models.streams import closing_stream
+from andy_cli.models.client import closing_stream
 
 RAW_LIMIT = 100_000
 """Characters of a reply that are kept as they came."""

@@ -14,7 +14,7 @@ from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
-from andy_cli.models.http.constraints import fields_of
+from andy_cli.models.http.request import fields_of
 from andy_cli.models.inside import weights
 from andy_cli.models.memory import recall_model
 from andy_cli.models.select import Chosen

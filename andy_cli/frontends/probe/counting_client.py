@@ -4,8 +4,7 @@ import json
 from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request, Usage
-from andy_cli.models.client import ForwardingClient
-from andy_cli.models.streams import closing_stream
+from andy_cli.models.client import ForwardingClient, closing_stream
 from andy_cli.models.token_count import MESSAGE, tokens
 
 

@@ -17,10 +17,8 @@ from andy_cli.guard.hosts import show_url
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
-from andy_cli.models.http.body import Body, body_of
-from andy_cli.models.http.constraints import is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
-from andy_cli.models.http.ollama_wire import OllamaReader, reader_at
+from andy_cli.models.http.ollama_wire import OllamaReader
 from andy_cli.models.http.refusals import (
     ServerRefusal,
     as_error,
@@ -31,7 +29,17 @@ from andy_cli.models.http.refusals import (
     retry_after,
     use_https,
 )
-from andy_cli.models.http.transport import HttpAnswer, Transport, choose_transport, drain_answer
+from andy_cli.models.http.request import (
+    Body,
+    HttpAnswer,
+    Transport,
+    body_of,
+    choose_transport,
+    drain_answer,
+    is_wrapped,
+    unwrap_answers,
+    write_constraint,
+)
 from andy_cli.models.http.wire import WireReader
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.server.kind import ServerKind
@@ -142,16 +150,17 @@ class ChatClient:
     async def _send_once(self, body: Body) -> AsyncGenerator[Chunk, None]:
         """Send one request. Raises RequestRefused for a status that is none of success."""
         endpoint, address = self.endpoint, ""
+        reader: WireReader | OllamaReader = WireReader()
         if self._ollama and self._ollama.speaks:
             body, address = await self._ollama.write(body), self._ollama.address
-            endpoint = replace(endpoint, base_url=address)
+            endpoint, reader = replace(endpoint, base_url=address), OllamaReader()
         exchange = self._tap(endpoint, body) if self._tap else None
         failure: BaseException | None = None
         try:
             async with self._carrier().send(body, address) as answer:
                 if not 200 <= answer.status < 300:
                     raise await self._record_refusal(answer, exchange)
-                async with aclosing(self._read(answer, reader_at(address), exchange)) as chunks:
+                async with aclosing(self._read(answer, reader, exchange)) as chunks:
                     async for chunk in chunks:
                         yield chunk
         except BaseException as error:

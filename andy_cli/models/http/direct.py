@@ -12,9 +12,8 @@ from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.body import Body
 from andy_cli.models.http.refusals import narrow_kind, use_https
-from andy_cli.models.http.transport import HttpAnswer
+from andy_cli.models.http.request import Body, HttpAnswer
 from andy_cli.settings import Settings
 
 HANDSHAKE = 1.0

@@ -18,8 +18,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from typing import Final
 
-from andy_cli.models.http.constraints import UNHELPFUL, find_ours
 from andy_cli.models.http.refusals import ServerRefusal, too_long
+from andy_cli.models.http.request import UNHELPFUL, find_ours
 from andy_cli.models.http.wording import wording
 
 Request = Mapping[str, object]

@@ -15,10 +15,9 @@ from collections.abc import Mapping, Sequence
 
 from andy_cli.errors import BadRequestError, ModelError
 from andy_cli.messages import Chunk, Wire
-from andy_cli.models.http.body import Body
-from andy_cli.models.http.choices import ChoiceReader
 from andy_cli.models.http.refusals import ServerRefusal, as_error, read_refusal
-from andy_cli.models.http.wire import WireReader, cut_off, not_a_reply
+from andy_cli.models.http.request import Body
+from andy_cli.models.http.wire import ChoiceReader, WireReader, cut_off, not_a_reply
 
 CHAT = "/api/chat"
 

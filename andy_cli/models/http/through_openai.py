@@ -13,9 +13,8 @@ import httpx2
 import openai
 
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.body import Body
 from andy_cli.models.http.direct import Direct, explain_silence
-from andy_cli.models.http.transport import AZURE, HttpAnswer
+from andy_cli.models.http.request import AZURE, Body, HttpAnswer
 from andy_cli.settings import Settings
 
 AZURE_VERSION = "2024-10-21"

@@ -18,8 +18,7 @@ from andy_cli.toolbox.files.kinds import HEAD, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
-from andy_cli.toolbox.granted_paths import GrantedPath, granted_path
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, here
 from andy_cli.toolbox.tool import Display, Outcome, ResourceAccess
 
 COMPARED = 2_000_000

@@ -9,8 +9,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.search.walking import list_entries
-from andy_cli.toolbox.granted_paths import GrantedPath, granted_path
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, here
 
 
 def open_file(written: str) -> tuple[BinaryIO, GrantedPath]:

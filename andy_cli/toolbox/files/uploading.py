@@ -14,8 +14,7 @@ from andy_cli.toolbox.files.encodings import PIECE
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
-from andy_cli.toolbox.granted_paths import granted_path
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import granted_path, here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
-from andy_cli.toolbox.granted_paths import GrantedPath
+from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
 from andy_cli.toolbox.web.files import Kept, keep_answer
 from andy_cli.toolbox.web.limits import for_files, for_pages

@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.granted_paths import GrantedPath
+from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.tool import progress
 from andy_cli.toolbox.web.client import (
     NO_HEADERS,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.addresses import AddressJudgement, Resolver, judge, judge_redirect
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.web.limits import WebLimits
+from andy_cli.toolbox.work import run_at_most
 
 LONGEST = 200
 

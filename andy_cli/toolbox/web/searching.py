@@ -11,7 +11,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.toolbox.daemon_thread import run_at_most
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.engines import KEYS, SOURCES, chosen_engine, engine_address
@@ -19,6 +18,7 @@ from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages
 from andy_cli.toolbox.web.reading import media_type
 from andy_cli.toolbox.web.trust import host_of
+from andy_cli.toolbox.work import run_at_most
 
 WANTED = 20
 PATIENCE = 25.0

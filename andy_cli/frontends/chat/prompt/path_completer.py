@@ -112,7 +112,7 @@ def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
     from andy_cli.errors import ToolError
     from andy_cli.toolbox.files.search.ignoring import Ignored
     from andy_cli.toolbox.files.search.walking import DEEPEST, list_entries
-    from andy_cli.toolbox.granted_paths import GrantedPath
+    from andy_cli.toolbox.runtime_context import GrantedPath
 
     granted = GrantedPath(folder.resolve(), folder.resolve())
     ignored = Ignored(granted)

@@ -16,8 +16,7 @@ from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, Finish, Text
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_message
 from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
 from andy_cli.messages import Chunk
-from andy_cli.models.http.choices import plain_finish
-from andy_cli.models.http.wire import WireReader
+from andy_cli.models.http.wire import WireReader, plain_finish
 
 Choice = Mapping[str, object]
 

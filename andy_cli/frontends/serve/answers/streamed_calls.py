@@ -12,7 +12,7 @@ from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
 from andy_cli.messages import Arguments, CallDelta
-from andy_cli.models.http.choices import read_call_delta
+from andy_cli.models.http.wire import read_call_delta
 
 
 @dataclass(slots=True)

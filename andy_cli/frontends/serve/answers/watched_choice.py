@@ -24,7 +24,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 from andy_cli.frontends.serve.wires.chat_writer import write_call, write_data_event
 from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
 from andy_cli.messages import Chunk
-from andy_cli.models.http.choices import plain_finish
+from andy_cli.models.http.wire import plain_finish
 
 Event = dict[str, object]
 

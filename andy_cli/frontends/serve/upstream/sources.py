@@ -19,9 +19,9 @@ from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
-from andy_cli.models.http.constraints import FIELDS, is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
+from andy_cli.models.http.request import FIELDS, is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.wire import WireReader
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.ollama_chat import OllamaChat

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from andy_cli.toolbox.files.history import kept_batches
 from andy_cli.toolbox.files.history.recorded import Change, RecordedBatch
-from andy_cli.toolbox.granted_paths import GrantedPath
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 MOST_CALLS = 50
 MOST_BYTES = 64 << 20

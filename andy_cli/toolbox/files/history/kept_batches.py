@@ -31,8 +31,7 @@ from andy_cli.toolbox.files.history.recorded import (
     Written,
 )
 from andy_cli.toolbox.files.history.stamps import Stamp
-from andy_cli.toolbox.granted_paths import GrantedPath
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 KINDS: dict[str, type[Change]] = {
     kind.__name__: kind for kind in (Written, Moved, Copied, FoldersMade, Trashed)

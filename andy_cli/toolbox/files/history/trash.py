@@ -22,8 +22,7 @@ from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
 from andy_cli.toolbox.files.moving.transfers import GoOn, go_on_always, move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
-from andy_cli.toolbox.granted_paths import GrantedPath
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 INFO = ".trashinfo"
 DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")

@@ -28,8 +28,7 @@ from andy_cli.toolbox.files.moving.targets import (
 from andy_cli.toolbox.files.names import NOUNS, count_kinds, count_noun
 from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.search.walking import TRASH, FolderEntry, Kind, Walk
-from andy_cli.toolbox.granted_paths import GrantedPath, not_judged
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, here, not_judged
 from andy_cli.toolbox.tool import ResourceAccess
 from andy_cli.toolbox.work import Work
 

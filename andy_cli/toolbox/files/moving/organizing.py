@@ -28,7 +28,7 @@ from andy_cli.toolbox.files.moving.targets import ITSELF
 from andy_cli.toolbox.files.moving.transfers import LeftBehind
 from andy_cli.toolbox.files.names import count_noun, show_path
 from andy_cli.toolbox.files.writing import reason_of
-from andy_cli.toolbox.granted_paths import GrantedPath, granted_path
+from andy_cli.toolbox.runtime_context import GrantedPath, granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 

@@ -23,7 +23,7 @@ from functools import cache
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.encodings import PIECE
-from andy_cli.toolbox.granted_paths import GrantedPath
+from andy_cli.toolbox.runtime_context import GrantedPath
 
 PERMISSIONS = 0o777
 """Of a mode what a copy keeps: not that it runs as somebody else."""

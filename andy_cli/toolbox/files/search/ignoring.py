@@ -12,8 +12,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.search.globs import Glob, parse_glob
 from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
-from andy_cli.toolbox.granted_paths import GrantedPath
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 NAME = ".gitignore"
 LARGEST, MOST_RULES = 100_000, 1000

@@ -14,7 +14,7 @@ from andy_cli.toolbox.files.search.walking import (
     FolderEntry,
     list_entries,
 )
-from andy_cli.toolbox.granted_paths import GrantedPath
+from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 

@@ -23,8 +23,7 @@ from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import Ignored
 from andy_cli.toolbox.files.search.ripgrep import files_holding
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
-from andy_cli.toolbox.granted_paths import GrantedPath
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import GrantedPath, here
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
 

@@ -7,7 +7,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.chat.typed_tool import run_typed_tool
-from andy_cli.toolbox.music.song_search import known_names
+from andy_cli.toolbox.music.songs import known_names
 
 
 async def play_song(session: ChatSession, argument: str) -> str:

@@ -1,4 +1,7 @@
-"""The fields by which each kind of server is held to what a reply may be. Pure.
+"""A request to a model server: its JSON body, what holds the reply to a form, and how it is sent.
+
+The body is what servers of the OpenAI chat API want. Each kind of server is held to what a reply
+may be by fields of its own:
 
     llama.cpp   grammar (GBNF), json_schema, response_format
                 https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
@@ -8,16 +11,58 @@
     others      response_format: LM Studio, SGLang, hosted services, ...
 
 Servers of an unknown kind pass over fields that they do not know, or refuse them: what one refused
-is left out from then on (adapting.py), and its next field is tried.
+is left out from then on (adapting.py), on the way out, and its next field is tried.
+
+There are two ways to send a body and get its bytes back; both speak httpx2, and are loaded when
+something is sent.
 """
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple, Protocol
+from urllib.parse import urlsplit
 
-from andy_cli.messages import Chunk, Constraint, Schema
-from andy_cli.models.streams import closing_stream
+from andy_cli.messages import Chunk, Constraint, Request, Schema, Wire
+from andy_cli.models.client import Endpoint, closing_stream
+from andy_cli.settings import Settings
 
 Body = dict[str, object]
+
+WANTS_REASONING = frozenset({"deepseek"})
+"""Providers that demand the reasoning of earlier replies back; others must ask for it."""
+
+
+def body_of(
+    endpoint: Endpoint, request: Request, max_tokens: int = 0, reasoning: bool = False
+) -> Body:
+    """`max_tokens` holds where the request names none; 0 leaves it to the server.
+
+    `reasoning`: the server has demanded the reasoning of earlier replies.
+    """
+    messages = list(request.messages)
+    if not (reasoning or endpoint.provider in WANTS_REASONING):
+        messages = [_without_reasoning(message) for message in messages]
+    body: Body = {
+        "model": endpoint.model,
+        "messages": messages,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = [dict(tool) for tool in request.tools]
+    if request.stop:
+        body["stop"] = list(request.stop)
+    if limit := request.max_tokens or max_tokens:
+        body["max_tokens"] = limit
+    return body
+
+
+def _without_reasoning(message: Wire) -> Wire:
+    if "reasoning_content" not in message:
+        return message
+    return {name: value for name, value in message.items() if name != "reasoning_content"}
+
 
 GRAMMAR, JSON_SCHEMA = "grammar", "json_schema"
 STRUCTURED_OUTPUTS, RESPONSE_FORMAT = "structured_outputs", "response_format"
@@ -152,3 +197,62 @@ def read_answer(text: str) -> str:
         return text
     answer = answer_object[KEY]
     return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+AZURE = ".openai.azure.com"
+
+LINGER = 0.05
+"""Seconds for a server to close a reply that it has ended."""
+
+
+class HttpAnswer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case, or found by them."""
+    bytes: AsyncIterator[bytes]
+    """Unpacked."""
+
+
+class Transport(Protocol):
+    """Both raise `ModelError`, a kind of it that says why, when there is no answer.
+
+    `send` raises it from inside its block too, while the bytes are read.
+    """
+
+    def send(self, body: Body, address: str = "") -> AbstractAsyncContextManager[HttpAnswer]:
+        """`address`: another than that of the chat completions API."""
+        ...
+
+    async def get(self, path: str) -> object:
+        """The JSON at a path below the base URL; None whenever there is none."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def choose_transport(endpoint: Endpoint, settings: Settings) -> Transport:
+    """The way the settings ask for; Azure always goes through the openai package."""
+    host = urlsplit(endpoint.base_url).hostname or ""
+    if settings.text("client") == "openai" or host.endswith(AZURE):
+        # 0.5 s, and few people choose this way.
+        from andy_cli.models.http.through_openai import ThroughOpenAI
+
+        return ThroughOpenAI(endpoint, settings)
+    # 80 ms, and only whoever sends something needs it.
+    from andy_cli.models.http.direct import Direct
+
+    return Direct(endpoint, settings)
+
+
+async def drain_answer(answer: HttpAnswer) -> None:
+    """Let the server close a reply it has ended, so that its connection can be used again."""
+    import asyncio  # both were imported long ago: they brought the answer
+
+    import httpx2
+
+    try:
+        async with asyncio.timeout(LINGER):
+            async for _ in answer.bytes:
+                pass
+    except (TimeoutError, httpx2.HTTPError):
+        return
