@@ -17,9 +17,9 @@ from andy_cli.compiler.detect import (
     choose_dialect,
     describe_detection,
     opens_reasoning,
+    parse_billions,
 )
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.size import parse_billions
 from andy_cli.discover import discover
 from andy_cli.errors import UsageError
 from andy_cli.messages import Learned, ToolRequest

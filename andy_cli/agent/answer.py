@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.answer_provenance import AnswerProvenance
-from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.conversation import AnswerProvenance, Conversation
 from andy_cli.agent.grounding.audit import (
     Claim,
     Evidence,

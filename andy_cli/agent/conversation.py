@@ -5,11 +5,12 @@ Each part is an object of its own; what needs several of them is a method here.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.answer_provenance import AnswerProvenance
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import Background, ToolRunner
+from andy_cli.agent.grounding.evidence import Evidence
 from andy_cli.agent.history.compaction import (
     CompactionSizes,
     insert_summary,
@@ -36,6 +37,16 @@ from andy_cli.sessions.log import Log
 from andy_cli.sessions.resuming import Compaction
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
+
+
+class AnswerProvenance(NamedTuple):
+    answer: str
+    evidence: Evidence
+    changes: tuple[str, ...] = ()
+    """The corrections of requests: `file -> path`."""
+    unsupported: tuple[str, ...] = ()
+    attached: str = ""
+    """The text that came with the user's message."""
 
 
 class Conversation:

@@ -5,6 +5,10 @@ The name counts whoever serves the model (C18), in all the spellings there are:
 
     Qwen/Qwen2.5-7B-Instruct-AWQ   qwen2.5:7b-instruct-q4_K_M   hf.co/x/Qwen2.5-7B-GGUF:Q4_K_M
 
+Folder and vendor do not count for the size, a tag does:
+
+    qwen2.5:7b   SmolLM2-135M-Instruct   Mixtral-8x7B   gemma3n:e4b   Name-30B-A3B   stable-1_6b
+
 A dialect says in `models` who writes it. A pattern holds from where a word of the name begins. `*`
 is anything; a pattern that does not end in one ends where a word does, so `qwen3` is no `qwen3.5`.
 `-` may be written or not, and a version as servers do: `llama-3.1*` is `llama-v3p1-8b` too. The
@@ -25,9 +29,35 @@ from andy_cli.compiler.control_tokens import REASONING, WORDY
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.size import parse_billions
 from andy_cli.errors import UsageError
 from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest
+
+BILLIONS = {"m": 0.001, "b": 1.0, "t": 1000.0}
+
+LEAST = 0.01
+"""Billions: `135m` are parameters, `1m` is a context of a million tokens."""
+
+SIZE = Expression(
+    r"(?<![a-z0-9.])[a-z]*(?:(\d{1,3})x)?(\d{1,4}(?:[.p]\d{1,3})?|(?<=-)\d_\d)([mbt])(?![a-z0-9])"
+)
+
+
+def parse_billions(model: str) -> float | None:
+    """The parameters in billions, of the experts together; None where the name does not tell.
+
+    Folder and vendor do not count, a tag does: there is where Ollama writes the size.
+    """
+    name = model.lower().replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return max(
+        (size for match in SIZE.finditer(name) if (size := _size(*match.groups()))), default=None
+    )
+
+
+def _size(experts: str | None, number: str, unit: str) -> float | None:
+    one_expert = float(number.replace("p", ".").replace("_", ".")) * BILLIONS[unit]
+    size = one_expert * int(experts or 1)
+    return size if size >= LEAST else None
+
 
 NATIVE = "native"
 

@@ -41,19 +41,18 @@ def room(folder: str, files: str, tests: str) -> Room:
 
 
 ROOMS = {
-    "guard": room("guard", "gate approvals resource_access rules", "gate consents rules"),
+    "guard": room("guard", "gate approvals rules", "gate consents rules"),
     "log": room("sessions", "log", "session_log"),
     "compiler": room(
         "compiler",
-        "compiler native_calls visible lexing/lexer lexing/framing lexing/frame lexing/markers"
-        " lexing/named",
+        "compiler native_calls lexing/lexer lexing/framing lexing/frame lexing/markers",
         "framing native_calls compiler arriving meant lexer quoting spec_a spec_d transcripts"
         " frames replies spec_c sanitizer dialects",
     ),
     "mapper": room(
         "compiler/mapper",
-        "coercions corrections enum_members json_input mapper provider_schema rename_properties"
-        " schema_node standard_schema synonyms text_formats tool_names validators",
+        "coercions corrections enum_members json_schema json_values mapper prepared_schema"
+        " rename_properties synonyms",
         "mapper values meaning meant_paths described learned spec_b",
     ),
     "sandbox": room("toolbox/terminal", "sandbox sandboxes landlock", "terminal"),

@@ -1,4 +1,4 @@
-"""A code fence around a request is framing."""
+"""Code fences: one around a request is framing, and the words before one may make it an example."""
 
 import re
 
@@ -21,3 +21,22 @@ def info_word(fenced_text: str) -> str:
     """The word behind the backticks of a fence, in lower case; empty where there is none."""
     first_line, line_break, _ = fenced_text.lstrip("`~").partition("\n")
     return first_line.strip().lower() if line_break else ""
+
+
+REACH = 160
+"""Characters before the code that are looked at."""
+
+EXAMPLE = Expression(
+    r"""\b(?:
+        (?:for|as)\ (?:an?\ )?(?:example|instance) | e\.\s?g\.
+      | (?:an|another|the)\ example | examples      | (?:would|could|might|should)\ (?:then\ )?look
+      | looks?\ (?:something\ |a\ bit\ )?like
+      | something\ like | syntax | zum\ beispiel | z\.\s?b\. | par\ exemple | por\ ejemplo
+    )[^.!?\n]{0,120}\s*\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def introduces_example(text: str) -> bool:
+    """Tell whether the end of a text says that what follows shows how something is written."""
+    return EXAMPLE.search(text[-REACH:]) is not None

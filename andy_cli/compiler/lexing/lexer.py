@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.bodies.end_detectors import LONGEST_LEAD, FenceEnd, InlineCodeEnd
-from andy_cli.compiler.bodies.fences import info_word, strip_fence
+from andy_cli.compiler.bodies.fences import REACH, info_word, introduces_example, strip_fence
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.control_tokens import (
     CLOSERS,
@@ -39,7 +39,6 @@ from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.frame import WEAK, Frame
 from andy_cli.compiler.lexing.markers import BLANKS, Marker, Markers
-from andy_cli.compiler.prose import REACH, introduces_example
 
 Kind = Literal[
     "prose",

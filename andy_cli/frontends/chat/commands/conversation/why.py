@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from andy_cli.agent.answer_provenance import AnswerProvenance
+from andy_cli.agent.conversation import AnswerProvenance
 from andy_cli.agent.grounding.audit import find_backing
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
