@@ -7,6 +7,7 @@ read at all before its folder is trusted (`andy trust`); then it may forbid, ask
 nothing else: it never loosens a rule, names a server or a key.
 """
 
+import contextlib
 import os
 import re
 import sys
@@ -455,8 +456,8 @@ def replace_file(path: Path, text: str | bytes) -> None:
     It is 0600. Raises OSError.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode() if isinstance(text, str) else text)
@@ -466,3 +467,32 @@ def replace_file(path: Path, text: str | bytes) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+    with contextlib.suppress(OSError):  # it is there, if perhaps not after a loss of power
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the name of a new file on disk; a file without a name is lost with the power."""
+    if sys.platform != "win32":  # there a folder cannot be opened
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+LOCKED_BYTE = 1 << 40
+"""On Windows a byte is locked, and cannot be read then: one that no file of ours reaches."""
+
+
+def lock_file(descriptor: int) -> None:
+    """Lock a file until it is closed. Raises OSError where another process has it locked."""
+    if sys.platform == "win32":
+        import msvcrt  # as fcntl below: each is on some platforms only
+
+        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

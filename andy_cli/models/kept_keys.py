@@ -4,12 +4,11 @@ OPENAI_API_KEY = "sk-..."       under the names of the variables that come befor
 """
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from andy_cli.errors import UsageError
-from andy_cli.settings import config_folder
+from andy_cli.settings import config_folder, replace_file
 
 
 def keys_file(environment: Mapping[str, str] = os.environ) -> Path:
@@ -42,17 +41,7 @@ def keep_key(name: str, key: str) -> Path:
     document = tomlkit.document()
     document.update({**read_keys(), name: key})
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix="secrets.", suffix=".new")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as draft_file:
-                draft_file.write(tomlkit.dumps(document))
-                draft_file.flush()
-                os.fsync(draft_file.fileno())
-            Path(draft).replace(path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        replace_file(path, tomlkit.dumps(document))
     except OSError as error:
         raise UsageError(f"The key cannot be kept in {path}: {error.strerror}.") from error
     return path

@@ -11,9 +11,7 @@ was never learned, what cannot be written is learned again, and of two processes
 one may lose its entry.
 """
 
-import contextlib
 import json
-import os
 from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 from pathlib import Path
@@ -21,7 +19,7 @@ from pathlib import Path
 from andy_cli.guard.hosts import show_url
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.settings import state_folder
+from andy_cli.settings import replace_file, state_folder
 
 MOST = 300
 """Models that are remembered; whoever was learned about longest ago goes first."""
@@ -166,18 +164,8 @@ def _read_entries(path: Path) -> dict[Key, Entry]:
 
 def _write_entries(path: Path, entries: list[Entry]) -> bool:
     text = json.dumps({"models": entries}, ensure_ascii=False, indent=1) + "\n"
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-            draft.replace(path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink()
-            raise
+        replace_file(path, text.encode("utf-8", "replace"))
     except OSError:
         return False
     return True

@@ -16,7 +16,6 @@ be written is told once and kept back, and written first as soon as that is poss
 import errno
 import json
 import os
-import sys
 import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from typing import get_args
 
 from andy_cli.errors import UsageError
 from andy_cli.messages import Message, Role, ToolCall
+from andy_cli.settings import lock_file, sync_folder
 
 Record = Mapping[str, object]
 HINT = "The conversation goes on. Make room, or give --no-session."
@@ -40,8 +40,6 @@ TAIL = 131_072
 """Bytes at the end of a session that hold a card and a number, unless a line is longer."""
 TITLE = 200
 """Characters of the first words that a card holds."""
-LOCKED_BYTE = 1 << 40
-"""On Windows a byte is locked, and cannot be read then: one that no session reaches."""
 
 
 class Log:
@@ -209,7 +207,7 @@ def open_locked(path: Path) -> int:
     created = not path.exists()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
-        lock_file(descriptor)
+        become_writer(descriptor)
         if not os.fstat(descriptor).st_nlink:  # removed while we waited for the lock
             raise FileNotFoundError(errno.ENOENT, "it was removed just now")
         if created:
@@ -220,31 +218,13 @@ def open_locked(path: Path) -> int:
     return descriptor
 
 
-def lock_file(descriptor: int) -> None:
+def become_writer(descriptor: int) -> None:
     """Be the only writer. Raises OSError where there is another; without locks there is no say."""
     try:
-        if sys.platform == "win32":
-            import msvcrt  # as fcntl below: each is on some platforms only
-
-            os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(descriptor)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
             raise OSError(error.errno, BUSY) from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the name of a new file on disk; a file without a name is lost with the power."""
-    if sys.platform != "win32":  # there a folder cannot be opened
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def encode_record(record: Record) -> bytes:

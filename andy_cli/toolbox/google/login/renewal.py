@@ -7,7 +7,6 @@ the lock does, the others read what it wrote.
 import asyncio
 import contextlib
 import json
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +15,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout, UsageError
-from andy_cli.settings import Settings
+from andy_cli.settings import Settings, lock_file
 from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, Broken, Whole
 from andy_cli.toolbox.google.http.refusals import explain_refusal, read_refusal
@@ -148,14 +147,7 @@ async def _hold_lock() -> AsyncIterator[None]:
 def _lock_file(lock: BinaryIO) -> bool:
     """Lock the file until it is closed; tell whether it is ours."""
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(lock.fileno())
     except OSError:
         return False
     return True

@@ -5,14 +5,13 @@ The file is replaced in one step; a damaged one is set aside, never overwritten 
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from andy_cli.errors import ToolError, UsageError
+from andy_cli.settings import replace_file
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login.account import (
     GoogleAccount,
@@ -137,19 +136,8 @@ def forget_login() -> bool:
 def _write_file(content: Mapping[str, Any]) -> None:
     path = login_file()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _set_aside(path)
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix="google.", suffix=".new")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as draft_file:
-                json.dump(content, draft_file, indent=2)
-                draft_file.flush()
-                os.fsync(draft_file.fileno())
-            Path(draft).replace(path)
-        except BaseException:
-            Path(draft).unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
+        replace_file(path, json.dumps(content, indent=2))
     except OSError as error:
         raise UsageError(f"The login cannot be kept in {path}: {error.strerror}.") from error
 
@@ -159,13 +147,3 @@ def _set_aside(path: Path) -> None:
         record()
     except ToolError:
         path.replace(path.with_suffix(".damaged"))
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that the new name outlives a loss of power; where folders cannot be opened, as it is."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
