@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, is_blank
-from andy_cli.compiler.bodies.markup import elements
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -135,39 +134,6 @@ KEYED = Expression(r"[\[{]\s*(?:{\s*)?[\"']\w")
 def begins_call(body_text: str) -> bool:
     """An object with a key has begun; braces in prose have none."""
     return KEYED.match(body_text) is not None
-
-
-def make_element_parser(
-    read_calls: Read = elements.read_element_requests, end_marker: str = ""
-) -> Callable[[str, Tools], Parsed | None]:
-    """A `parse` for elements: without its closer, a call whose value is open is incomplete."""
-
-    def parse(frame_text: str, tools: Tools) -> Parsed | None:
-        requests = read_calls(frame_text, tools)
-        if not requests:
-            return None
-        if (
-            end_marker
-            and end_marker not in frame_text
-            and frame_text.count("<parameter") > frame_text.count("</parameter")
-        ):
-            return Parsed(tuple(requests[:-1]), incomplete=True)
-        return Parsed(tuple(requests))
-
-    return parse
-
-
-def write_elements(
-    request: ToolRequest, call_opener: str, call_closer: str, parameter_template: str
-) -> str:
-    """`parameter_template` has slots for KEY and VALUE."""
-    parameters = [
-        parameter_template.replace("KEY", parameter_name).replace(
-            "VALUE", write_raw(argument_value)
-        )
-        for parameter_name, argument_value in (request.arguments or {}).items()
-    ]
-    return "".join([call_opener.replace("NAME", request.name), *parameters, call_closer])
 
 
 def write_raw(value: object) -> str:

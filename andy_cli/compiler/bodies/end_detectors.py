@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from andy_cli.compiler.bodies.calls import clean_tool_name
 from andy_cli.compiler.bodies.lookahead import may_be_fence, may_begin_request
-from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
 
 OUTSIDE = Expression(r"[\"'{}\[\]()]")
@@ -184,73 +184,88 @@ class MarkerEnd:
         return end_position
 
 
+HeadDecision = int | tuple[EndDetector, int] | None
+"""The end of all of it (-1: this is none), or what finds the end and where that begins."""
+
+
+class HeldEnd:
+    """Holds the text until its head says what finds the end; from then on that is asked."""
+
+    def __init__(self, held_text: str = "") -> None:
+        self._held = held_text
+        self._body: EndDetector | None = None
+
+    def feed(self, text: str) -> int | None:
+        if self._body is not None:
+            return self._body.feed(text)
+        known_length = len(self._held)
+        self._held += text
+        decision = self._decide(self._held)
+        if decision is None or decision == -1:
+            return decision
+        if isinstance(decision, int):
+            return max(0, decision - known_length)
+        self._body, body_start = decision
+        body_end = self._body.feed(self._held[body_start:])
+        if body_end is None or body_end < 0:
+            return body_end
+        return body_start + body_end - known_length
+
+    def _decide(self, held: str) -> HeadDecision:
+        raise NotImplementedError
+
+
 VALUE_BEGINS = Expression(r"{|\[\s*[{\]]")
 NO_HEAD = Expression(r"[^\w.\-:/\s\[\]]")
 
 
-class NamedJsonEnd:
+class NamedJsonEnd(HeldEnd):
     """A list, or a name with `[CALL_ID]` and `[ARGS]` and then an object (Mistral).
 
     The brackets of those markers open no list.
     """
 
-    def __init__(self) -> None:
-        self._held = ""
-        self._scan: JsonScan | None = None
-
-    def feed(self, text: str) -> int | None:
-        if self._scan is not None:
-            return self._scan.feed(text)
-        known_length = len(self._held)
-        self._held += text
-        value_match = VALUE_BEGINS.search(self._held)
-        text_before_value = self._held[: value_match.start()] if value_match else self._held
+    def _decide(self, held: str) -> HeadDecision:
+        value_match = VALUE_BEGINS.search(held)
+        text_before_value = held[: value_match.start()] if value_match else held
         if NO_HEAD.search(text_before_value) or len(text_before_value) > LONGEST_LEAD:
             return -1
-        if value_match is None:
-            return None
-        self._scan = JsonScan()
-        value_end = self._scan.feed(self._held, value_match.start())
-        return None if value_end is None else value_end - known_length
+        return (JsonScan(), value_match.start()) if value_match else None
 
 
 NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:[<(]|$)|[\w.\-:/]+\s*\n)")
 
 
-class ElementEnd:
+class FirstEnd:
+    """Ends where the first of several does."""
+
+    def __init__(self, *bodies: EndDetector) -> None:
+        self._bodies = bodies
+
+    def feed(self, text: str) -> int | None:
+        ends = [body.feed(text) for body in self._bodies]
+        return min((end for end in ends if end is not None), default=None)
+
+
+class ElementEnd(HeldEnd):
     """`<tool_call>` and kin: what stands in it says how it ends.
 
     JSON ends where its value ends, anything else (a name, further tags) at the closing tag.
     """
 
     def __init__(self, *end_markers: str) -> None:
+        super().__init__()
         self._end_markers = end_markers
-        self._bodies: tuple[JsonValueEnd | MarkerEnd, ...] = ()
-        self._held = ""
 
-    def feed(self, text: str) -> int | None:
-        if self._bodies:
-            return self._first_end(text)
-        known_length = len(self._held)
-        self._held += text
-        first_character = self._held.lstrip()[:1]
+    def _decide(self, held: str) -> HeadDecision:
+        first_character = held.lstrip()[:1]
         if not first_character:
             return None
         if first_character in "{[":
             # A value that lacks its last bracket ends at the closer all the same.
-            self._bodies = (JsonValueEnd(), MarkerEnd(*self._end_markers, skips_strings=True))
-        else:
-            self._bodies = (MarkerEnd(*self._end_markers, is_allowed_lead=begins_with_name),)
-        body_end = self._first_end(self._held)
-        return body_end if body_end is None or body_end < 0 else body_end - known_length
-
-    def _first_end(self, text: str) -> int | None:
-        body_ends = [
-            body_end
-            for end_detector in self._bodies
-            if (body_end := end_detector.feed(text)) is not None
-        ]
-        return min(body_ends, default=None)
+            closer = MarkerEnd(*self._end_markers, skips_strings=True)
+            return FirstEnd(JsonValueEnd(), closer), 0
+        return MarkerEnd(*self._end_markers, is_allowed_lead=begins_with_name), 0
 
 
 def begins_with_name(text: str) -> bool:

@@ -8,7 +8,13 @@ import re
 from collections.abc import Callable
 
 from andy_cli.compiler.bodies import calls, json_text
-from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan, LineEnd
+from andy_cli.compiler.bodies.end_detectors import (
+    BareCallEnd,
+    HeadDecision,
+    HeldEnd,
+    JsonScan,
+    LineEnd,
+)
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -52,38 +58,22 @@ class BlankRestEnd:
         return -1 if text.strip() else None
 
 
-class EmptyEnd:
-    """Ends where it begins."""
-
-    def feed(self, text: str) -> int | None:
-        return 0
-
-
-class LabelEnd:
+class LabelEnd(HeldEnd):
     """A label: a name, if there is one, and the JSON behind it, over any lines."""
 
     def __init__(self, tools: Tools) -> None:
+        super().__init__()
         self._tools = tools
-        self._held = ""
-        self._scan: JsonScan | None = None
 
-    def feed(self, text: str) -> int | None:
-        if self._scan is not None:
-            return self._scan.feed(text)
-        if not self._held and text[:1] == "(":
+    def _decide(self, held: str) -> HeadDecision:
+        match = LABELLED.match(held)
+        if held[:1] == "(" or match is None:
             return -1  # a link
-        seen_length = len(self._held)
-        self._held += text
-        match = LABELLED.match(self._held)
-        if match is None:
-            return 0
         if match["value"] and _may_be_named(match["name"], self._tools):
-            self._scan = JsonScan()
-            end = self._scan.feed(self._held, match.start("value"))
-            return None if end is None else end - seen_length
-        if not match["value"] and match.end() == len(self._held) < LONGEST_LABEL:
+            return JsonScan(), match.start("value")
+        if not match["value"] and match.end() == len(held) < LONGEST_LABEL:
             return None
-        return max(0, self._end_of_name(match) - seen_length)
+        return self._end_of_name(match)
 
     def _end_of_name(self, label: re.Match[str]) -> int:
         """The name of a tool belongs to the label, any other word to the answer."""

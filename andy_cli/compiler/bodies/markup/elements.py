@@ -100,7 +100,6 @@ SECTIONED = TagSyntax(
     framing=False,
     escaped=True,
 )
-FAMILIES = (FUNCTION, INVOKE, NAMED_FUNCTION)
 
 
 WRAPPERS = Expression(r"</?(?:parameters|arguments|args|params)\s{0,9}>")
@@ -295,17 +294,6 @@ def read_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None
     for tag in compile_tags(tags).finditer(text):
         reader.take(tag)
     return reader.finish()
-
-
-def read_element_requests(
-    text: str, tools: Tools, tags: TagSyntax | None = None
-) -> list[ToolRequest] | None:
-    """The complete calls in the text; None if there is none in any of the families."""
-    for family in (tags,) if tags else FAMILIES:
-        found_calls = read_elements(text, tools, family)
-        if found_calls and found_calls.requests:
-            return list(found_calls.requests)
-    return None
 
 
 TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")

@@ -8,7 +8,14 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from andy_cli.compiler.bodies.end_detectors import LARGEST, LONGEST_LEAD, JsonScan, MarkerEnd
+from andy_cli.compiler.bodies.end_detectors import (
+    LARGEST,
+    LONGEST_LEAD,
+    HeadDecision,
+    HeldEnd,
+    JsonScan,
+    MarkerEnd,
+)
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
@@ -163,15 +170,14 @@ def begins_call(text: str, tools: Tools, lines: bool) -> bool:
     return bool(decided or (lines and LINE.match(text)))
 
 
-class SectionEnd:
+class SectionEnd(HeldEnd):
     """Ends as its content says: JSON, tags, or (with `lines`) lines of calls."""
 
     def __init__(self, *end_markers: str, tools: Tools, lines: bool = False) -> None:
+        super().__init__()
         self._end_markers = end_markers
         self._tools = tools
         self._lines = lines
-        self._body: EndDetector | None = None
-        self._held = ""
         self._start = ""
 
     def feed(self, text: str) -> int | None:
@@ -179,59 +185,43 @@ class SectionEnd:
             self._start += text[: LONGEST_LEAD - len(self._start)]
             if not begins_call(self._start, self._tools, self._lines):
                 return -1
-        if self._body is not None:
-            return self._body.feed(text)
-        seen_length = len(self._held)
-        self._held += text
-        first_character = self._held.lstrip()[:1]
+        return super().feed(text)
+
+    def _decide(self, held: str) -> HeadDecision:
+        first_character = held.lstrip()[:1]
         if not first_character:
             return None
-        self._body = self._choose_body(first_character)
-        end = self._body.feed(self._held)
-        return end if end is None or end < 0 else end - seen_length
-
-    def _choose_body(self, first: str) -> EndDetector:
-        if first in "{[":
-            return JsonSectionEnd(*self._end_markers)
-        if self._lines and first != "<":
-            return MarkerEnd(*self._end_markers, skips_strings=True)
-        return RawSectionEnd(*self._end_markers)
+        if first_character in "{[":
+            return JsonSectionEnd(*self._end_markers), 0
+        if self._lines and first_character != "<":
+            return MarkerEnd(*self._end_markers, skips_strings=True), 0
+        return RawSectionEnd(*self._end_markers), 0
 
 
-class TagEnd:
+class TagEnd(HeldEnd):
     """A tag that holds a name, which the opener began; then raw values or JSON."""
 
     def __init__(self, *end_markers: str, end: str = ">") -> None:
+        super().__init__()
         self._end_markers = end_markers
         self._tag_end = end
-        self._body: EndDetector | None = None
-        self._held = ""
 
-    def feed(self, text: str) -> int | None:
-        if self._body is not None:
-            return self._body.feed(text)
-        seen_length = len(self._held)
-        self._held += text
-        head, _, inner = self._held.partition(self._tag_end)
+    def _decide(self, held: str) -> HeadDecision:
+        head, _, inner = held.partition(self._tag_end)
         if len(head) > LONGEST_HEAD or (self._tag_end == ">" and "<" in head):
             return -1
         first_character = inner.lstrip()[:1]
         if not first_character:
             return None
-        self._body = (
-            JsonSectionEnd(*self._end_markers)
-            if first_character in "{["
-            else RawSectionEnd(*self._end_markers)
-        )
-        end = self._body.feed(inner)
-        return end if end is None or end < 0 else end + len(head) + len(self._tag_end) - seen_length
+        body = JsonSectionEnd if first_character in "{[" else RawSectionEnd
+        return body(*self._end_markers), len(head) + len(self._tag_end)
 
 
 NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
 LONGEST_HEAD = 300
 
 
-class HeadedEnd:
+class HeadedEnd(HeldEnd):
     """Markers and a name, then a JSON value: ends with the value or at a closer.
 
     `heads` are what may stand before the value, the opener included; `other` is what may stand
@@ -245,40 +235,27 @@ class HeadedEnd:
         heads: Sequence[Expression],
         other: tuple[str, Callable[[], EndDetector]] | None = None,
     ) -> None:
+        super().__init__()
         self._opener = opener
         self._end_markers = end_markers
         self._heads = heads
         self._other = other
-        self._held = ""
-        self._body: EndDetector | None = None
         self._begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
 
-    def feed(self, text: str) -> int | None:
-        if self._body is not None:
-            return self._body.feed(text)
-        seen_length = len(self._held)
-        self._held += text
-        match = self._begins.search(self._held)
-        head = self._held[: match.start()] if match else self._held
+    def _decide(self, held: str) -> HeadDecision:
+        match = self._begins.search(held)
+        head = held[: match.start()] if match else held
         if len(head) > LONGEST_HEAD or NO_HEAD.search(head):
             return -1
         if match is None:
             return None
         if match[0] in self._end_markers:
-            return match.end() - seen_length
-        self._body = self._choose_body(head, match[0])
-        if self._body is None:
-            return -1
-        end = self._body.feed(self._held[match.start() :])
-        return end if end is None or end < 0 else end + match.start() - seen_length
-
-    def _choose_body(self, head: str, begun: str) -> EndDetector | None:
-        """Choose what finds the end of a value that `begun` begins; None behind a wrong head."""
-        if self._other and begun == self._other[0]:
-            return self._other[1]()
+            return match.end()
+        if self._other and match[0] == self._other[0]:
+            return self._other[1](), match.start()
         if any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
-            return JsonSectionEnd(*self._end_markers, fenced="```" in head)
-        return None
+            return JsonSectionEnd(*self._end_markers, fenced="```" in head), match.start()
+        return -1
 
 
 class BegunEnd:

@@ -23,7 +23,9 @@ def make_tagged_dialect(
     start_markers: tuple[str, ...],
     end_markers: tuple[str, ...],
     tags: TagSyntax,
-    write: Callable[[ToolRequest], str],
+    call_forms: tuple[str, str] = ("", ""),
+    value_forms: tuple[str, str] = ("", ""),
+    write: Callable[[ToolRequest], str] | None = None,
     bare_start_markers: tuple[str, ...] = (),
     lines: bool = False,
     tag_end: str = ">",
@@ -31,7 +33,8 @@ def make_tagged_dialect(
 ) -> Dialect:
     """`end_markers` end a call or a section; with `json` calls as JSON inside it are read too.
 
-    `bare_start_markers` markers are the beginning of a call's own tag, up to its name.
+    `bare_start_markers` markers are the beginning of a call's own tag, up to its name. A call is
+    written as `make_element_writer` does, unless `write` is given.
     """
 
     def body(opener: str, tools: Tools) -> EndDetector:
@@ -39,9 +42,10 @@ def make_tagged_dialect(
             return TagEnd(*end_markers, end=tag_end)
         return SectionEnd(*end_markers, tools=tools, lines=lines and "function_calls" in opener)
 
+    write_call = write or make_element_writer(call_forms, value_forms, tags)
     read = make_tagged_parser(tags, start_markers, end_markers, json)
     return builders.make_taught_dialect(
-        name, (*start_markers, *bare_start_markers), body, read, write, end_markers
+        name, (*start_markers, *bare_start_markers), body, read, write_call, end_markers
     )
 
 
@@ -124,19 +128,21 @@ def looks_typed(text: str) -> bool:
 
 
 def make_element_writer(
-    start_form: str, end_form: str, parameter_forms: tuple[str, str], tags: TagSyntax
+    call_forms: tuple[str, str], value_forms: tuple[str, str], tags: TagSyntax
 ) -> Callable[[ToolRequest], str]:
-    """A `write`: NAME and KEY stand for the name and the key; a value between two texts."""
-    if parameter_forms[0].endswith("\n"):  # the line breaks around a value are there already
+    """A `write`, by what stands before and behind a call and a value, with NAME and KEY."""
+    if value_forms[0].endswith("\n"):  # the line breaks around a value are there already
         tags = tags._replace(lone=True)
 
     def write(request: ToolRequest) -> str:
         parameter_elements = [
-            parameter_forms[0].replace("KEY", argument_name)
+            value_forms[0].replace("KEY", argument_name)
             + write_value(argument_value, tags)
-            + parameter_forms[1]
+            + value_forms[1]
             for argument_name, argument_value in (request.arguments or {}).items()
         ]
-        return "".join([start_form.replace("NAME", request.name), *parameter_elements, end_form])
+        return "".join(
+            [call_forms[0].replace("NAME", request.name), *parameter_elements, call_forms[1]]
+        )
 
     return write

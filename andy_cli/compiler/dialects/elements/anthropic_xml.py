@@ -39,12 +39,8 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=SECTIONS,
     end_markers=CLOSERS,
     tags=INVOKE,
-    write=tagged.make_element_writer(
-        '<function_calls>\n<invoke name="NAME">\n',
-        "</invoke>\n</function_calls>",
-        ('<parameter name="KEY">', "</parameter>\n"),
-        INVOKE,
-    ),
+    call_forms=('<function_calls>\n<invoke name="NAME">\n', "</invoke>\n</function_calls>"),
+    value_forms=('<parameter name="KEY">', "</parameter>\n"),
     bare_start_markers=("<invoke name=", f"<{PREFIX}invoke name=", "<tool_call name="),
     lines=True,
 )._replace(parse=parse, models=("claude*",))

@@ -9,7 +9,7 @@ from andy_cli.compiler.bodies import builders, calls
 from andy_cli.compiler.bodies.markup import elements, tagged
 from andy_cli.compiler.bodies.markup.elements import INVOKE
 from andy_cli.compiler.bodies.markup.sections import RawSectionEnd
-from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.dialects.named_json import harmony
 from andy_cli.messages import ToolRequest
 
@@ -44,10 +44,6 @@ class BeamEnd:
         return self._channel.feed(text)
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return BeamEnd(opener)
-
-
 def parse(text: str, tools: Tools) -> Parsed | None:
     head, _, inner = text.partition(MESSAGE)
     recipient = harmony.RECIPIENT.search(head)
@@ -60,7 +56,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 def write(request: ToolRequest) -> str:
     values = tagged.make_element_writer(
-        "", "", ('<rfl:parameter name="KEY">\n', "\n</rfl:parameter>"), PARAMETERS
+        ("", ""), ('<rfl:parameter name="KEY">\n', "\n</rfl:parameter>"), PARAMETERS
     )(request)
     head = f"{harmony.START}assistant to={request.name}{harmony.CHANNEL}commentary{MESSAGE}"
     return f"{head}{values}<|call|>"
@@ -69,7 +65,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="beam",
     start_markers=(harmony.START, harmony.CHANNEL),
-    make_end_detector=body,
+    make_end_detector=lambda opener, tools: BeamEnd(opener),
     parse_frame=parse,
     write_call=write,
 )._replace(models=("beam",))

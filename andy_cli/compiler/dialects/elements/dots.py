@@ -15,12 +15,8 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<dots_function_call>",),
     end_markers=("</dots_function_call>", "</invoke>"),
     tags=INVOKE,
-    write=tagged.make_element_writer(
-        '<dots_function_call>\n<invoke name="NAME">\n',
-        "</invoke>\n</dots_function_call>",
-        ('<parameter name="KEY">', "</parameter>\n"),
-        INVOKE,
-    ),
+    call_forms=('<dots_function_call>\n<invoke name="NAME">\n', "</invoke>\n</dots_function_call>"),
+    value_forms=('<parameter name="KEY">', "</parameter>\n"),
     bare_start_markers=("<invoke name=",),
     json=True,
 )._replace(models=("dots*",))

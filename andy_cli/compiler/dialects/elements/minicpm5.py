@@ -13,11 +13,7 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=(),
     end_markers=("</function>",),
     tags=NAMED_FUNCTION,
-    write=tagged.make_element_writer(
-        '<function name="NAME">',
-        "</function>",
-        ('<param name="KEY">', "</param>"),
-        NAMED_FUNCTION,
-    ),
+    call_forms=('<function name="NAME">', "</function>"),
+    value_forms=('<param name="KEY">', "</param>"),
     bare_start_markers=("<function name=", "<functionname=", "<function\u0120name="),
 )._replace(models=("minicpm5*",))

@@ -15,12 +15,8 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<minimax:tool_call>",),
     end_markers=("</minimax:tool_call>", "</invoke>"),
     tags=INVOKE,
-    write=tagged.make_element_writer(
-        '<minimax:tool_call>\n<invoke name="NAME">\n',
-        "</invoke>\n</minimax:tool_call>",
-        ('<parameter name="KEY">', "</parameter>\n"),
-        INVOKE,
-    ),
+    call_forms=('<minimax:tool_call>\n<invoke name="NAME">\n', "</invoke>\n</minimax:tool_call>"),
+    value_forms=('<parameter name="KEY">', "</parameter>\n"),
     bare_start_markers=("<invoke name=",),
     json=True,
 )._replace(models=("minimax-m2*",))

@@ -11,21 +11,16 @@ from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.markup import nested
 from andy_cli.compiler.bodies.markup.nested import MARK
 from andy_cli.compiler.bodies.markup.sections import MarkedEnd
-from andy_cli.compiler.dialect import EndDetector, Tools
 
 BARE = f"{MARK}<invoke name="
 OPENERS = (f"{MARK}<tool_call>", BARE)
 CLOSERS = (f"{MARK}</invoke>", f"{MARK}</tool_call>")
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return MarkedEnd('"' if opener == BARE else BARE, *CLOSERS)
-
-
 DIALECT = builders.make_taught_dialect(
     dialect_name="minimax_m3",
     start_markers=OPENERS,
-    make_end_detector=body,
+    make_end_detector=lambda opener, tools: MarkedEnd('"' if opener == BARE else BARE, *CLOSERS),
     parse_frame=nested.parse_nested,
     write_call=nested.write_nested,
     end_markers=CLOSERS,

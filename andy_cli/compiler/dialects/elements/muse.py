@@ -20,12 +20,8 @@ ELEMENTS = tagged.make_tagged_dialect(
     start_markers=(OPEN,),
     end_markers=(CLOSE, "</atem:invoke>"),
     tags=INVOKE,
-    write=tagged.make_element_writer(
-        f'{OPEN}<atem:invoke name="NAME">',
-        f"</atem:invoke>{CLOSE}",
-        ('<atem:parameter name="KEY">', "</atem:parameter>"),
-        INVOKE,
-    ),
+    call_forms=(f'{OPEN}<atem:invoke name="NAME">', f"</atem:invoke>{CLOSE}"),
+    value_forms=('<atem:parameter name="KEY">', "</atem:parameter>"),
     bare_start_markers=("<atem:invoke name=",),
 )
 

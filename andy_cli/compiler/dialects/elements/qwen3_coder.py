@@ -30,12 +30,8 @@ TAGGED = tagged.make_tagged_dialect(
     start_markers=("<tool_call>",),
     end_markers=("</tool_call>", "</function>"),
     tags=FUNCTION,
-    write=tagged.make_element_writer(
-        "<tool_call>\n<function=NAME>\n",
-        "</function>\n</tool_call>",
-        ("<parameter=KEY>\n", "\n</parameter>\n"),
-        FUNCTION,
-    ),
+    call_forms=("<tool_call>\n<function=NAME>\n", "</function>\n</tool_call>"),
+    value_forms=("<parameter=KEY>\n", "\n</parameter>\n"),
     bare_start_markers=("<function=",),
 )
 

@@ -18,11 +18,7 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<seed:tool_call>",),
     end_markers=("</seed:tool_call>", "</function>"),
     tags=EXACT,
-    write=tagged.make_element_writer(
-        "<seed:tool_call>\n<function=NAME>\n",
-        "</function>\n</seed:tool_call>",
-        ("<parameter=KEY>\n", "\n</parameter>\n"),
-        EXACT,
-    ),
+    call_forms=("<seed:tool_call>\n<function=NAME>\n", "</function>\n</seed:tool_call>"),
+    value_forms=("<parameter=KEY>\n", "\n</parameter>\n"),
     json=True,
 )._replace(models=("seed-oss*",))

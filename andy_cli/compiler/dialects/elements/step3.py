@@ -27,10 +27,12 @@ DIALECT = builders.make_taught_dialect(
     make_end_detector=find_body,
     parse_frame=parse,
     write_call=tagged.make_element_writer(
-        write_marker("tool_calls_begin", "_")
-        + f"{write_marker('tool_call_begin', '_')}function{write_marker('tool_sep', '_')}"
-        + '<steptml:invoke name="NAME">',
-        INVOKED + write_marker("tool_call_end", "_") + write_marker("tool_calls_end", "_"),
+        (
+            write_marker("tool_calls_begin", "_")
+            + f"{write_marker('tool_call_begin', '_')}function{write_marker('tool_sep', '_')}"
+            + '<steptml:invoke name="NAME">',
+            INVOKED + write_marker("tool_call_end", "_") + write_marker("tool_calls_end", "_"),
+        ),
         ('<steptml:parameter name="KEY">', "</steptml:parameter>"),
         INVOKE,
     ),

@@ -11,7 +11,7 @@ The tool `directly-answer` means that none is called.
 
 from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.markup.sections import JsonSectionEnd
-from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 
 OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
 NOTHING = ("directly-answer", "directly_answer")
@@ -33,10 +33,6 @@ class FencedListEnd(JsonSectionEnd):
         return super().feed(text)
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return FencedListEnd()
-
-
 def parse(text: str, tools: Tools) -> Parsed | None:
     parsed = READ(text, tools)
     if parsed is None:
@@ -48,7 +44,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 DIALECT = builders.make_taught_dialect(
     dialect_name="cohere_r_plus",
     start_markers=(),
-    make_end_detector=body,
+    make_end_detector=lambda opener, tools: FencedListEnd(),
     parse_frame=parse,
     write_call=lambda request: (
         f"Action: ```json\n[{builders.write_json_call(request, 'tool_name', 'parameters')}]\n```"

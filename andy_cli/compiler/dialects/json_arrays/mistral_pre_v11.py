@@ -8,7 +8,6 @@ import json
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
-from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.messages import ToolRequest
 
 OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
@@ -20,14 +19,10 @@ def write(request: ToolRequest) -> str:
     return f"{OPEN} {json.dumps([call_with_id], ensure_ascii=False)}"
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return NamedJsonEnd()
-
-
 DIALECT = builders.make_taught_dialect(
     dialect_name="mistral_pre_v11",
     start_markers=(OPEN,),
-    make_end_detector=body,
+    make_end_detector=lambda opener, tools: NamedJsonEnd(),
     parse_frame=builders.make_json_parser((OPEN,), ("[/TOOL_CALLS]",)),
     write_call=write,
     end_markers=("[/TOOL_CALLS]",),

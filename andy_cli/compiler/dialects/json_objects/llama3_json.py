@@ -6,40 +6,26 @@ The servers' own tools are called in Python there: `<|python_tag|>play.call(trac
 """
 
 from andy_cli.compiler.bodies import builders, python_calls
-from andy_cli.compiler.bodies.end_detectors import LineEnd
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, LineEnd
 from andy_cli.compiler.bodies.markup import tagged
 from andy_cli.compiler.bodies.markup.sections import LINE, LONGEST_HEAD, JsonSectionEnd
-from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 OPEN = "<|python_tag|>"
 
 
-class TaggedJsonEnd:
+class TaggedJsonEnd(HeldEnd):
     """A JSON value, or a line of Python; further objects follow as plain JSON does."""
 
-    def __init__(self) -> None:
-        self._body: EndDetector | None = None
-        self._held = ""
-
-    def feed(self, text: str) -> int | None:
-        if self._body is not None:
-            return self._body.feed(text)
-        seen_length = len(self._held)
-        self._held += text
-        start = self._held.lstrip()
-        if not start:
-            return None
-        if start[0] in "{[":
-            self._body = JsonSectionEnd()
-        elif LINE.match(start):
-            self._body = LineEnd("", {})
-        elif not WORD.match(start) or len(start) > LONGEST_HEAD:
-            return -1
-        else:
-            return None
-        end = self._body.feed(self._held)
-        return end if end is None else end - seen_length
+    def _decide(self, held: str) -> HeadDecision:
+        start = held.lstrip()
+        if start[:1] in ("{", "["):
+            return JsonSectionEnd(), 0
+        if LINE.match(start):
+            return LineEnd("", {}), 0
+        undecided = not start or (WORD.match(start) and len(start) <= LONGEST_HEAD)
+        return None if undecided else -1
 
 
 WORD = Expression(r"[\w.\-/]+\Z")
@@ -53,14 +39,10 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed(tuple(calls)) if calls else None
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return TaggedJsonEnd()
-
-
 DIALECT = builders.make_taught_dialect(
     dialect_name="llama3_json",
     start_markers=(OPEN,),
-    make_end_detector=body,
+    make_end_detector=lambda opener, tools: TaggedJsonEnd(),
     parse_frame=parse,
     write_call=lambda request: (
         f"{OPEN}{builders.write_json_call(request, arguments_key='parameters')}"

@@ -16,10 +16,6 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<tool_call>",),
     end_markers=("</tool_call>", "</function>"),
     tags=PAIRS,
-    write=tagged.make_element_writer(
-        "<tool_call>NAME\n",
-        "</tool_call>",
-        ("<arg_key>KEY</arg_key>\n<arg_value>", "</arg_value>\n"),
-        PAIRS,
-    ),
+    call_forms=("<tool_call>NAME\n", "</tool_call>"),
+    value_forms=("<arg_key>KEY</arg_key>\n<arg_value>", "</arg_value>\n"),
 )._replace(models=("glm-4.5*", "glm-4.6*"))

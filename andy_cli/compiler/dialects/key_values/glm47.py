@@ -11,10 +11,6 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<tool_call>",),
     end_markers=("</tool_call>", "</function>"),
     tags=PAIRS,
-    write=tagged.make_element_writer(
-        "<tool_call>NAME",
-        "</tool_call>",
-        ("<arg_key>KEY</arg_key><arg_value>", "</arg_value>"),
-        PAIRS,
-    ),
+    call_forms=("<tool_call>NAME", "</tool_call>"),
+    value_forms=("<arg_key>KEY</arg_key><arg_value>", "</arg_value>"),
 )._replace(models=("glm-4.7*", "glm-5*", "spark-2.5*", "laguna*", "ling-3*"))

@@ -16,10 +16,6 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<tool_calls>",),
     end_markers=("</tool_calls>", "</tool_call>"),
     tags=PAIRS,
-    write=tagged.make_element_writer(
-        "<tool_calls>\n<tool_call>NAME<tool_sep>\n",
-        "</tool_call>\n</tool_calls>",
-        ("<arg_key>KEY</arg_key>\n<arg_value>", "</arg_value>\n"),
-        PAIRS,
-    ),
+    call_forms=("<tool_calls>\n<tool_call>NAME<tool_sep>\n", "</tool_call>\n</tool_calls>"),
+    value_forms=("<arg_key>KEY</arg_key>\n<arg_value>", "</arg_value>\n"),
 )._replace(models=("hy3*", "hunyuan-hy3*"))

@@ -11,11 +11,7 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<iquest_tool_call>",),
     end_markers=("</iquest_tool_call>",),
     tags=PAIRS,
-    write=tagged.make_element_writer(
-        "<iquest_tool_call>NAME",
-        "</iquest_tool_call>",
-        ("<arg_key>KEY</arg_key><arg_value>", "</arg_value>"),
-        PAIRS,
-    ),
+    call_forms=("<iquest_tool_call>NAME", "</iquest_tool_call>"),
+    value_forms=("<arg_key>KEY</arg_key><arg_value>", "</arg_value>"),
     json=True,
 )._replace(models=("iquest-q1*",))

@@ -13,11 +13,7 @@ DIALECT = tagged.make_tagged_dialect(
     start_markers=("<ifm|tool_calls>", "<ifm|tool_call>"),
     end_markers=("</ifm|tool_calls>", "</ifm|tool_call>", "<ifm|/tool_calls>", "<ifm|/tool_call>"),
     tags=PAIRS,
-    write=tagged.make_element_writer(
-        "<ifm|tool_call>NAME",
-        "</ifm|tool_call>",
-        ("<ifm|arg_key>KEY</ifm|arg_key><ifm|arg_value>", "</ifm|arg_value>"),
-        PAIRS,
-    ),
+    call_forms=("<ifm|tool_call>NAME", "</ifm|tool_call>"),
+    value_forms=("<ifm|arg_key>KEY</ifm|arg_key><ifm|arg_value>", "</ifm|arg_value>"),
     json=True,
 )._replace(models=("k2-horizon*",))

@@ -10,8 +10,8 @@ The servers' own tools `python` and `browser` are no functions of ours.
 """
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.end_detectors import JsonScan
-from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, JsonScan
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -24,27 +24,18 @@ HEAD = 400
 """Characters of a header at most."""
 
 
-class ChannelEnd:
+class ChannelEnd(HeldEnd):
     """A header ends with its message marker; with a recipient, where the arguments end."""
 
     def __init__(self, opener: str, tools: Tools) -> None:
-        self._head = opener
-        self._scan: JsonScan | None = None
+        super().__init__(opener)
 
-    def feed(self, text: str) -> int | None:
-        if self._scan is not None:
-            return self._scan.feed(text)
-        seen_length = len(self._head)
-        self._head += text
-        end = self._head.find(MESSAGE)
+    def _decide(self, held: str) -> HeadDecision:
+        end = held.find(MESSAGE)
         if end < 0 or end + len(MESSAGE) > HEAD:
-            return -1 if len(self._head) > HEAD else None
+            return -1 if len(held) > HEAD else None
         end += len(MESSAGE)
-        if not RECIPIENT.search(self._head[:end]):
-            return end - seen_length
-        self._scan = JsonScan()
-        ended = self._scan.feed(self._head, end)
-        return None if ended is None else ended - seen_length
+        return (JsonScan(), end) if RECIPIENT.search(held[:end]) else end
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -77,10 +68,6 @@ def read_call(name: str, body: str, tools: Tools) -> Parsed | None:
     return Parsed((ToolRequest(name=name, arguments=arguments),))
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return ChannelEnd(opener, tools)
-
-
 def write(request: ToolRequest) -> str:
     return (
         f"{CHANNEL}commentary to=functions.{request.name} <|constrain|>json{MESSAGE}"
@@ -91,7 +78,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="harmony",
     start_markers=(START, CHANNEL),
-    make_end_detector=body,
+    make_end_detector=ChannelEnd,
     parse_frame=parse,
     write_call=write,
 )._replace(models=("gpt-oss*",))

@@ -9,7 +9,6 @@ Models go on to invent the result: from its word on nothing is read or shown.
 
 from andy_cli.compiler.bodies import builders, name_then_json
 from andy_cli.compiler.bodies.markup.sections import HeadedEnd
-from andy_cli.compiler.dialect import EndDetector, Tools
 from andy_cli.compiler.expression import Expression
 
 CALL, ARGUMENTS, RESULT, RETURN = (
@@ -19,14 +18,10 @@ HEAD = Expression(rf"\s*{CALL}\s*:?\s*(?P<name>[\w.\-/]{{1,200}})\s*(?:{ARGUMENT
 READ = name_then_json.make_headed_parser((CALL,), (), HEAD)
 
 
-def body(opener: str, tools: Tools) -> EndDetector:
-    return HeadedEnd(opener, heads=(HEAD,))
-
-
 DIALECT = builders.make_taught_dialect(
     dialect_name="qwen_fn",
     start_markers=(CALL,),
-    make_end_detector=body,
+    make_end_detector=lambda opener, tools: HeadedEnd(opener, heads=(HEAD,)),
     parse_frame=READ,
     write_call=lambda request: (
         f"{CALL}: {request.name}\n{ARGUMENTS}: {builders.dump_arguments(request)}"
