@@ -12,7 +12,6 @@
     ├── OutputError     1     what is to be printed cannot be written
     │   └── ClosedPipeError 141   whoever read it has gone
     └── Cancelled     130     the user pressed Ctrl-C
-    DialectError              what a model wrote is marked as a tool request but cannot be read
     ToolError                 a tool cannot do what it was asked: its message is for the user, its
                               advice for the model
     └── ToolTimeout           it ran into its time limit
@@ -94,10 +93,6 @@ class ClosedPipeError(OutputError):
 class Cancelled(AndyError):
     exit_code = 130
     kind = "cancelled"
-
-
-class DialectError(Exception):
-    """Text of the model that stands where a tool request stands, and cannot be read."""
 
 
 class ToolError(Exception):

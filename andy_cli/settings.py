@@ -409,9 +409,9 @@ def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return _xdg("XDG_DATA_HOME", ".local/share", environment)
 
 
-def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
+def state_folder() -> Path:
     """Sessions, captures and input history."""
-    return _xdg("XDG_STATE_HOME", ".local/state", environment)
+    return _xdg("XDG_STATE_HOME", ".local/state", os.environ)
 
 
 def _xdg(name: str, default: str, environment: Mapping[str, str]) -> Path:

@@ -79,10 +79,10 @@ MOST_WAITING = 2**24
 class Capture:
     """The file. What cannot be written is said once on stderr, and written when there is room."""
 
-    def __init__(self, folder: Path, secrets: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path) -> None:
         time_stamp = time.strftime("%Y%m%d-%H%M%S")
         self.path = folder / f"{time_stamp}-{os.getpid()}-{time.time_ns() % 10**6:06}.jsonl"
-        self.secrets = list(secrets)
+        self.secrets: list[str] = []
         self._waiting: list[bytes] = []
         self._told = False
         self._torn = False

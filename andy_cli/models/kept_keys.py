@@ -3,21 +3,19 @@
 OPENAI_API_KEY = "sk-..."       under the names of the variables that come before them
 """
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.settings import config_folder, replace_file
 
 
-def keys_file(environment: Mapping[str, str] = os.environ) -> Path:
-    return config_folder(environment) / "secrets.toml"
+def keys_file() -> Path:
+    return config_folder() / "secrets.toml"
 
 
-def read_keys(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def read_keys() -> dict[str, str]:
     """The kept keys by the names of their variables. Raises UsageError for a file that is none."""
-    path = keys_file(environment)
+    path = keys_file()
     if not path.is_file():
         return {}
     import tomllib  # 10 ms, and most people have no such file

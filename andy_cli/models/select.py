@@ -167,9 +167,9 @@ def left_out(learned: Learned, settings: Settings) -> set[str]:
     return {*learned.without, *([UNHELPFUL] if unhelpful else [])}
 
 
-def keyed_providers(environment: Mapping[str, str] | None = None) -> list[tuple[Provider, str]]:
+def keyed_providers() -> list[tuple[Provider, str]]:
     """The providers whose key is there, and the variable it is in; the preferred one first."""
-    environment = {**read_keys(), **os.environ} if environment is None else environment
+    environment = {**read_keys(), **os.environ}
     return [
         (provider, name)
         for provider in presets().values()

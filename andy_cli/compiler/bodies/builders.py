@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, json_text, python_calls
-from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, is_blank
+from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -201,17 +201,12 @@ def make_json_dialect(
     end_markers: tuple[str, ...],
     write_call: Write,
     read_calls: Read = read_json_calls,
-    is_allowed_lead: Callable[[str], bool] = is_blank,
 ) -> Dialect:
     """JSON between markers: an object, a list, or several in a row."""
-
-    def body(start_marker: str, tools: Tools) -> EndDetector:
-        return JsonValueEnd(is_allowed_lead)
-
     return make_taught_dialect(
         dialect_name,
         start_markers,
-        body,
+        lambda start_marker, tools: JsonValueEnd(),
         make_json_parser(start_markers, end_markers, read_calls),
         write_call,
         end_markers,
@@ -228,11 +223,15 @@ def make_section_dialect(
 ) -> Dialect:
     """A section with a closer of its own, with calls in it that `read_calls` knows."""
 
-    def body(start_marker: str, tools: Tools) -> EndDetector:
-        return MarkerEnd(*end_markers, skips_strings=skips_strings)
-
     def parse(frame_text: str, tools: Tools) -> Parsed | None:
         requests = read_calls(text_between(frame_text, start_markers, end_markers), tools)
         return Parsed(tuple(requests)) if requests else None
 
-    return make_taught_dialect(dialect_name, start_markers, body, parse, write_call, end_markers)
+    return make_taught_dialect(
+        dialect_name,
+        start_markers,
+        lambda start_marker, tools: MarkerEnd(*end_markers, skips_strings=skips_strings),
+        parse,
+        write_call,
+        end_markers,
+    )

@@ -63,7 +63,7 @@ def find_body(start_marker: str, tools: Tools) -> EndDetector:
 
 
 def make_reader(head_pattern: Expression) -> Callable[[str, Tools], Parsed | None]:
-    parse_headed = name_then_json.make_headed_parser(OPENERS, CLOSERS, head_pattern)
+    parse_headed = name_then_json.make_headed_parser(CLOSERS, head_pattern)
 
     def parse(frame_text: str, tools: Tools) -> Parsed | None:
         return None if STEP in frame_text[:400] else parse_headed(frame_text, tools)

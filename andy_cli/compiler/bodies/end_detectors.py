@@ -17,10 +17,6 @@ LARGEST = 8_000_000
 """Characters of one request; a longer one is cut off there and is incomplete."""
 
 
-def is_blank(text: str) -> bool:
-    return not text.strip()
-
-
 class JsonScan:
     """Follows one JSON value, or what a model takes for one, to its end.
 
@@ -101,11 +97,9 @@ class JsonScan:
 
 
 class JsonValueEnd:
-    """Ends with the JSON value; `lead` says whether a text may stand before the value."""
+    """Ends with the JSON value; nothing but white space may stand before it."""
 
-    def __init__(self, is_allowed_lead: Callable[[str], bool] = is_blank) -> None:
-        self._lead = is_allowed_lead
-        self._before = ""
+    def __init__(self) -> None:
         self._scan: JsonScan | None = None
         self._size = 0
 
@@ -118,8 +112,7 @@ class JsonValueEnd:
         value_start = min(
             (position for position in (text.find("{"), text.find("[")) if position >= 0), default=-1
         )
-        self._before += text if value_start < 0 else text[:value_start]
-        if not self._lead(self._before):
+        if (text if value_start < 0 else text[:value_start]).strip():
             return -1
         if value_start < 0:
             return None

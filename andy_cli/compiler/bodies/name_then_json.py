@@ -2,46 +2,21 @@
 
 from collections.abc import Callable, Sequence
 
-from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.markup.sections import HeadedEnd
-from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.bodies import calls, json_text
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 
-def make_headed_dialect(
-    name: str,
-    start_markers: tuple[str, ...],
-    end_markers: tuple[str, ...],
-    head: Expression,
-    write: Callable[[ToolRequest], str],
-    named_start_markers: tuple[str, ...] = (),
-) -> Dialect:
-    """`head` matches from the opener to the arguments, with the group `name`."""
-
-    def body(opener: str, tools: Tools) -> EndDetector:
-        return HeadedEnd(opener, *end_markers, heads=(head,))
-
-    taught_dialect = builders.make_taught_dialect(
-        name,
-        start_markers,
-        body,
-        make_headed_parser(start_markers, end_markers, head),
-        write,
-        end_markers,
-    )
-    return taught_dialect._replace(named_start_markers=named_start_markers)
-
-
 def make_headed_parser(
-    start_markers: Sequence[str], end_markers: Sequence[str], head: Expression
+    end_markers: Sequence[str], head: Expression
 ) -> Callable[[str, Tools], Parsed | None]:
     def parse(text: str, tools: Tools) -> Parsed | None:
         match = head.match(text)
         if match is None or not (
             match.end() == len(text) or text.startswith(("{", "[", '"', *end_markers), match.end())
         ):
-            return read_begun_header(text, start_markers, end_markers)
+            return read_begun_header(text, end_markers)
         name = calls.clean_tool_name(match["name"], tools)
         return read_headed_call(name, text[match.end() :], end_markers, tools)
 
@@ -80,9 +55,7 @@ NAMING = Expression(r"[\w.\-:/]{0,100}\Z")
 MARKS = Expression(r"<[^<>]{0,60}>|functions?\b")
 
 
-def read_begun_header(
-    text: str, start_markers: Sequence[str], end_markers: Sequence[str]
-) -> Parsed | None:
+def read_begun_header(text: str, end_markers: Sequence[str]) -> Parsed | None:
     """A header without arguments: incomplete if it may go on with a name, else text."""
     if any(closer in text for closer in end_markers):
         return None

@@ -298,13 +298,13 @@ RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
 LONGEST_EXCERPT = 1500
 
 
-def provider_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[str, str]:
+def provider_names(names: Iterable[str]) -> dict[str, str]:
     """Registered name -> a name of letters, digits, `_` and `-`; no two are the same.
 
     A name that has to be changed never takes the place of one that need not be.
     """
     registered = list(dict.fromkeys(names))
-    used_names = {name for name in registered if _is_provider_name(name, longest)}
+    used_names = {name for name in registered if _is_provider_name(name)}
     offers: dict[str, str] = {}
     for name in registered:
         offer = name
@@ -313,17 +313,17 @@ def provider_names(names: Iterable[str], longest: int = LONGEST_NAME) -> dict[st
             if not offer[:1].isalpha() and offer[:1] != "_":
                 offer = f"_{offer}"
             full_name, checksum = offer, crc32(name.encode("utf-8", "replace"))
-            while len(offer) > longest or offer in used_names:
-                offer = f"{full_name[: longest - 9]}_{checksum:08x}"
+            while len(offer) > LONGEST_NAME or offer in used_names:
+                offer = f"{full_name[: LONGEST_NAME - 9]}_{checksum:08x}"
                 checksum = (checksum + 1) % 2**32
             used_names.add(offer)
         offers[name] = offer
     return offers
 
 
-def _is_provider_name(name: str, longest: int) -> bool:
+def _is_provider_name(name: str) -> bool:
     starts = name[:1].isalpha() or name[:1] == "_"
-    return starts and len(name) <= longest and not FORBIDDEN_IN_NAME.search(name)
+    return starts and len(name) <= LONGEST_NAME and not FORBIDDEN_IN_NAME.search(name)
 
 
 def render_provider_schema(

@@ -30,12 +30,12 @@ def look_at_python() -> Finding:
     return Finding("python", "ok", message)
 
 
-def look_at_terminal(environment: Mapping[str, str] = os.environ) -> Finding:
+def look_at_terminal() -> Finding:
     """Judge the encoding, colours and width of where answers are shown."""
     encoding = (sys.stdout.encoding or "ascii").upper()
     columns = shutil.get_terminal_size().columns
     typed = sys.stdout.isatty()
-    colours = "no colours" if not typed or is_plain(environment) else "colours"
+    colours = "no colours" if not typed or is_plain(os.environ) else "colours"
     message = f"{encoding}, {columns} columns, {colours}" if typed else f"none here, {encoding}"
     if not encoding.startswith("UTF"):
         return Finding("terminal", "warn", message, "export LC_ALL=C.UTF-8")

@@ -101,13 +101,13 @@ async def send_file(path: str, address: str) -> Outcome:
     file, granted = open_file(path)
     with file:
         size = os.fstat(file.fileno()).st_size
-        answer = await give_file(file, size, address)
+        answer = await give_file(file, address)
     return Outcome(
         answer, f"sent {show_path(granted.path)}, {show_size(size)}, to {spell_out(address)}"
     )
 
 
-async def give_file(file: BinaryIO, size: int, address: str) -> str:
+async def give_file(file: BinaryIO, address: str) -> str:
     """Give the open file to the address by METHOD; what was answered. Raises ToolError."""
     # httpx2 takes 0.1 s to import, and most files stay here.
     from andy_cli.toolbox.web.files import send_body

@@ -71,20 +71,17 @@ def user_file() -> Path:
 
 
 def servers(
-    settings: Settings,
-    workspace: Path,
-    more_files: Iterable[Path] = (),
-    environment: Mapping[str, str] = os.environ,
+    settings: Settings, workspace: Path, more_files: Iterable[Path] = ()
 ) -> list[McpServer]:
     """All servers, the user's before those of `more_files` and of a trusted project; of one name
     the first. Raises UsageError for a file of the user's own that cannot be read."""
     servers_by_name: dict[str, McpServer] = {}
     for file in (user_file(), *more_files):
-        for server in read(file, environment, is_own=True):
+        for server in read(file, os.environ, is_own=True):
             servers_by_name.setdefault(server.name, server)
     if trusts(settings, workspace):
         for name in PROJECT_FILES:
-            for server in read(workspace / name, environment):
+            for server in read(workspace / name, os.environ):
                 servers_by_name.setdefault(server.name, server)
     return list(servers_by_name.values())
 

@@ -446,6 +446,6 @@ def _nearest(folded_name: str, songs: Sequence[Song]) -> list[str]:
     return list(dict.fromkeys(names[match] for match in close_matches))
 
 
-def _some(names: Sequence[str], most_names: int = 5) -> str:
-    left_out = len(names) - most_names
-    return ", ".join(names[:most_names]) + (f" and {left_out} more" if left_out > 0 else "")
+def _some(names: Sequence[str]) -> str:
+    left_out = len(names) - 5
+    return ", ".join(names[:5]) + (f" and {left_out} more" if left_out > 0 else "")

@@ -112,9 +112,9 @@ def _describe_unfinished(finished_run: Ran, notes: Sequence[str]) -> str:
     return " ".join(["It is not done.", *sandbox_note, *notes, output_text])
 
 
-def _show_command(command: str, most_characters: int = 80) -> str:
+def _show_command(command: str) -> str:
     line = spell_out(command.strip())
-    return line if len(line) <= most_characters else f"{line[:most_characters]}..."
+    return line if len(line) <= 80 else f"{line[:80]}..."
 
 
 def run_command(

@@ -73,7 +73,6 @@ async def send_body(
     method: str,
     file: BinaryIO,
     headers: Mapping[str, str] = NO_HEADERS,
-    trusted: Collection[str] | None = None,
 ) -> Fetched:
     """Send an open file as the body of a request; what the server answered, whatever its status.
 
@@ -81,7 +80,7 @@ async def send_body(
     """
     size = os.fstat(file.fileno()).st_size
     upload = Upload(size, lambda: _read_pieces(file, size))
-    return await fetch_answer(WebRequest(url, method, headers, upload), for_files(), trusted)
+    return await fetch_answer(WebRequest(url, method, headers, upload), for_files())
 
 
 async def _read_pieces(file: BinaryIO, size: int) -> AsyncIterator[bytes]:

@@ -1,1 +1,1 @@
-"""Notations of a name, then its arguments as JSON; see `name_then_json.make_headed_dialect`."""
+"""Notations of a name, then its arguments as JSON; see `name_then_json.make_headed_parser`."""

@@ -16,7 +16,7 @@ from andy_cli.messages import ToolRequest
 
 HEAD = Expression(r"\s*(?:>>>)?\s*(?P<name>[\w.\-/]{1,200})\s*")
 WORDS = (">>>all\n", "all\n")
-READ = name_then_json.make_headed_parser((), (), HEAD)
+READ = name_then_json.make_headed_parser((), HEAD)
 
 
 class RecipientEnd:

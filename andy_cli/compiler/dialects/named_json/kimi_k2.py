@@ -25,7 +25,7 @@ DIALECT = builders.make_taught_dialect(
     dialect_name="kimi_k2",
     start_markers=KIMI_OPENERS,
     make_end_detector=find_body,
-    parse_frame=name_then_json.make_headed_parser(KIMI_OPENERS, KIMI_CLOSERS, KIMI),
+    parse_frame=name_then_json.make_headed_parser(KIMI_CLOSERS, KIMI),
     write_call=write,
     end_markers=KIMI_CLOSERS,
 )._replace(

@@ -10,6 +10,7 @@
 from itertools import product
 
 from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies.markup.sections import HeadedEnd
 from andy_cli.compiler.expression import Expression
 
 MARK = r"\s*<\|plamo:[\w:]{1,60}\|>\s*"
@@ -27,12 +28,13 @@ def spell_marks(boundary: str) -> tuple[str, ...]:
 
 CLOSERS = tuple(mark for mark in spell_marks("end") if "tool_name" not in mark)
 
-DIALECT = name_then_json.make_headed_dialect(
-    name="plamo3",
+DIALECT = builders.make_taught_dialect(
+    dialect_name="plamo3",
     start_markers=tuple(mark for mark in spell_marks("begin") if "arguments" not in mark),
     end_markers=CLOSERS,
-    head=HEAD,
-    write=lambda request: (
+    make_end_detector=lambda opener, tools: HeadedEnd(opener, *CLOSERS, heads=(HEAD,)),
+    parse_frame=name_then_json.make_headed_parser(CLOSERS, HEAD),
+    write_call=lambda request: (
         "<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|>"
         f"<|plamo:begin_tool_name:plamo|>{request.name}<|plamo:end_tool_name:plamo|>"
         "<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>"

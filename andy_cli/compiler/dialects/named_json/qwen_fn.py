@@ -15,7 +15,7 @@ CALL, ARGUMENTS, RESULT, RETURN = (
     f"\u273f{word}\u273f" for word in ("FUNCTION", "ARGS", "RESULT", "RETURN")
 )
 HEAD = Expression(rf"\s*{CALL}\s*:?\s*(?P<name>[\w.\-/]{{1,200}})\s*(?:{ARGUMENTS})\s*:?\s*")
-READ = name_then_json.make_headed_parser((CALL,), (), HEAD)
+READ = name_then_json.make_headed_parser((), HEAD)
 
 
 DIALECT = builders.make_taught_dialect(

@@ -35,7 +35,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         try:
             statements = ast.parse(attempt).body
             valid = True
-            if not marked and all(is_call(statement, tools) for statement in statements):
+            if not marked and all(is_call(statement) for statement in statements):
                 continue
             requests, answer = read_program(statements, tools)
         except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
@@ -45,7 +45,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return Parsed(incomplete=True) if cut_off else None
 
 
-def is_call(statement: ast.stmt, tools: Tools) -> bool:
+def is_call(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and read_program_call(statement.value) not in (
         "",
         "print",

@@ -22,6 +22,7 @@ STYLES: dict[Sign, Style] = {
     " ": markdown.NORMAL,
     "gap": markdown.QUIET,
 }
+INDENT = "  "
 NARROWEST = 10
 """Columns a line of text has, on however narrow a screen."""
 
@@ -29,9 +30,8 @@ NARROWEST = 10
 class DiffView:
     """A diff that fills the width it is given; long lines are wrapped under themselves."""
 
-    def __init__(self, diff_text: str, indent: int = 2) -> None:
+    def __init__(self, diff_text: str) -> None:
         self._lines = [*read_diff(diff_text)]
-        self._indent = " " * indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from self.render_rows(options.max_width)
@@ -39,7 +39,7 @@ class DiffView:
     def render_rows(self, width: int) -> list[Text]:
         """The rows of a screen so wide."""
         digits = count_digits(self._lines)
-        margin = len(self._indent) + digits + len(" + ")
+        margin = len(INDENT) + digits + len(" + ")
         row_width = max(NARROWEST, width - margin)
         return [row for line in self._lines for row in self._wrap_line(line, digits, row_width)]
 
@@ -48,7 +48,7 @@ class DiffView:
         number = str(line.number or "").rjust(digits)
         shown_sign = " " if line.sign == "gap" else line.sign
         for row_text in chop_cells(spell_line(line), row_width) or [""]:
-            row = Text(self._indent, no_wrap=True, overflow="ignore")
+            row = Text(INDENT, no_wrap=True, overflow="ignore")
             row.append(number, markdown.QUIET)
             row.append(f" {shown_sign} {row_text}", style)
             row.rstrip()

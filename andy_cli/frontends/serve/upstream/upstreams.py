@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -32,7 +32,7 @@ from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.ollama.ollama_request import strip_latest_tag
 from andy_cli.guard.hosts import check_base_url
-from andy_cli.models.client import Endpoint, Provider
+from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import ollama_address
 from andy_cli.models.memory import recall_model
 from andy_cli.models.ollama_chat import OllamaChat
@@ -149,16 +149,12 @@ class Upstreams:
         )
 
 
-SourceOpener = Callable[[Endpoint, Provider | None], ReplySource]
-
-
 def open_upstreams(
     written_upstreams: Sequence[str],
     model: str,
     dialect: str,
     make_backend: Callable[[Endpoint], Backend],
     settings: Settings,
-    environment: Mapping[str, str] = os.environ,
     get_facts: GetFacts = no_facts,
 ) -> Upstreams:
     """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
@@ -169,7 +165,7 @@ def open_upstreams(
         name, equals, written_place = written.partition("=")
         if not equals or "://" in name or ":" in name:
             name, written_place = "", written
-        opening = UpstreamOpener(model, dialect, make_backend, settings, environment, get_facts)
+        opening = UpstreamOpener(model, dialect, make_backend, settings, get_facts)
         opened.append(opening.open_upstream(name, written_place))
     for upstream in opened:
         upstream.get_facts = get_facts
@@ -196,14 +192,13 @@ class UpstreamOpener:
     dialect: str
     behind: Callable[[Endpoint], Backend]
     settings: Settings
-    environment: Mapping[str, str]
     get_facts: GetFacts
 
     def open_upstream(self, name: str, written_place: str) -> Upstream:
         """One of them. Raises UsageError."""
         if "://" in written_place:
             provider_name, url = read_address(written_place)
-            key = self.environment.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
+            key = os.environ.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
             return Upstream(
                 name, self._open_remote(Endpoint(provider_name, self.model, url, key)), self.dialect
             )
@@ -214,8 +209,8 @@ class UpstreamOpener:
                 "Give a URL, PROVIDER:MODEL, or local:smollm2.",
             )
         preset = presets()[provider]
-        names = [name for name in preset.key_names if self.environment.get(name)]
-        key = self.environment[names[0]] if names else ""
+        names = [name for name in preset.key_names if os.environ.get(name)]
+        key = os.environ[names[0]] if names else ""
         model = model_name or self.model or preset.default_model
         endpoint = Endpoint(provider, model, preset.base_url, key)
         if preset.connect is not None:
