@@ -19,6 +19,8 @@
 The exit codes are those of `andy --help`.
 """
 
+from collections.abc import Iterator
+
 
 class AndyError(Exception):
     """Ends the command: `str(error)` is the line that is shown, `exit_code` what is returned."""
@@ -121,3 +123,13 @@ class ToolTimeout(ToolError):
     def __init__(self, message: str, advice: str = "", output: str = "") -> None:
         super().__init__(message, advice)
         self.output = output
+
+
+def list_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """A failure and what it came from; several at once one after another."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for exception in error.exceptions:
+                yield from list_causes(exception)
+        error = error.__cause__ or error.__context__

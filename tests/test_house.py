@@ -27,7 +27,7 @@ settings phrases
 resources discover actions
 events
 messages
-errors
+errors foreign_values
 __init__
 """
 LAYER = {name: row for row, names in enumerate(LAYERS.split("\n")) for name in names.split()}

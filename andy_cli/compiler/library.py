@@ -5,7 +5,6 @@ that the model was taught; without one every notation is read. Nothing here rais
 wrote: only a dialect that does not exist is a ValueError.
 """
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -14,6 +13,7 @@ from andy_cli.compiler.dialect import Dialect, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
+from andy_cli.foreign_values import read_json
 from andy_cli.messages import (
     NO_ARGUMENTS,
     Arguments,
@@ -195,9 +195,4 @@ def _read_calls(calls: object) -> Iterator[ToolCall]:
 
 def _read_json(value: object) -> object:
     """The value of a JSON text; what is none stays as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
+    return read_json(value, value) if isinstance(value, str) else value

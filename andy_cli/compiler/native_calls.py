@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from andy_cli.compiler.lexing.open_calls import OpenCall
+from andy_cli.foreign_values import read_json, replace_surrogates
 from andy_cli.messages import Arguments, CallDelta, ToolRequest
 
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
@@ -154,7 +155,7 @@ class _Call:
 
     def read(self) -> list[Arguments] | None:
         """The argument objects that were written; None if they are cut off or no objects."""
-        text = _join_surrogates("".join(self.pieces)).strip()
+        text = replace_surrogates("".join(self.pieces)).strip()
         if fenced := FENCE.match(text):
             text = fenced[1]
         if text in ("", "null"):
@@ -164,7 +165,7 @@ class _Call:
         except ValueError:
             values = [_parse_python(text)]
         if len(values) == 1 and isinstance(values[0], str):
-            values = [_decode_twice(values[0])]
+            values = [read_json(values[0])]
         argument_objects: list[Arguments] = [value for value in values if isinstance(value, dict)]
         return argument_objects if len(argument_objects) == len(values) else None
 
@@ -188,19 +189,3 @@ def _parse_python(text: str) -> object:
         return literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def _decode_twice(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _join_surrogates(text: str) -> str:
-    """Surrogate pairs that were cut in two by the pieces are joined; lone halves are replaced."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

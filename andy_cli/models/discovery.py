@@ -4,12 +4,12 @@ Their usual ports are asked together and have 300 ms. The few bytes are sent and
 httpx2 takes longer to import than that, and most of the time there is nobody to talk to.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from andy_cli.foreign_values import read_json
 from andy_cli.guard.hosts import is_loopback_url
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
@@ -132,13 +132,7 @@ def parse_answer(provider: str, base_url: str, answer: bytes) -> FoundServer | N
 
 def _read_rows(body: bytes, key: str) -> list[dict[str, object]] | None:
     """Read the list of models; None if there is none."""
-    try:
-        listed = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    rows = listed.get(key) if _is_map(listed) else None
-    return rows if isinstance(rows, list) and all(map(_is_map, rows)) else None
-
-
-def _is_map(value: object) -> bool:
-    return isinstance(value, dict)
+    listed = read_json(body)
+    rows = listed.get(key) if isinstance(listed, dict) else None
+    is_list = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    return rows if is_list else None

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
+from andy_cli.foreign_values import text_of
 from andy_cli.guard.hosts import show_url
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
@@ -43,19 +44,19 @@ def recall_model(endpoint: Endpoint, today: date | None = None) -> Learned:
     if entry is None:
         return NOTHING_LEARNED
     today = today or date.today()
-    native = entry.get("native") if _is_fresh(_entry_text(entry, "native_on"), today) else None
+    native = entry.get("native") if _is_fresh(text_of(entry, "native_on"), today) else None
     refused = native is False
     constrained = entry.get("constrained")
     return Learned(
         native=native if isinstance(native, bool) else None,
-        native_on=_entry_text(entry, "native_on") * isinstance(native, bool),
-        instead=_entry_text(entry, "instead") * refused,
-        why=_entry_text(entry, "why") * refused,
-        dialect=_entry_text(entry, "dialect"),
+        native_on=text_of(entry, "native_on") * isinstance(native, bool),
+        instead=text_of(entry, "instead") * refused,
+        why=text_of(entry, "why") * refused,
+        dialect=text_of(entry, "dialect"),
         right=_entry_count(entry, "right"),
         tasks=_entry_count(entry, "tasks"),
         tokens=_entry_count(entry, "tokens"),
-        on=_entry_text(entry, "on"),
+        on=text_of(entry, "on"),
         constrained=constrained if isinstance(constrained, bool) else None,
         trusted=_entry_counts(entry, "trusted"),
         without=tuple(sorted(_recent_refusals(entry, today))),
@@ -155,10 +156,10 @@ def _read_entries(path: Path) -> dict[Key, Entry]:
     for row in rows if isinstance(rows, list) else []:
         if (
             isinstance(row, dict)
-            and (server_place := _entry_text(row, "endpoint"))
+            and (server_place := text_of(row, "endpoint"))
             and row.get("model")
         ):
-            entries[server_place, _entry_text(row, "model")] = row
+            entries[server_place, text_of(row, "model")] = row
     return entries
 
 
@@ -177,11 +178,6 @@ def _entry_counts(entry: Entry, name: str) -> dict[str, int] | None:
     if not isinstance(value, dict):
         return None
     return {key: _entry_count(value, key) for key, count in value.items() if isinstance(count, int)}
-
-
-def _entry_text(entry: Entry, name: str) -> str:
-    value = entry.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _entry_count(entry: Entry, name: str) -> int:

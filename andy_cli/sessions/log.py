@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import get_args
 
 from andy_cli.errors import UsageError
+from andy_cli.foreign_values import read_json, text_of
 from andy_cli.messages import Message, Role, ToolCall
 from andy_cli.settings import lock_file, sync_folder
 
@@ -247,10 +248,7 @@ def decode_record(line: bytes) -> Record | None:
     data = head + b"}"
     if not mark_found or end != line_checksum(data) + b'"}':
         return None
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
+    record = read_json(data)
     return record if isinstance(record, dict) else None
 
 
@@ -339,11 +337,6 @@ def as_call(record: Record) -> ToolCall:
     arguments = record.get("arguments")
     call_arguments = arguments if isinstance(arguments, dict) else {}
     return ToolCall(text_of(record, "id"), text_of(record, "name"), call_arguments)
-
-
-def text_of(record: Record, key: str) -> str:
-    value = record.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def int_of(record: Record, key: str) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
+from andy_cli.foreign_values import text_of
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import (
     COMPACTION,
@@ -13,7 +14,6 @@ from andy_cli.sessions.log import (
     as_message,
     intact_records,
     read_tail,
-    text_of,
 )
 from andy_cli.sessions.store import SessionCard, explain_busy
 

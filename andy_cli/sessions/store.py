@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from andy_cli.errors import UsageError
+from andy_cli.foreign_values import text_of
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.sessions.log import (
     BUSY,
@@ -20,7 +21,6 @@ from andy_cli.sessions.log import (
     intact_records,
     open_locked,
     read_tail,
-    text_of,
 )
 
 HEAD = 65_536

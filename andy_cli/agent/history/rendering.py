@@ -6,7 +6,6 @@ message is in every later request too, and a switch of models sends it to somebo
 any family demands is met here, for every model and on every way from the history to the wire. Pure.
 """
 
-import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -18,6 +17,7 @@ from andy_cli.compiler.dialect import Dialect, IdForm, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.mapper.json_schema import provider_names
+from andy_cli.foreign_values import read_json, replace_surrogates
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
 
 MISSING = "There is no result: it was interrupted."
@@ -165,20 +165,6 @@ def is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def replace_surrogates(text: str) -> str:
-    """Join the halves of characters, and replace those that are alone: no request can hold them.
-
-    They come with file names that are not UTF-8, and out of `\\ud83d` in what a model writes.
-    """
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
 def _with_object_arguments(message: Message, tools: Tools) -> Message:
     calls = tuple(
         call._replace(arguments=normalize_arguments(call, tools.get(call.name, {})))
@@ -207,10 +193,7 @@ def _read_json(text: str) -> object:
     """Read a JSON text; a text that is none is its own value, and a blank one is nothing."""
     if is_blank(text):
         return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    return read_json(text, text)
 
 
 def normalize_value(value: object, depth: int = 1) -> object:

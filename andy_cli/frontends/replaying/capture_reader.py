@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
+from andy_cli.foreign_values import text_of
 from andy_cli.messages import Chunk
 
 Record = Mapping[str, object]
@@ -141,8 +142,3 @@ def _decode_piece(record: Record) -> Piece:
         return base64.b64decode(text_of(record, "b64"), validate=True)
     except (binascii.Error, ValueError):
         raise DamagedLineError("holds bytes that cannot be decoded") from None
-
-
-def text_of(record: Record, key: str) -> str:
-    value = record.get(key)
-    return value if isinstance(value, str) else ""

@@ -5,7 +5,6 @@ leaves the feature out from the start. A refusal of tools is raised nevertheless
 `no_tools`, and `tools` is False from then on): the caller must teach the model a notation first.
 """
 
-import json
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
@@ -24,8 +23,7 @@ from andy_cli.models.http.refusals import (
     as_error,
     names_no_model,
     narrow_kind,
-    read_page,
-    read_refusal,
+    parse_refusal,
     retry_after,
     use_https,
 )
@@ -223,10 +221,7 @@ class ChatClient:
             data += received
             if len(data) > REFUSAL:
                 break
-        try:
-            refusal = read_refusal(json.loads(data.decode("utf-8", "replace")))
-        except (ValueError, RecursionError):
-            refusal = read_page(data.decode("utf-8", "replace"))
+        refusal = parse_refusal(data)
         message = self._without_key(refusal.message)
         return RequestRefused(answer.status, answer.headers, refusal._replace(message=message))
 

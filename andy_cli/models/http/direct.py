@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from andy_cli import __version__
-from andy_cli.errors import ModelError, TransientError
+from andy_cli.errors import ModelError, TransientError, list_causes
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.refusals import narrow_kind, use_https
@@ -153,7 +153,7 @@ def _error_words(error: BaseException) -> str:
 
 
 def _not_connected(error: BaseException, shown_address: str) -> ModelError:
-    causes = list(_list_causes(error))
+    causes = [*list_causes(error)]
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         message = f"The certificate of {shown_address} is not trusted: {_error_words(error)}."
         advice = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
@@ -168,21 +168,6 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return _explain_unreachable(shown_address, "connection refused", "connect")
     return _explain_unreachable(shown_address, _error_words(error), "connect")
-
-
-def _list_causes(error: BaseException) -> list[BaseException]:
-    """The error, what it came from, and the members of groups on the way."""
-    causes: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        cause = waiting.pop()
-        if cause is None or cause in causes:
-            continue
-        causes.append(cause)
-        waiting += [cause.__cause__, cause.__context__]
-        if isinstance(cause, BaseExceptionGroup):
-            waiting += cause.exceptions
-    return causes
 
 
 def _explain_unreachable(shown_address: str, reason: str, kind: str) -> ModelError:

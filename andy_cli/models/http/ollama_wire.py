@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from andy_cli.errors import BadRequestError, ModelError
+from andy_cli.foreign_values import read_json
 from andy_cli.messages import Chunk, Wire
 from andy_cli.models.http.refusals import ServerRefusal, as_error, read_refusal
 from andy_cli.models.http.request import Body
@@ -224,10 +225,7 @@ class OllamaReader:
         text = line.decode("utf-8", "replace").strip()
         if not text or self.failure or self.done:
             return
-        try:
-            event = json.loads(text)
-        except (ValueError, RecursionError):
-            event = None
+        event = read_json(text)
         if isinstance(event, dict) and event.get("error"):
             self.failure = as_error(500, read_refusal(event), "The model server")
         elif isinstance(event, dict) and isinstance(event.get("message"), dict):

@@ -16,6 +16,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from andy_cli.errors import AuthError, ModelError, TransientError
+from andy_cli.foreign_values import read_json
 from andy_cli.models.http.wording import wording
 
 PASSING = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
@@ -56,6 +57,16 @@ def read_refusal(body: object) -> ServerRefusal:
     return ServerRefusal(
         _clean_line(joined_words), _error_code(body), fields, *_error_labels(body), text
     )
+
+
+def parse_refusal(data: bytes) -> ServerRefusal:
+    """Read the body of a refusal, whether or not it is JSON."""
+    text = data.decode("utf-8", "replace")
+    body = read_json(text, NO_JSON)
+    return read_page(text) if body is NO_JSON else read_refusal(body)
+
+
+NO_JSON = object()
 
 
 def read_page(text: str) -> ServerRefusal:

@@ -23,6 +23,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from andy_cli.foreign_values import read_json
 from andy_cli.messages import Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint, closing_stream
 from andy_cli.settings import Settings
@@ -189,10 +190,7 @@ async def unwrap_answers(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, 
 
 def read_answer(text: str) -> str:
     """The answer in our object; another text is that of a server that read no field."""
-    try:
-        answer_object = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    answer_object = read_json(text)
     if not isinstance(answer_object, dict) or KEY not in answer_object:
         return text
     answer = answer_object[KEY]

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from andy_cli.errors import ModelError, TransientError
+from andy_cli.foreign_values import replace_surrogates
 from andy_cli.messages import CallDelta, Chunk, Usage
 from andy_cli.models.http.refusals import error_in_reply, narrow_kind
 
@@ -190,12 +191,7 @@ def whole_characters(text: str) -> tuple[str, str]:
     Some servers cut an escaped emoji in two, and half of one cannot be shown or stored.
     """
     half_pair = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-    text = text[: len(text) - len(half_pair)]
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text, half_pair
+    return replace_surrogates(text[: len(text) - len(half_pair)]), half_pair
 
 
 def read_call_delta(call: Mapping[str, object]) -> CallDelta:

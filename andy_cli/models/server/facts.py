@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from andy_cli.foreign_values import text_of
 from andy_cli.models.client import Endpoint
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
@@ -163,9 +164,9 @@ def _read_ollama(answer: Json, model: str) -> ServerFacts:
     longest_context = next(
         (_as_count(model_info[key]) for key in model_info if key.endswith(".context_length")), None
     )
-    set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", _as_text(answer, "parameters"), re.M)
+    set_to = re.search(r"^\s*num_ctx\s+(\d{1,9})\s*$", text_of(answer, "parameters"), re.M)
     context = int(set_to[1]) if set_to else longest_context
-    template = _as_text(answer, "template")
+    template = text_of(answer, "template")
     return ServerFacts(context, _as_words(answer.get("capabilities")), template, longest_context)
 
 
@@ -186,7 +187,7 @@ def _read_llamacpp(answer: Json, model: str) -> ServerFacts:
         ("completion", "tools") if takes else ("completion",) * bool(template_capabilities)
     )
     context = _as_count(_as_mapping(answer, "default_generation_settings").get("n_ctx"))
-    return ServerFacts(context, capabilities, _as_text(answer, "chat_template"))
+    return ServerFacts(context, capabilities, text_of(answer, "chat_template"))
 
 
 def _read_listed(answer: Json, model: str) -> ServerFacts:
@@ -197,7 +198,7 @@ def _read_listed(answer: Json, model: str) -> ServerFacts:
     lengths = (*LENGTHS, "max_context_length")
     context = next((count for key in lengths if (count := _as_count(row.get(key)))), None)
     context = context or _as_count(_as_mapping(row, "meta").get("n_ctx_train"))
-    owner = next((_as_text(item, "owned_by") for item in model_rows), "")
+    owner = next((text_of(item, "owned_by") for item in model_rows), "")
     return ServerFacts(context, _read_abilities(row), kind=owner * (owner in OWNERS))
 
 
@@ -217,11 +218,6 @@ def _read_abilities(row: Json) -> tuple[str, ...]:
 def _as_mapping(value: Json, key: str) -> Json:
     member = value.get(key)
     return member if isinstance(member, dict) else {}
-
-
-def _as_text(value: Json, key: str) -> str:
-    member = value.get(key)
-    return member if isinstance(member, str) else ""
 
 
 def _as_words(value: object) -> tuple[str, ...]:

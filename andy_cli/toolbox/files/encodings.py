@@ -9,7 +9,8 @@ import codecs
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.kinds import HEAD, MARKS
+from andy_cli.toolbox.documents.charsets import BOMS
+from andy_cli.toolbox.files.kinds import HEAD
 from andy_cli.toolbox.work import Work
 
 PIECE = 1 << 20
@@ -34,7 +35,7 @@ UTF_8 = Encoding("utf-8")
 
 def marked_encoding(head: bytes) -> Encoding | None:
     """Read the encoding from the byte order mark, if there is one."""
-    for byte_order_mark, name in MARKS:
+    for byte_order_mark, name in BOMS:
         if head.startswith(byte_order_mark):
             return Encoding(name, byte_order_mark)
     return None

@@ -3,7 +3,7 @@
 kind(head)      "" for text, else "PNG picture", "ZIP archive", ...
 """
 
-import codecs
+from andy_cli.toolbox.documents.charsets import BOMS
 
 HEAD = 8192
 """Bytes that are looked at."""
@@ -61,13 +61,6 @@ OFFICE = (
 )
 """The marks of a document that is an archive: they stand in the names of its first members."""
 
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-"""Byte order marks and what they say."""
-
 TEXTUAL = (
     "document",
     "document of the old kind",
@@ -88,7 +81,7 @@ ODD = 0.1
 
 def kind_of_bytes(head: bytes) -> str:
     """A name for what begins with these bytes; empty for text, which nothing is too."""
-    if any(head.startswith(byte_order_mark) for byte_order_mark, _ in MARKS) or _is_text(head):
+    if any(head.startswith(byte_order_mark) for byte_order_mark, _ in BOMS) or _is_text(head):
         return ""
     names = (name for offset, magic, name in MAGIC if head.startswith(magic, offset))
     name = next(names, "binary file")

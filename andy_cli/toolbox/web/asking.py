@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError
+from andy_cli.foreign_values import read_json
 from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Effect
 from andy_cli.toolbox.web import engines
@@ -101,8 +102,4 @@ def _claim_address(
 
 
 def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return text.lstrip()[:1] in ("{", "[")
+    return text.lstrip()[:1] in ("{", "[") and read_json(text) is not None

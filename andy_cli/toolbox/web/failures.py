@@ -2,10 +2,10 @@
 
 import errno
 import ssl
-from collections.abc import Iterator
 
 import httpx2
 
+from andy_cli.errors import list_causes
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.web.limits import MEGABYTE, WebLimits
 
@@ -28,7 +28,7 @@ def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
         return f"{host} said nothing for {limits.idle:g} s. Try again later."
     if isinstance(error, TimeoutError):
         return f"{host} took longer than {limits.total:g} s in all. Ask for less, or try later."
-    for cause in _list_causes(error):
+    for cause in list_causes(error):
         if explanation := _explain_cause(cause, host):
             return explanation
     if isinstance(error, httpx2.ProxyError):
@@ -41,16 +41,6 @@ def in_words(error: BaseException, host: str, limits: WebLimits) -> str:
     if isinstance(error, httpx2.LocalProtocolError | httpx2.InvalidURL):
         return f"The request cannot be written: {show_text(str(error))}."
     return f"The connection to {host} broke off. Try again."
-
-
-def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The failure and what it came from; several at once one after another."""
-    while error is not None:
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            for exception in error.exceptions:
-                yield from _list_causes(exception)
-        error = error.__cause__ or error.__context__
 
 
 def _explain_cause(error: BaseException, host: str) -> str:

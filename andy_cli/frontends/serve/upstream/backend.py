@@ -5,7 +5,6 @@ each (address, headers, two timers) is there before.
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -19,7 +18,7 @@ from yarl import URL
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.guard.redactor import redact_text
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.refusals import ServerRefusal, read_page, read_refusal, too_long
+from andy_cli.models.http.refusals import ServerRefusal, parse_refusal, too_long
 
 JSON = "application/json"
 LARGEST = 32 * 2**20
@@ -240,14 +239,6 @@ class UpstreamRequest:
         refusal = parse_refusal(data)
         headers = {name: response.headers[name] for name in PASSED if name in response.headers}
         return translate_refusal(response.status, refusal, headers)
-
-
-def parse_refusal(data: bytes) -> ServerRefusal:
-    """Parse a refusal, where it is JSON; the words of a page are for nobody."""
-    try:
-        return read_refusal(json.loads(data))
-    except (ValueError, RecursionError):
-        return read_page(data.decode("utf-8", "replace"))
 
 
 def _choose_status(status: int) -> int:

@@ -4,12 +4,12 @@ The readers of other APIs make the same of their requests. What is not known her
 the model's server as it came.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
+from andy_cli.foreign_values import read_json
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_fields import MOST, check_fields
 from andy_cli.frontends.serve.wires.field_checks import wrong_type
@@ -175,10 +175,7 @@ def read_arguments(written: object) -> Arguments:
     """Arguments of an earlier call: a JSON text, or the object itself."""
     if isinstance(written, dict):
         return written
-    try:
-        value = json.loads(str(written or "{}"))
-    except (ValueError, RecursionError):
-        return {"arguments": written}
+    value = read_json(str(written or "{}"), written)
     return value if isinstance(value, dict) else {"arguments": value}
 
 

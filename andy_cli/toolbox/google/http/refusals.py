@@ -4,11 +4,11 @@ The shapes of its errors: developers.google.com/workspace/drive/api/guides/handl
 `error_description` of OAuth (RFC 6749, section 5.2).
 """
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from andy_cli.foreign_values import read_json
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.google.lazy import LOG_IN
 
@@ -66,11 +66,7 @@ def read_refusal(
 ) -> GoogleRefusal:
     from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
-        answer = None
-    error_message, reasons = _read_error(answer)
+    error_message, reasons = _read_error(read_json(body))
     message = one_line(redact_text(error_message, secrets))[:LONGEST].strip()
     return GoogleRefusal(
         status, reasons, message, parse_retry_after(headers.get("retry-after", ""))

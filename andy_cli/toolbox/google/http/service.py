@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.foreign_values import read_json
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import Api, base_address
 from andy_cli.toolbox.google.http.exchange import (
@@ -194,10 +195,7 @@ class Service:
         return ToolError(explain_refusal(refusal, self.api.name, missing.message, change), advice)
 
     def _read_object(self, answer: Whole) -> Record:
-        try:
-            value = json.loads(answer.data)
-        except (ValueError, RecursionError):
-            value = None
+        value = read_json(answer.data)
         if isinstance(value, dict):
             return value
         raise ToolError(

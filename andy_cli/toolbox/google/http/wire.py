@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from andy_cli import __version__
+from andy_cli.errors import list_causes
 from andy_cli.guard.hosts import is_loopback
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, BodyReader, Broken, Whole
@@ -76,7 +77,7 @@ def _request_headers(request: ApiCall, token: str) -> dict[str, str]:
 
 def _explain_error(error: Exception, url: str) -> str:
     host = urlsplit(url).hostname or "Google"
-    causes = _list_causes(error)
+    causes = [*list_causes(error)]
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return f"{host} could not be reached in time. Check the network and try again."
     if isinstance(error, httpx2.TimeoutException):
@@ -88,18 +89,3 @@ def _explain_error(error: Exception, url: str) -> str:
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
         return f"{host} cannot be reached. Check the network and try again."
     return f"The connection to {host} broke off."
-
-
-def _list_causes(error: BaseException) -> list[BaseException]:
-    """The error, what it came from, and the members of groups on the way."""
-    causes: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        cause = waiting.pop()
-        if cause is None or cause in causes:
-            continue
-        causes.append(cause)
-        waiting += [cause.__cause__, cause.__context__]
-        if isinstance(cause, BaseExceptionGroup):
-            waiting += cause.exceptions
-    return causes

@@ -6,7 +6,6 @@ the lock does, the others read what it wrote.
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout, UsageError
+from andy_cli.foreign_values import read_json
 from andy_cli.settings import Settings, lock_file
 from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, Broken, Whole
@@ -113,10 +113,7 @@ def _read_answer(reply: ApiReply, body: Whole, known_secrets: Secrets) -> dict[s
         raise ToolError(
             explain_refusal(refusal, "Google's login", "There is no login there", False)
         )
-    try:
-        answer = json.loads(body.data)
-    except (ValueError, RecursionError):
-        answer = None
+    answer = read_json(body.data)
     if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
         raise ToolError("Google's login answered something else than a token. Try again.")
     return answer
