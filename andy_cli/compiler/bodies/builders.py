@@ -143,15 +143,7 @@ def write_raw(value: object) -> str:
 def make_renderer(
     write_call: Write, render_result: Callable[[Message], str]
 ) -> Callable[[Sequence[Message]], list[Wire]]:
-    """A `render` for dialects whose calls are text: results come back as user messages."""
-
-    def render(history: Sequence[Message]) -> list[Wire]:
-        return alternate_roles(
-            {"role": role(message), "content": content(message)} for message in history
-        )
-
-    def role(message: Message) -> str:
-        return "user" if message.role == "tool" else message.role
+    """A `render` for dialects whose calls are text."""
 
     def content(message: Message) -> str:
         if message.role == "tool":
@@ -159,7 +151,18 @@ def make_renderer(
         requests = [ToolRequest(call.name, call.arguments, call.id) for call in message.calls]
         return "\n".join(filter(None, [message.content, *map(write_call, requests)]))
 
-    return render
+    return lambda history: render_texts(history, content)
+
+
+def render_texts(history: Sequence[Message], content: Callable[[Message], str]) -> list[Wire]:
+    """The history as texts in turns: results come back as user messages."""
+    return alternate_roles(
+        {
+            "role": "user" if message.role == "tool" else message.role,
+            "content": content(message),
+        }
+        for message in history
+    )
 
 
 def result_between(start_marker: str, end_marker: str) -> Callable[[Message], str]:

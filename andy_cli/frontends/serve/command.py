@@ -8,11 +8,11 @@ import socket
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import ClassVar, NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.shared_stats import SharedStats
+from andy_cli.guard.hosts import is_loopback
 from andy_cli.settings import Settings, load
 
 
@@ -69,13 +69,6 @@ def check_upstream(upstream: str) -> None:
         raise UsageError(
             f"{upstream!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
         )
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def format_host(host: str) -> str:

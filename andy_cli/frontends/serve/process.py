@@ -14,11 +14,12 @@ from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
 from andy_cli.frontends.serve.call_records import CallRecords
-from andy_cli.frontends.serve.command import ServeOptions, WorkerContext, is_loopback
+from andy_cli.frontends.serve.command import ServeOptions, WorkerContext
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import RequestGuard
 from andy_cli.frontends.serve.upstream.backend import TimeoutMonitor, make_backend
 from andy_cli.frontends.serve.upstream.upstreams import open_upstreams
+from andy_cli.guard.hosts import is_loopback
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.settings import Settings

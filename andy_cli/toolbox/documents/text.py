@@ -4,7 +4,7 @@ for part in text_of(file, "report.pdf"):    Part("page 1", "...")
 """
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple
 
@@ -56,20 +56,23 @@ def go_on_always() -> None:
     """Goes on."""
 
 
-def _read_pdf(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
-    for number, text in enumerate(pdf.pdf_pages(file), 1):
-        go_on()
-        yield TextPart(f"page {number}", text)
+def _read_numbered(read_texts: Callable[[BinaryIO], Iterable[str]], unit: str) -> DocumentReader:
+    """Make the reader of what has parts without names: pages, slides, chapters."""
+
+    def read(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
+        for number, text in enumerate(read_texts(file), 1):
+            go_on()
+            yield TextPart(f"{unit} {number}", text)
+
+    return read
+
+
+_read_pdf = _read_numbered(pdf.pdf_pages, "page")
+_read_slides = _read_numbered(pptx.read_slides, "slide")
 
 
 def _read_word(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     yield TextPart("", docx.read_text(file), "paragraph")
-
-
-def _read_slides(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
-    for number, text in enumerate(pptx.read_slides(file), 1):
-        go_on()
-        yield TextPart(f"slide {number}", text)
 
 
 def _read_sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
@@ -80,12 +83,6 @@ def _read_sheets(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
 def _open_document(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
     for part_name, text in opendocument.read_parts(file):
         yield TextPart(part_name, text, "" if part_name else "paragraph")
-
-
-def _read_book(file: BinaryIO, go_on: GoOn) -> Iterator[TextPart]:
-    for number, text in enumerate(epub.read_chapters(file), 1):
-        go_on()
-        yield TextPart(f"chapter {number}", text)
 
 
 OFFICE_READERS: dict[str, DocumentReader] = {
@@ -99,7 +96,7 @@ OFFICE_READERS: dict[str, DocumentReader] = {
     ".odt": _open_document,
     ".ods": _open_document,
     ".odp": _open_document,
-    ".epub": _read_book,
+    ".epub": _read_numbered(epub.read_chapters, "chapter"),
 }
 """By the end of the name."""
 MEMBERS = {

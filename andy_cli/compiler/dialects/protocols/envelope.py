@@ -14,7 +14,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
 from andy_cli.compiler.bodies.end_detectors import BareCallEnd
 from andy_cli.compiler.bodies.fences import strip_fence
@@ -173,13 +172,7 @@ def write(request: ToolRequest) -> str:
 
 def render(history: Sequence[Message]) -> list[Wire]:
     """Write what was said and asked for as one object; without a request the turn ends."""
-    return alternate_roles(
-        {"role": wire_role(message), "content": wire_content(message)} for message in history
-    )
-
-
-def wire_role(message: Message) -> str:
-    return "user" if message.role == "tool" else message.role
+    return builders.render_texts(history, wire_content)
 
 
 def wire_content(message: Message) -> str:

@@ -81,6 +81,19 @@ def read_chat_request(body: object) -> ChatRequest:
     )
 
 
+def read_translated_request(
+    request: Mapping[str, object], body: Mapping[str, object]
+) -> ChatRequest:
+    """Read what was put together of another API's request, whose `body` is kept."""
+    chat_request = read_chat_request(request)
+    if chat_request.tools:
+        return chat_request._replace(body=body)
+    if chat_request.choice.how == "required":
+        raise ApiError(400, "tool_choice wants a tool, and there are no tools.")
+    # Without tools whatever the model writes is text.
+    return chat_request._replace(choice=ToolChoice("none"), body=body)
+
+
 def _read_model(value: object) -> str:
     if value is None:
         return ""

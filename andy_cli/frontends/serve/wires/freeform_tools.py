@@ -16,6 +16,14 @@ def freeform_parameters(syntax: object = None, grammar: str = "") -> dict[str, o
     return {"type": "object", "properties": {INPUT: text_schema}, "required": [INPUT]}
 
 
+def function_schema(
+    about: str, required: str, **properties: Mapping[str, object]
+) -> Mapping[str, object]:
+    """The description and parameters of a function; `required` are names with blanks between."""
+    parameters = {"type": "object", "properties": properties, "required": required.split()}
+    return {"description": about, "parameters": parameters}
+
+
 def freeform_arguments(text: str) -> dict[str, object]:
     return {INPUT: text}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest, ToolChoice, read_chat_request
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_translated_request
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import (
     check_body,
@@ -88,12 +88,7 @@ def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
     request |= {"messages": _read_history(body), **_read_choice(body.get("tool_choice"))}
     request |= {"tools": tools} if tools else {}
     request |= _read_user(body.get("metadata")) | _read_format(body)
-    chat_request = read_chat_request(request)
-    if chat_request.choice.how == "required" and not chat_request.tools:
-        raise ApiError(400, "tool_choice wants a tool, and there are no tools.")
-    # Without tools whatever the model writes is text.
-    choice = chat_request.choice if chat_request.tools else ToolChoice("none")
-    return chat_request._replace(choice=choice, body=body)
+    return read_translated_request(request, body)
 
 
 def answer_token_count(value: object) -> bytes:

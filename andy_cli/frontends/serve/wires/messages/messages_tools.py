@@ -14,17 +14,13 @@ from andy_cli.frontends.serve.wires.field_checks import (
     check_object,
     check_text,
 )
+from andy_cli.frontends.serve.wires.freeform_tools import function_schema
 
 Schema = Mapping[str, object]
 
 
 def _text_schema(about: str) -> Schema:
     return {"type": "string", "description": about}
-
-
-def _function_schema(about: str, required: str, **properties: Schema) -> Schema:
-    parameters = {"type": "object", "properties": properties, "required": required.split()}
-    return {"description": about, "parameters": parameters}
 
 
 def _enum_schema(*commands: str) -> Schema:
@@ -47,19 +43,19 @@ EDITING: Mapping[str, Schema] = {
     "view_range": RANGE,
 }
 KNOWN: Mapping[str, Schema] = {
-    "bash": _function_schema(
+    "bash": function_schema(
         "Run a command in a shell that stays open.",
         "",
         command=_text_schema("the command line"),
         restart={"type": "boolean", "description": "open the shell anew instead"},
     ),
-    "text_editor": _function_schema(
+    "text_editor": function_schema(
         "Look at, create and change files.",
         "command path",
         command=_enum_schema("view", "create", "str_replace", "insert"),
         **EDITING,
     ),
-    "memory": _function_schema(
+    "memory": function_schema(
         "Keep notes in files under /memories; look at them before anything else.",
         "command",
         command=_enum_schema("view", "create", "str_replace", "insert", "delete", "rename"),

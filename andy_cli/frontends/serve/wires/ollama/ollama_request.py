@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest, ToolChoice, read_chat_request
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_translated_request
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import (
     check_body,
@@ -64,20 +64,17 @@ def read_ollama_generate(value: object) -> ChatRequest:
 def read_request(body: Mapping[str, Any], request: Mapping[str, object]) -> ChatRequest:
     """Read what both kinds of requests have; `request` has the messages."""
     stream = body.get("stream")
-    chat_request = read_chat_request(
-        {
-            **request,
-            **read_options(body.get("options")),
-            **read_format(body.get("format")),
-            **read_effort(body.get("think")),
-            **read_keep_alive(body.get("keep_alive")),
-            "model": strip_latest_tag(read_model(body)),
-            "stream": True if stream is None else check_flag(stream, "stream"),
-        }
-    )
-    # Without tools whatever the model writes is text.
-    choice = chat_request.choice if chat_request.tools else ToolChoice("none")
-    return chat_request._replace(choice=choice, body=body)
+    keep_alive = body.get("keep_alive")
+    chat_fields = {
+        **request,
+        **read_options(body.get("options")),
+        **read_format(body.get("format")),
+        **read_effort(body.get("think")),
+        **({} if keep_alive is None else {"keep_alive": keep_alive}),
+        "model": strip_latest_tag(read_model(body)),
+        "stream": True if stream is None else check_flag(stream, "stream"),
+    }
+    return read_translated_request(chat_fields, body)
 
 
 def read_model(body: Mapping[str, Any]) -> str:
@@ -116,11 +113,6 @@ def read_effort(think: object) -> dict[str, object]:
     if think not in EFFORTS:
         raise ApiError(400, f"think is true, false, {', '.join(EFFORTS)}.")
     return {"reasoning_effort": think}
-
-
-def read_keep_alive(value: object) -> dict[str, object]:
-    """Read how long the model stays loaded: for an Ollama behind."""
-    return {} if value is None else {"keep_alive": value}
 
 
 def read_whole_number(value: object, field_path: str) -> int:

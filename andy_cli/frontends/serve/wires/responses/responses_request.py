@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest, ToolChoice, read_chat_request
+from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_translated_request
 from andy_cli.frontends.serve.wires.field_checks import (
     check_body,
     check_flag,
@@ -81,13 +81,7 @@ def read_responses_request(value: object) -> ChatRequest:
     request |= {"tools": tools} if tools else {}
     request |= {"messages": _read_history(body, index_names(offered_tools)), "tool_choice": choice}
     request |= _read_format(body) | _read_effort(body)
-    chat_request = read_chat_request(request)
-    if chat_request.choice.how == "required" and not chat_request.tools:
-        raise ApiError(400, "tool_choice wants a tool, and there are no tools.")
-    # Without tools whatever the model writes is text.
-    return chat_request._replace(
-        choice=chat_request.choice if chat_request.tools else ToolChoice("none"), body=body
-    )
+    return read_translated_request(request, body)
 
 
 def _read_history(

@@ -21,6 +21,7 @@ from andy_cli.frontends.serve.wires.field_checks import (
 from andy_cli.frontends.serve.wires.freeform_tools import (
     freeform_arguments,
     freeform_parameters,
+    function_schema,
     read_freeform_text,
 )
 
@@ -46,15 +47,8 @@ BROUGHT = ("additional_tools", "tool_search_output")
 """Items of the input that bring tools along."""
 
 
-def _function_schema(
-    about: str, required: str, **properties: Mapping[str, object]
-) -> Mapping[str, object]:
-    parameters = {"type": "object", "properties": properties, "required": required.split()}
-    return {"description": about, "parameters": parameters}
-
-
 KNOWN: Mapping[str, Mapping[str, object]] = {
-    "local_shell": _function_schema(
+    "local_shell": function_schema(
         "Run a command on the user's computer.",
         "command",
         command={
@@ -65,14 +59,14 @@ KNOWN: Mapping[str, Mapping[str, object]] = {
         working_directory={"type": "string"},
         timeout_ms={"type": "integer"},
     ),
-    "shell": _function_schema(
+    "shell": function_schema(
         "Run shell commands on the user's computer.",
         "commands",
         commands={"type": "array", "items": {"type": "string"}, "description": "command lines"},
         timeout_ms={"type": "integer"},
         max_output_length={"type": "integer"},
     ),
-    "apply_patch": _function_schema(
+    "apply_patch": function_schema(
         "Create, change or delete a file.",
         "type path",
         type={"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
