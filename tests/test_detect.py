@@ -40,7 +40,7 @@ def named(model: str) -> str:
 
 def shown(template: str) -> str:
     found = by_template(template, DIALECTS.values())
-    return found.name if found else ""
+    return found[0].name if found else ""
 
 
 def test_the_table_of_names_is_long_and_names_no_model_twice() -> None:

@@ -210,9 +210,9 @@ def test_stopping_tells_what_was_playing(
     assert player.play(album[2]).path == album[2]
 
 
-def test_the_volume_stays_between_nothing_and_all(player: SoundPlayer) -> None:
-    assert player.set_volume(-5).volume == 0
-    assert player.set_volume(500).volume == 100
+def test_the_volume_stays_between_nothing_and_all(player: SoundPlayer, album: list[Path]) -> None:
+    assert player.play(album[0], -5).volume == 0
+    assert player.play(album[0], 500).volume == 100
 
 
 def test_wav_files_play_too(player: SoundPlayer, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def _by_any_template(
     if wrote := by_rendered(template.rendered, dialects, dialect_by_name):
         return Detected(wrote, "its chat template writes its calls so")
     template_match = (
-        _by_template(template.text, dialects, dialect_by_name) if template.text else None
+        by_template(template.text, dialects, dialect_by_name) if template.text else None
     )
     return Detected(*template_match) if template_match else None
 
@@ -274,14 +274,8 @@ OPENED = Expression(
 """A text in a template that ends behind the opener; with its closer it switches thinking off."""
 
 
-def by_template(template: str, dialects: Iterable[Dialect]) -> Dialect | None:
-    """The dialect whose markers stand in the text of a chat template, most specific first."""
-    template_match = _by_template(template, dialects, None)
-    return template_match[0] if template_match else None
-
-
-def _by_template(
-    template: str, dialects: Iterable[Dialect], dialect_by_name: Dialect | None
+def by_template(
+    template: str, dialects: Iterable[Dialect], dialect_by_name: Dialect | None = None
 ) -> tuple[Dialect, str] | None:
     """The dialect and why. Where two have the same markers, the one that the name says."""
     text = template[:LARGEST]

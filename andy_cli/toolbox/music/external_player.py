@@ -122,11 +122,6 @@ class ExternalPlayer:
                 atexit.unregister(self.stop)
             return last_state
 
-    def set_volume(self, volume: int) -> PlayerState:
-        with self._lock:
-            self._volume = max(0, min(100, volume))
-            return self.now_playing()
-
     def now_playing(self) -> PlayerState:
         with self._lock:
             current_time = time.monotonic() if self._paused_at is None else self._paused_at

@@ -47,10 +47,6 @@ class Player(Protocol):
         """Silence, an empty queue and a closed device. Returns what was playing before."""
         ...
 
-    def set_volume(self, volume: int) -> PlayerState:
-        """0 to 100 per cent of the recorded loudness; what is beyond is taken for the end."""
-        ...
-
     def now_playing(self) -> PlayerState: ...
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -120,10 +116,6 @@ class SoundPlayer:
             self._playlist.clear()
             self._close()
             return last_state
-
-    def set_volume(self, volume: int) -> PlayerState:
-        self._playlist.volume = percent(volume)
-        return self.now_playing()
 
     def now_playing(self) -> PlayerState:
         with self._control:
