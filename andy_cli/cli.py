@@ -223,8 +223,7 @@ def andy(
 @app.command()
 @takes(*SHARED_OPTIONS)
 def chat(
-    prompt: Annotated[str, typer.Argument(help="the first message")] = "",
-    **given: object,
+    prompt: Annotated[str, typer.Argument(help="the first message")] = "", **given: object
 ) -> None:
     """Chat with a model that can use tools (also plain `andy`)."""
     from andy_cli.frontends.chat.repl import start_chat
@@ -245,9 +244,7 @@ def run(
     from andy_cli.frontends import run_command as front
 
     options = replace(
-        make_options(given),
-        max_turns=str(given["max_turns"]),
-        max_tokens=str(given["max_tokens"]),
+        make_options(given), max_turns=str(given["max_turns"]), max_tokens=str(given["max_tokens"])
     )
     written = "json" if given["json"] else str(given["output_format"])
     try:

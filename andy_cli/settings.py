@@ -307,11 +307,7 @@ def _layers(
     return found
 
 
-FLAGS = {
-    "guard.mode": "--permission-mode",
-    "limits.rounds": "--max-turns",
-    "ui.plain": "--plain",
-}
+FLAGS = {"guard.mode": "--permission-mode", "limits.rounds": "--max-turns", "ui.plain": "--plain"}
 
 
 def flag_of(key: str) -> str:

@@ -12,15 +12,7 @@ from typing import NamedTuple, Protocol
 
 from andy_cli.compiler import dialects
 from andy_cli.discover import discover
-from andy_cli.messages import (
-    Arguments,
-    Constraint,
-    Message,
-    Schema,
-    ToolCall,
-    ToolRequest,
-    Wire,
-)
+from andy_cli.messages import Arguments, Constraint, Message, Schema, ToolCall, ToolRequest, Wire
 
 Tools = Mapping[str, Schema]
 """The tools on offer: name -> function tool in OpenAI's form."""

@@ -14,12 +14,7 @@ from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.resuming import ResumedSession, resume_session
-from andy_cli.sessions.store import (
-    SessionCard,
-    find_newest,
-    find_session,
-    list_sessions,
-)
+from andy_cli.sessions.store import SessionCard, find_newest, find_session, list_sessions
 
 OFFERED = 15
 """Sessions to choose from."""

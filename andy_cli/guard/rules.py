@@ -29,14 +29,7 @@ from andy_cli.messages import Arguments, Effect
 ORGANISING = ("move", "copy", "make_folder", "trash")
 ALIASES = {
     "Bash": ("terminal_execute",),
-    "Read": (
-        "read_file",
-        "list_directory",
-        "search_files",
-        "file_get",
-        "file_ingest",
-        "list_mp3s",
-    ),
+    "Read": ("read_file", "list_directory", "search_files", "file_get", "file_ingest", "list_mp3s"),
     "Write": ("write_file", "file_put", *ORGANISING),
     "Edit": ("edit_file", "write_file", "file_put", *ORGANISING),
     "WebFetch": ("fetch_page", "api_call"),

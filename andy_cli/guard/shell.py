@@ -17,11 +17,7 @@ from typing import Literal
 
 from andy_cli.guard.commands import windows
 from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, Word, taken_apart
-from andy_cli.guard.commands.destructive_commands import (
-    SENT,
-    find_danger,
-    program_name,
-)
+from andy_cli.guard.commands.destructive_commands import SENT, find_danger, program_name
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
     WORKSPACE,

@@ -8,12 +8,7 @@ grows only, and a model's own maximum is its end. What is set (`limits.context`)
 import json
 from collections.abc import Awaitable, Callable
 
-from andy_cli.models.http.ollama_wire import (
-    chat_address,
-    find_mappings,
-    set_context,
-    write_request,
-)
+from andy_cli.models.http.ollama_wire import chat_address, find_mappings, set_context, write_request
 from andy_cli.models.http.refusals import ServerRefusal, names_no_model, too_long
 from andy_cli.models.http.request import Body
 from andy_cli.models.server.facts import ServerFacts

@@ -62,12 +62,7 @@ class SessionCard:
 
     def as_record(self) -> dict[str, object]:
         """Write it as a log keeps it."""
-        return {
-            "folder": self.folder,
-            "name": self.name,
-            "title": self.title,
-            "model": self.model,
-        }
+        return {"folder": self.folder, "name": self.name, "title": self.title, "model": self.model}
 
 
 def list_sessions(sessions: Path, of_folder: Path | None = None) -> Iterator[SessionCard]:

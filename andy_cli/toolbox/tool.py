@@ -121,11 +121,7 @@ class Tool:
     @cached_property
     def function(self) -> Schema:
         """The tool in the form of OpenAI's `tools`."""
-        function = {
-            "name": self.name,
-            "description": self.description,
-            "parameters": self.schema,
-        }
+        function = {"name": self.name, "description": self.description, "parameters": self.schema}
         return {"type": "function", "function": function}
 
     def intent(self, arguments: Arguments) -> str:

@@ -11,15 +11,7 @@ from andy_cli.agent.calls.injection import unescape_control_tokens
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.json_schema import schema_excerpt
 from andy_cli.compiler.mapper.mapper import Mapped, find_tool, map_call
-from andy_cli.messages import (
-    Arguments,
-    Constraint,
-    Problem,
-    Schema,
-    ToolCall,
-    ToolRequest,
-    Wire,
-)
+from andy_cli.messages import Arguments, Constraint, Problem, Schema, ToolCall, ToolRequest, Wire
 
 AskModel = Callable[[InterviewQuestion], Awaitable[str]]
 """Puts a question to the model and returns its answer."""

@@ -283,14 +283,7 @@ async def run_tool_call(
     guard_against_loops(conversation, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     yield events.ToolAnswered(
-        call.id,
-        result.status,
-        output,
-        error,
-        result.seconds,
-        result.did,
-        problem,
-        result.display,
+        call.id, result.status, output, error, result.seconds, result.did, problem, result.display
     )
 
 

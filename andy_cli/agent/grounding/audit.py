@@ -92,10 +92,7 @@ def mark_claims(answer: str, claims: Sequence[Claim]) -> str:
 
 
 def place_marker(
-    answer: str,
-    end: int,
-    blocks: Sequence[tuple[int, int]],
-    inline: Sequence[tuple[int, int]],
+    answer: str, end: int, blocks: Sequence[tuple[int, int]], inline: Sequence[tuple[int, int]]
 ) -> tuple[int, str]:
     """Find the position behind a claim at which a marker breaks nothing, and its text there."""
     position = min(max(end, 0), len(answer))

@@ -98,10 +98,7 @@ def render_summary_request(
     text = "\n\n".join(
         line for message in compressed.history for line in render_transcript(message)
     )
-    return (
-        {"role": "system", "content": prompt},
-        {"role": "user", "content": text + END},
-    )
+    return ({"role": "system", "content": prompt}, {"role": "user", "content": text + END})
 
 
 def render_transcript(message: Message) -> Iterator[str]:

@@ -157,10 +157,7 @@ def make_renderer(
 def render_texts(history: Sequence[Message], content: Callable[[Message], str]) -> list[Wire]:
     """The history as texts in turns: results come back as user messages."""
     return alternate_roles(
-        {
-            "role": "user" if message.role == "tool" else message.role,
-            "content": content(message),
-        }
+        {"role": "user" if message.role == "tool" else message.role, "content": content(message)}
         for message in history
     )
 

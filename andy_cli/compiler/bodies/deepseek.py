@@ -33,11 +33,7 @@ KIMI_OPENERS = (
     "<|tool_call_section_begin|>",
     "<|tool_call_begin|>",
 )
-KIMI_CLOSERS = (
-    "<|tool_call_end|>",
-    "<|tool_calls_section_end|>",
-    "<|tool_call_section_end|>",
-)
+KIMI_CLOSERS = ("<|tool_call_end|>", "<|tool_calls_section_end|>", "<|tool_call_section_end|>")
 
 MARKS = r"\s*(?:<[\uff5c|]tool[\u2581_]calls?[\u2581_]begin[\uff5c|]>\s*)+"
 SEPARATOR = r"\s*<[\uff5c|]tool[\u2581_]sep[\uff5c|]>\s*"

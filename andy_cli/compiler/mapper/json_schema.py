@@ -16,11 +16,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.json_values import (
-    FLOAT_NAMES,
-    STANDARD_KINDS,
-    parse_kind,
-)
+from andy_cli.compiler.mapper.json_values import FLOAT_NAMES, STANDARD_KINDS, parse_kind
 from andy_cli.messages import Problem, Schema
 
 ROOT = "urn:andy:tool"

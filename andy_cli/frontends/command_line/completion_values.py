@@ -143,11 +143,7 @@ def list_servers() -> list[Offer]:
 
 
 def list_exports() -> list[Offer]:
-    return [
-        ("md", "to read"),
-        ("json", "one object"),
-        ("jsonl", "a message a line"),
-    ]
+    return [("md", "to read"), ("json", "one object"), ("jsonl", "a message a line")]
 
 
 def list_recent_sessions(of_folder: Path | None = None) -> list[Offer]:

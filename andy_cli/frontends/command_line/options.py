@@ -207,10 +207,7 @@ RUN_OPTIONS = (
     ),
     Option("max_tokens", ("--max-tokens",), "longest reply of the model, in tokens", metavar="N"),
     Option(
-        "timeout",
-        ("--timeout",),
-        "stop after so many seconds (exit code 4)",
-        metavar="SECONDS",
+        "timeout", ("--timeout",), "stop after so many seconds (exit code 4)", metavar="SECONDS"
     ),
     Option(
         "verbose",

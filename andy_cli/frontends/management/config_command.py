@@ -12,15 +12,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.settings import (
-    Settings,
-    Value,
-    check_key,
-    config_folder,
-    load,
-    replace_file,
-    save,
-)
+from andy_cli.settings import Settings, Value, check_key, config_folder, load, replace_file, save
 
 TEMPLATE = "# Settings of andy. `andy config show` lists the keys with their values.\n"
 EDITORS = ("nano", "vim", "vi", "notepad")

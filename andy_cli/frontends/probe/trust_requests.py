@@ -218,10 +218,7 @@ TRIALS = (
                 "On the host pluto run uptime as the user mara.",
                 {"host": "pluto", "command": "uptime", "user": "mara"},
             ),
-            (
-                "As root on ceres, run df -h.",
-                {"host": "ceres", "command": "df -h", "user": "root"},
-            ),
+            ("As root on ceres, run df -h.", {"host": "ceres", "command": "df -h", "user": "root"}),
         ),
     ),
     TrustTrial(
@@ -244,10 +241,7 @@ TRIALS = (
         "send_message",
         "Send a short message to a person",
         (
-            (
-                'Send Lena the message "I am late".',
-                {"to": "Lena", "text": "I am late"},
-            ),
+            ('Send Lena the message "I am late".', {"to": "Lena", "text": "I am late"}),
             (
                 "Message Tariq, saying: the door is open",
                 {"to": "Tariq", "text": "the door is open"},

@@ -17,11 +17,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.foreign_values import text_of
-from andy_cli.frontends.replaying.capture_reader import (
-    Record,
-    RecordedCapture,
-    RecordedRequest,
-)
+from andy_cli.frontends.replaying.capture_reader import Record, RecordedCapture, RecordedRequest
 from andy_cli.frontends.terminal.messages import format_action, format_problem, list_not_done
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.terminal_sanitizer import neutralize_text

@@ -45,11 +45,7 @@ from andy_cli.guard.redactor import redact_text
 
 class App:
     def __init__(
-        self,
-        upstreams: Upstreams,
-        guard: RequestGuard,
-        records: CallRecords,
-        get_facts: GetFacts,
+        self, upstreams: Upstreams, guard: RequestGuard, records: CallRecords, get_facts: GetFacts
     ) -> None:
         self._upstreams = upstreams
         self._ollama = OllamaModels(upstreams, get_facts)

@@ -59,12 +59,7 @@ async def run_worker(
             return await facts(endpoint, settings, reached(endpoint).fetch_facts, sure)
 
         upstreams = open_upstreams(
-            options.upstream,
-            options.model,
-            options.dialect,
-            reached,
-            settings,
-            get_facts=get_facts,
+            options.upstream, options.model, options.dialect, reached, settings, get_facts=get_facts
         )
         guard = RequestGuard(
             listening.getsockname()[1],
@@ -74,12 +69,7 @@ async def run_worker(
             not is_loopback(options.host),
         )
         return await serve_until_stopped(
-            App(
-                upstreams,
-                guard,
-                CallRecords(context.stats, context.slot),
-                get_facts,
-            ),
+            App(upstreams, guard, CallRecords(context.stats, context.slot), get_facts),
             listening,
             context,
             options.drain,

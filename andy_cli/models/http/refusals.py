@@ -214,8 +214,7 @@ def as_error(
     if status == 413:
         return narrow_kind(
             ModelError(
-                f"{server_name} finds the request too large{quoted}",
-                "Ask for less at a time.",
+                f"{server_name} finds the request too large{quoted}", "Ask for less at a time."
             ),
             "too_large",
         )

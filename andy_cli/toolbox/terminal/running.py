@@ -55,10 +55,7 @@ PLAIN_GIT = {
 """git without what a repository or a user may have it run."""
 
 Ending = Literal["exited", "left", "timed out", "stopped"]
-SHELL_SAYS = {
-    126: "The shell may not run that program.",
-    127: "The shell found no such program.",
-}
+SHELL_SAYS = {126: "The shell may not run that program.", 127: "The shell found no such program."}
 
 
 class Ran(NamedTuple):

@@ -69,10 +69,7 @@ async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> Kept:
 
 
 async def send_body(
-    url: str,
-    method: str,
-    file: BinaryIO,
-    headers: Mapping[str, str] = NO_HEADERS,
+    url: str, method: str, file: BinaryIO, headers: Mapping[str, str] = NO_HEADERS
 ) -> Fetched:
     """Send an open file as the body of a request; what the server answered, whatever its status.
 

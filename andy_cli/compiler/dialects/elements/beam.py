@@ -16,9 +16,7 @@ from andy_cli.messages import ToolRequest
 MESSAGE, TAG = harmony.MESSAGE, "<rfl:parameter"
 CLOSERS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>")
 PARAMETERS = INVOKE._replace(
-    call=r"\Ato=(?P<name>[\w.\-/]{1,200}) ",
-    call_end=r"<\|(?:call|end|return|eom)\|>",
-    lone=True,
+    call=r"\Ato=(?P<name>[\w.\-/]{1,200}) ", call_end=r"<\|(?:call|end|return|eom)\|>", lone=True
 )
 
 

@@ -27,7 +27,4 @@ DIALECT = builders.make_taught_dialect(
         f"{CALL}: {request.name}\n{ARGUMENTS}: {builders.dump_arguments(request)}"
     ),
     result_markers=(f"{RESULT}:", ""),
-)._replace(
-    stop=(RESULT, RETURN),
-    models=("qwen-1.5*", "qwen-7b*", "qwen-14b*", "qwen-72b*"),
-)
+)._replace(stop=(RESULT, RETURN), models=("qwen-1.5*", "qwen-7b*", "qwen-14b*", "qwen-72b*"))

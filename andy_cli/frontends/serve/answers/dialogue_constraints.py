@@ -1,15 +1,10 @@
 """The limits on the next reply of a dialogue, for models that can be held to them."""
 
-from collections.abc import (
-    Sequence,
-)
+from collections.abc import Sequence
 
 from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
-from andy_cli.messages import (
-    Constraint,
-    Message,
-)
+from andy_cli.messages import Constraint, Message
 
 
 def next_step(dialogue: ToolDialogue) -> Constraint | None:

@@ -1,9 +1,6 @@
 """The state of one answer while the dialogue for it goes on."""
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from andy_cli.compiler.detect import NATIVE
@@ -12,16 +9,9 @@ from andy_cli.frontends.serve.answers.opening_call import OpeningCall
 from andy_cli.frontends.serve.upstream.sources import ReplySource
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import ToolPrompt
-from andy_cli.frontends.serve.wires.answer_parts import (
-    Finish,
-)
+from andy_cli.frontends.serve.wires.answer_parts import Finish
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
-from andy_cli.messages import (
-    Constraint,
-    Request,
-    Usage,
-    Wire,
-)
+from andy_cli.messages import Constraint, Request, Usage, Wire
 
 MUST = "You must use one of the commands now; do not answer in words."
 MUST_THIS = "You must use {} now; do not answer in words."

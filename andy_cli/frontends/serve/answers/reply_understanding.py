@@ -1,18 +1,12 @@
 """Sort what a reply of a dialogue says into calls for the client, and texts."""
 
 import json
-from collections.abc import (
-    Sequence,
-)
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import is_copied, is_quoted
-from andy_cli.agent.calls.request_resolution import (
-    OfferedTools,
-    ResolvedCall,
-    resolve_tool_request,
-)
+from andy_cli.agent.calls.request_resolution import OfferedTools, ResolvedCall, resolve_tool_request
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply, may_run_calls
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, asks_for_code
@@ -20,17 +14,8 @@ from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
-from andy_cli.frontends.serve.wires.answer_parts import (
-    CompletedCall,
-)
-from andy_cli.messages import (
-    Arguments,
-    CallDelta,
-    Chunk,
-    Constraint,
-    ToolRequest,
-    Wire,
-)
+from andy_cli.frontends.serve.wires.answer_parts import CompletedCall
+from andy_cli.messages import Arguments, CallDelta, Chunk, Constraint, ToolRequest, Wire
 
 WORDS = "Answer in words: no command can be used now."
 

@@ -153,12 +153,7 @@ class RequestHandler:
         recording, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
         writer = self.wire.writer(self.chat_request, self.chat_request.model or self.record.model)
         answer_stream = stream_answer(
-            self.chat_request,
-            recording,
-            tool_prompt,
-            thinkers,
-            writer.streams_call,
-            self.catalogue,
+            self.chat_request, recording, tool_prompt, thinkers, writer.streams_call, self.catalogue
         )
         return await self._write_compiled(answer_stream, writer, recording)
 

@@ -6,13 +6,7 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 """
 
 import json
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
 from andy_cli.agent.model.reply import ModelReply, exchange
 from andy_cli.agent.prompt.shortlist import DESCRIBE

@@ -22,11 +22,7 @@ from andy_cli.frontends.serve.upstream.tool_catalogue import (
     catalogue_tools,
     measure_tools,
 )
-from andy_cli.frontends.serve.upstream.tool_prompt import (
-    DIALECTS,
-    ToolPrompt,
-    make_tool_prompt,
-)
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt, make_tool_prompt
 from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport, no_facts
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest

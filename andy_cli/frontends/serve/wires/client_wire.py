@@ -99,11 +99,7 @@ RESPONSES = ClientWire(
     "responses", "/v1/responses", read_responses_request, ResponsesWriter, write_error
 )
 MESSAGES = ClientWire(
-    "messages",
-    "/v1/messages",
-    read_messages_request,
-    MessagesWriter,
-    messages_error,
+    "messages", "/v1/messages", read_messages_request, MessagesWriter, messages_error
 )
 COUNT = MESSAGES._replace(
     path="/v1/messages/count_tokens", answer_alone=lambda value: ("", answer_token_count(value))

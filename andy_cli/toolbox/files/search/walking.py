@@ -77,15 +77,13 @@ def _explain_unread(folder: Path, error: ToolError) -> ToolError:
     number = cause.errno if isinstance(cause, OSError) else None
     if number == errno.ENOENT:
         return ToolError(
-            f"There is no folder {show_path(folder)}.",
-            "Look what there is in the one above it.",
+            f"There is no folder {show_path(folder)}.", "Look what there is in the one above it."
         )
     if number in (errno.ENOTDIR, errno.ELOOP):
         return ToolError(f"{show_path(folder)} is a file or a link, no folder.")
     if number in (errno.EACCES, errno.EPERM):
         return ToolError(
-            f"The folder {show_path(folder)} may not be read by this user.",
-            "Choose another one.",
+            f"The folder {show_path(folder)} may not be read by this user.", "Choose another one."
         )
     return ToolError(
         f"The folder {show_path(folder)} cannot be read: {os.strerror(number or errno.EIO)}."

@@ -4,9 +4,5 @@ from andy_cli.frontends.chat.commands.sessions.sessions import list_or_resume, o
 from andy_cli.frontends.chat.slash_command import SlashCommand
 
 COMMAND = SlashCommand(
-    "resume",
-    "/resume [ID]",
-    "continue an earlier session",
-    list_or_resume,
-    complete=offer_sessions,
+    "resume", "/resume [ID]", "continue an earlier session", list_or_resume, complete=offer_sessions
 )
