@@ -19,11 +19,12 @@ from typer.models import CommandInfo
 from andy_cli import __version__
 from andy_cli.frontends.command_line.help_page import apply_help_page
 from andy_cli.frontends.command_line.options import (
+    COMMAND_SET,
+    MODEL_OPTIONS,
     ROOT_OPTIONS,
     RUN_OPTIONS,
     SHARED_OPTIONS,
     Option,
-    Options,
     fill_values,
     make_options,
 )
@@ -118,29 +119,6 @@ def complete_from(kind: str) -> Callable[[str], list[tuple[str, str]]]:
     return complete
 
 
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        "-m",
-        help="the model: NAME or PROVIDER:NAME",
-        autocompletion=complete_from("models"),
-    ),
-]
-BaseUrl = Annotated[
-    str,
-    typer.Option(
-        help="URL of an OpenAI-compatible server", autocompletion=complete_from("addresses")
-    ),
-]
-KeyName = Annotated[
-    str,
-    typer.Option(
-        "--api-key-env",
-        help="environment variable that holds the API key",
-        autocompletion=complete_from("variables"),
-    ),
-]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -330,19 +308,13 @@ def tools_enable(name: ToolName, set_: Set = None) -> None:
 
 
 @app.command()
-def doctor(
-    json: AsJson = False,
-    model: Model = "",
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "",
-    set_: Set = None,
-) -> None:
+@takes(*MODEL_OPTIONS, COMMAND_SET)
+def doctor(json: AsJson = False, **given: object) -> None:
     """Check settings, models, MCP servers, rules and disk, and show how to fix what is wrong;
     the exit code is 1 if a check fails."""
     from andy_cli.frontends.doctor.doctor_command import run_doctor
 
-    options = Options(model=model, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
-    raise typer.Exit(run_doctor(options, json))
+    raise typer.Exit(run_doctor(make_options(given), json))
 
 
 @app.command()
@@ -404,13 +376,12 @@ def config_path(json: AsJson = False, set_: Set = None) -> None:
 
 
 @models_app.command("list")
-def models_list(
-    json: AsJson = False, model: Model = "", base_url: BaseUrl = "", set_: Set = None
-) -> None:
+@takes(*MODEL_OPTIONS[:2], COMMAND_SET)
+def models_list(json: AsJson = False, **given: object) -> None:
     """List the models that can be used now, which one is used, and why."""
     from andy_cli.frontends.management.models_command import list_models
 
-    list_models(Options(model=model, base_url=base_url, set=set_ or ()), json)
+    list_models(make_options(given), json)
 
 
 @models_app.command("pull")
@@ -446,34 +417,26 @@ def models_default(
 
 
 @models_app.command("info")
-def models_info(
-    name: ModelName = "",
-    json: AsJson = False,
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "",
-    set_: Set = None,
-) -> None:
+@takes(*MODEL_OPTIONS[1:], COMMAND_SET)
+def models_info(name: ModelName = "", json: AsJson = False, **given: object) -> None:
     """Describe a model: where it runs, why it is used, how it calls tools, its context window."""
     from andy_cli.frontends.management.model_info import show_model
 
-    options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
-    show_model(options, json)
+    show_model(replace(make_options(given), model=name), json)
 
 
 @models_app.command("probe")
+@takes(*MODEL_OPTIONS[1:], COMMAND_SET)
 def models_probe(
     name: ModelName = "",
     tries: Annotated[int, typer.Option(min=1, max=50, help="how often each task is tried")] = 1,
     json: AsJson = False,
-    base_url: BaseUrl = "",
-    api_key_env: KeyName = "",
-    set_: Set = None,
+    **given: object,
 ) -> None:
     """Find out with a few harmless tasks how a model calls tools best, and remember it."""
     from andy_cli.frontends.probe.probe_command import probe_model
 
-    options = Options(model=name, base_url=base_url, api_key_env=api_key_env, set=set_ or ())
-    raise typer.Exit(probe_model(options, tries, json))
+    raise typer.Exit(probe_model(replace(make_options(given), model=name), tries, json))
 
 
 @app.command()

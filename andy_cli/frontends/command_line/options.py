@@ -123,7 +123,7 @@ class Option(NamedTuple):
     """Its value where it is written without one; then a word with a blank is none of its own."""
 
 
-SHARED_OPTIONS = (
+MODEL_OPTIONS = (
     Option("model", ("--model", "-m"), "the model: NAME or PROVIDER:NAME", values="models"),
     Option("base_url", ("--base-url",), "URL of an OpenAI-compatible server", values="addresses"),
     Option(
@@ -132,6 +132,12 @@ SHARED_OPTIONS = (
         "environment variable that holds the API key",
         values="variables",
     ),
+)
+COMMAND_SET = Option("set", ("--set",), "a setting for this command", list, "KEY=VALUE", "settings")
+"""As commands take it that are not for talking to a model."""
+
+SHARED_OPTIONS = (
+    *MODEL_OPTIONS,
     Option(
         "set",
         ("--set",),
