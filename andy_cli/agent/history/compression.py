@@ -14,6 +14,7 @@ messages are left out, and a note says how many.
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from math import isfinite
 from typing import NamedTuple
@@ -294,7 +295,7 @@ def _leave_out(
     """
     messages = compressed.history
     user_positions = [
-        position for position, message in enumerate(messages) if _is_from_user(message)
+        position for position, message in enumerate(messages) if is_from_user(message)
     ]
     task = set(user_positions[:1])
     left_out_positions = _choose_left_out(
@@ -334,7 +335,8 @@ def _choose_left_out(
     return left_out_positions
 
 
-def _is_from_user(message: Message) -> bool:
+def is_from_user(message: Message) -> bool:
+    """Tell whether the user said it; notes are andy's own."""
     return message.role == "user" and not message.note
 
 
@@ -414,17 +416,8 @@ def find_latest_calls(history: Sequence[Message]) -> set[int]:
 ToolNames = Mapping[str, str]
 
 
-def stub_result_with_head(message: Message, names: ToolNames) -> Message:
-    """Replace a result by a stub that keeps the head of the data."""
-    return _stub_content(message, names, HEAD)
-
-
-def stub_result(message: Message, names: ToolNames) -> Message:
-    """Replace a result by a stub without any of the data."""
-    return _stub_content(message, names, 0)
-
-
-def _stub_content(message: Message, names: ToolNames, head: int) -> Message:
+def stub_result(message: Message, names: ToolNames, head: int) -> Message:
+    """Replace a result by a stub that keeps so many characters of its data."""
     if message.role != "tool" or len(message.content) < WORTH:
         return message
     tool = message.name or names.get(message.call_id, "")
@@ -455,23 +448,8 @@ def _cut_value(value: object) -> object:
     return value
 
 
-def cut_answer(message: Message, names: ToolNames) -> Message:
-    return _cut_content(message, "assistant", 2 * WORTH)
-
-
-def cut_user_text(message: Message, names: ToolNames) -> Message:
-    return _cut_content(message, "user", 2 * WORTH)
-
-
-def cut_answer_short(message: Message, names: ToolNames) -> Message:
-    return _cut_content(message, "assistant", WORTH // 2)
-
-
-def cut_user_text_short(message: Message, names: ToolNames) -> Message:
-    return _cut_content(message, "user", WORTH // 2)
-
-
-def _cut_content(message: Message, role: str, limit: int) -> Message:
+def cut_content(message: Message, names: ToolNames, role: str, limit: int) -> Message:
+    """Cut what the user or the model said."""
     if message.role != role or len(message.content) <= limit:
         return message
     return message._replace(content=cut_middle(message.content, limit))
@@ -488,12 +466,12 @@ def cut_middle(text: str, limit: int) -> str:
 
 
 STEPS: tuple[Callable[[Message, ToolNames], Message], ...] = (
-    stub_result_with_head,
+    partial(stub_result, head=HEAD),
     cut_arguments,
-    stub_result,
-    cut_answer,
-    cut_user_text,
-    cut_answer_short,
-    cut_user_text_short,
+    partial(stub_result, head=0),
+    partial(cut_content, role="assistant", limit=2 * WORTH),
+    partial(cut_content, role="user", limit=2 * WORTH),
+    partial(cut_content, role="assistant", limit=WORTH // 2),
+    partial(cut_content, role="user", limit=WORTH // 2),
 )
 """The order in which things are given up."""

@@ -24,7 +24,12 @@ from collections.abc import Collection, Iterator, Sequence
 from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.history.compaction import is_summary
-from andy_cli.agent.history.compression import CompressedHistory, compress_history, estimate_message
+from andy_cli.agent.history.compression import (
+    CompressedHistory,
+    compress_history,
+    estimate_message,
+    is_from_user,
+)
 from andy_cli.messages import Message
 from andy_cli.sessions.log import HINT, Log
 
@@ -237,11 +242,6 @@ class History:
         """Tell, once, that the session cannot be written."""
         if self.log is not None and (problem := self.log.take_problem()):
             yield events.Failed("warning", "session", problem, HINT)
-
-
-def is_from_user(message: Message) -> bool:
-    """Tell whether the user said it; notes are andy's own."""
-    return message.role == "user" and not message.note
 
 
 def _is_result(message: Message) -> bool:
