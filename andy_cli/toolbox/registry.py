@@ -6,11 +6,12 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
 
 from pydantic import BaseModel
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.workspace import NO_GRANTS, Grants, ResourceAccess
+from andy_cli.guard.workspace import NO_GRANTS, Grants, ResourceAccess, resolve
 from andy_cli.messages import (
     Arguments,
     Display,
@@ -122,6 +123,15 @@ class Registry:
         except Exception as error:
             # As below: somebody's code.
             raise ToolError(f"It cannot be said what {call.name} would touch.") from error
+
+    async def call_typed(self, call: ToolCall) -> ToolResult:
+        """Carry out what the user typed: nothing of it is asked about.
+
+        Raises ToolError for what cannot be claimed.
+        """
+        access = self.claim(call)
+        places = [resolve(path, Path.cwd(), operation) for path, operation in access.uses]
+        return await self.call(call, access.grants(places))
 
     async def call(self, call: ToolCall, granted: Grants = NO_GRANTS) -> ToolResult:
         """Run the tool; whatever goes wrong inside it becomes a result that says so.

@@ -13,8 +13,6 @@ from andy_cli.compiler.expression import Expression
 
 OUTSIDE = Expression(r"[\"'{}\[\]()]")
 INSIDE = Expression(r"[\"'\\]")
-LARGEST = 8_000_000
-"""Characters of one request; a longer one is cut off there and is incomplete."""
 
 
 class JsonScan:
@@ -101,12 +99,8 @@ class JsonValueEnd:
 
     def __init__(self) -> None:
         self._scan: JsonScan | None = None
-        self._size = 0
 
     def feed(self, text: str) -> int | None:
-        self._size += len(text)
-        if self._size > LARGEST:
-            return len(text)
         if self._scan is not None:
             return self._scan.feed(text)
         value_start = min(
@@ -143,12 +137,8 @@ class MarkerEnd:
         self._lead = is_allowed_lead
         self._start = ""
         self._tail = ""
-        self._size = 0
 
     def feed(self, text: str) -> int | None:
-        self._size += len(text)
-        if self._size > LARGEST:
-            return len(text)
         if len(self._start) < self.LEAD:
             self._start += text[: self.LEAD - len(self._start)]
             if not self._lead(self._start):

@@ -6,7 +6,6 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.management.tools_command import find_tool
 from andy_cli.frontends.session_factory import enter_workspace
-from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, ToolCall
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.registry import Registry
@@ -16,15 +15,10 @@ async def run_typed_tool(session: ChatSession, name: str, arguments: Arguments) 
     """Run a tool and say what it did. Raises UsageError if that fails."""
     tools = find_tools(session)
     find_tool(name, tools)
-    call = ToolCall("typed", name, arguments)
     try:
-        access = tools.claim(call)
-        granted = access.grants(
-            [resolve(path, Path.cwd(), operation) for path, operation in access.uses]
-        )
+        result = await tools.call_typed(ToolCall("typed", name, arguments))
     except ToolError as error:
         raise UsageError(str(error)) from error
-    result = await tools.call(call, granted)
     if not result.ok:
         raise UsageError(result.problem or result.content)
     return f"{result.did}."

@@ -1,7 +1,6 @@
 """`andy mcp add|list|remove|login|logout|test`."""
 
 import asyncio
-import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.management.tool_files import print_line
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
@@ -205,7 +205,3 @@ def suggest_fix(server: McpServer, state: str = "") -> str:
     if "andy mcp login" in state:
         return f"andy mcp login {server.name}"
     return f"andy mcp test {server.name}"
-
-
-def print_line(text: str) -> None:
-    sys.stdout.write(text + "\n")

@@ -10,7 +10,6 @@ from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.management.tools_command import find_tool, load_tools
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.settings import load, replace_file, save
 from andy_cli.toolbox import runtime_context
@@ -81,13 +80,9 @@ def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
         )
     call = ToolCall("test", name, mapped.calls[0].arguments)
     try:
-        claim = tools.claim(call)
-        granted = claim.grants(
-            [resolve(path, Path.cwd(), operation) for path, operation in claim.uses]
-        )
+        result = asyncio.run(tools.call_typed(call))
     except ToolError as error:
         raise UsageError(str(error)) from error
-    result = asyncio.run(tools.call(call, granted))
     if as_json:
         print_line(json.dumps(result._asdict(), ensure_ascii=False, default=str))
     else:

@@ -88,7 +88,7 @@ def replace_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: Callable
         folder_inside(granted.path, granted.root, make_missing=True) as folder,
     ):
         name = granted.path.name
-        old_state = _entry_state(name, folder)
+        old_state = entry_state(name, folder)
         if old_state and not stat.S_ISREG(old_state.st_mode):
             raise ToolError(f"{show_path(granted.path)} is no plain file: it is not written over.")
         draft = _draft_name(name)
@@ -126,7 +126,7 @@ def reason_of(error: OSError) -> str:
     return WHY.get(error.errno or 0) or os.strerror(error.errno or errno.EIO)
 
 
-def _entry_state(name: str, folder: int) -> os.stat_result | None:
+def entry_state(name: str, folder: int) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from andy_cli.compiler.bodies.end_detectors import (
-    LARGEST,
     LONGEST_LEAD,
     HeadDecision,
     HeldEnd,
@@ -51,12 +50,8 @@ class RawSectionEnd:
         self._passed: list[str] = []  # what came since, behind the tail
         self._value = False
         self._tail = ""
-        self._size = 0
 
     def feed(self, text: str) -> int | None:
-        self._size += len(text)
-        if self._size > LARGEST:
-            return len(text)
         if self._begins.isdisjoint(text):
             self._far += len(text)
             if self._far > self._reach + len(text):
@@ -95,12 +90,8 @@ class JsonSectionEnd:
         self._ended = False
         self._ticks = False
         self._tail = ""
-        self._size = 0
 
     def feed(self, text: str) -> int | None:
-        self._size += len(text)
-        if self._size > LARGEST:
-            return len(text)
         if self._ended:
             return self._pass_fence(text, 0) if self._fenced else self._next_value(text)
         return self._scan_value(text)

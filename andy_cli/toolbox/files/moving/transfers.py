@@ -23,6 +23,7 @@ from functools import cache
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.encodings import PIECE
+from andy_cli.toolbox.files.writing import entry_state
 from andy_cli.toolbox.runtime_context import GrantedPath
 
 PERMISSIONS = 0o777
@@ -93,7 +94,7 @@ def rename_new(name: str, source_folder: int, new_name: str, target_folder: int)
         number = ctypes.get_errno()
         if number not in UNKNOWN:
             raise OSError(number, os.strerror(number), new_name)
-    if _read_state(new_name, target_folder) and not _is_respelled(
+    if entry_state(new_name, target_folder) and not _is_respelled(
         name, source_folder, new_name, target_folder
     ):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
@@ -105,8 +106,8 @@ def _is_respelled(name: str, source_folder: int, new_name: str, target_folder: i
     if name == new_name or name.casefold() != new_name.casefold():
         return False
     source_state, target_state = (
-        _read_state(name, source_folder),
-        _read_state(new_name, target_folder),
+        entry_state(name, source_folder),
+        entry_state(new_name, target_folder),
     )
     same_folder = os.path.samestat(os.fstat(source_folder), os.fstat(target_folder))
     if not (
@@ -144,18 +145,11 @@ def _renameat2() -> Rename | None:
     return rename
 
 
-def _read_state(name: str, folder: int) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
 def _copy_whole(
     name: str, source_folder: int, new_name: str, target_folder: int, go_on: GoOn
 ) -> None:
     """Copy under another name, then rename."""
-    if _read_state(new_name, target_folder):
+    if entry_state(new_name, target_folder):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
     draft = f".{secrets.token_hex(8)}.new"
     try:
@@ -246,7 +240,7 @@ def _remove_source(name: str, source_folder: int, source: GrantedPath) -> None:
 def remove_entry(name: str, folder: int, quietly: bool = True) -> None:
     """Remove a file, a link, or a folder with all in it; `quietly`: as far as that can be."""
     try:
-        state = _read_state(name, folder)
+        state = entry_state(name, folder)
         if state is None:
             return
         if stat.S_ISDIR(state.st_mode):
