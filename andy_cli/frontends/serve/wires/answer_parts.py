@@ -3,7 +3,7 @@
 (ReasoningDelta | TextDelta | ToolCallDelta | CompletedCall)* Finish       or ApiError, anywhere
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -87,3 +87,10 @@ class ToolsNotSupported(ApiError):
 
 
 AnswerPart = TextDelta | ReasoningDelta | ToolCallDelta | CompletedCall | Finish
+
+
+def join_texts(
+    answer_parts: Sequence[AnswerPart], kind: type[TextDelta] | type[ReasoningDelta]
+) -> str:
+    """The text of all pieces of one kind."""
+    return "".join(piece.text for piece in answer_parts if isinstance(piece, kind))

@@ -14,6 +14,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
+    join_texts,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_arguments
 from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools, read_freeform_text
@@ -160,15 +161,8 @@ def new_answer_id() -> str:
 def write_message(answer_parts: Sequence[AnswerPart], texted: Container[str]) -> dict[str, object]:
     """The text, thoughts and calls of a whole message; `texted` are tools that take a text."""
     calls = [answer_part for answer_part in answer_parts if isinstance(answer_part, CompletedCall)]
-    thought = "".join(
-        answer_part.text for answer_part in answer_parts if isinstance(answer_part, ReasoningDelta)
-    )
-    message: dict[str, object] = {
-        "content": "".join(
-            answer_part.text for answer_part in answer_parts if isinstance(answer_part, TextDelta)
-        )
-    }
-    if thought:
+    message: dict[str, object] = {"content": join_texts(answer_parts, TextDelta)}
+    if thought := join_texts(answer_parts, ReasoningDelta):
         message["reasoning_content"] = thought
     if calls:
         message["tool_calls"] = [write_call(call, texted) for call in calls]

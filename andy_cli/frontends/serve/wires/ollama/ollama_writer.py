@@ -16,6 +16,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     Finish,
     ReasoningDelta,
     TextDelta,
+    join_texts,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
@@ -62,15 +63,8 @@ class OllamaChatWriter:
     def _render_pieces(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
         """The head of an answer, and what the pieces say."""
         head = {"model": self._model, "created_at": format_time(datetime.now(UTC))}
-        text = "".join(
-            answer_part.text for answer_part in answer_parts if isinstance(answer_part, TextDelta)
-        )
-        thoughts = [
-            answer_part.text
-            for answer_part in answer_parts
-            if isinstance(answer_part, ReasoningDelta)
-        ]
-        thinking = "".join(thoughts) if self._thinks else ""
+        text = join_texts(answer_parts, TextDelta)
+        thinking = join_texts(answer_parts, ReasoningDelta) if self._thinks else ""
         calls = [
             render_call(answer_part)
             for answer_part in answer_parts
