@@ -50,13 +50,13 @@ def start_server(options: ServeOptions) -> int:
     for upstream in options.upstream:
         check_upstream(upstream)
     listening = open_listening_socket(options.host, options.port)
-    signals = SignalRelay()
+    context = WorkerContext(options, settings, token, listening, SignalRelay())
     port = listening.getsockname()[1]
     sys.stderr.write(
         f"andy serves at http://{format_host(options.host)}:{port}/v1 (Ctrl-C ends it)\n"
     )
     sys.stderr.flush()
-    return run_processes(options, settings, token, listening, signals)
+    return run_processes(context)
 
 
 def check_upstream(upstream: str) -> None:
@@ -150,22 +150,20 @@ class ShutdownPipe(NamedTuple):
 
 
 class WorkerContext(NamedTuple):
-    """Pipe, signals and figures that a process shares with the others."""
+    """All that a process of the server begins with; most of it is shared with the others."""
 
-    shutdown_pipe: ShutdownPipe
+    options: ServeOptions
+    settings: Settings
+    token: str
+    listening: socket.socket
     signals: SignalRelay
+    shutdown_pipe: ShutdownPipe = ShutdownPipe()
     stats: SharedStats | None = None
     slot: int = 0
     """Its own in the stats."""
 
 
-def run_processes(
-    options: ServeOptions,
-    settings: Settings,
-    token: str,
-    listening: socket.socket,
-    signals: SignalRelay,
-) -> int:
+def run_processes(context: WorkerContext) -> int:
     try:
         # 0.2 s, and only this command needs it.
         from andy_cli.frontends.serve.process import run_worker
@@ -173,21 +171,22 @@ def run_processes(
         raise UsageError(
             f"The server needs {error.name}: pip install 'andy-cli[serve]'."
         ) from error
-    if options.workers > 1 and not hasattr(os, "fork"):
+    workers = context.options.workers
+    if workers > 1 and not hasattr(os, "fork"):
         raise UsageError("This system has no --workers.", "Start several servers instead.")
     watched, writing_end = os.pipe()
-    stats = SharedStats(options.workers) if options.workers > 1 else None
+    context = context._replace(stats=SharedStats(workers) if workers > 1 else None)
     children = []
-    for worker_slot in range(1, options.workers):
+    for worker_slot in range(1, workers):
         child = os.fork()
         if not child:
             os.close(writing_end)
-            context = WorkerContext(ShutdownPipe(watched=watched), signals, stats, worker_slot)
-            run_child(options, settings, token, listening, context)
+            shutdown_pipe = ShutdownPipe(watched=watched)
+            run_child(context._replace(shutdown_pipe=shutdown_pipe, slot=worker_slot))
         children.append(child)
     try:
-        context = WorkerContext(ShutdownPipe(held=writing_end), signals, stats)
-        return run_in_loop(run_worker(options, settings, token, listening, context))
+        shutdown_pipe = ShutdownPipe(held=writing_end)
+        return run_in_loop(run_worker(context._replace(shutdown_pipe=shutdown_pipe)))
     finally:
         os.close(writing_end)
         for child in children:
@@ -204,18 +203,12 @@ def run_in_loop(coroutine: Coroutine[None, None, int]) -> int:
         return runner.run(coroutine)
 
 
-def run_child(
-    options: ServeOptions,
-    settings: Settings,
-    token: str,
-    listening: socket.socket,
-    context: WorkerContext,
-) -> NoReturn:
+def run_child(context: WorkerContext) -> NoReturn:
     """Run another process at the same socket, all its life."""
     from andy_cli.frontends.serve.process import run_worker
 
     code = 1
     try:
-        code = run_in_loop(run_worker(options, settings, token, listening, context))
+        code = run_in_loop(run_worker(context))
     finally:
         os._exit(code)

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import logging
-import socket
 import traceback
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
 from andy_cli.frontends.serve.call_records import CallRecords
-from andy_cli.frontends.serve.command import ServeOptions, WorkerContext
+from andy_cli.frontends.serve.command import WorkerContext
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import RequestGuard
 from andy_cli.frontends.serve.upstream.backend import TimeoutMonitor, make_backend
@@ -22,7 +21,6 @@ from andy_cli.frontends.serve.upstream.upstreams import open_upstreams
 from andy_cli.guard.hosts import is_loopback
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts, facts
-from andy_cli.settings import Settings
 
 FAREWELL = 1
 """Seconds for the words that tell a client why its answer ends here."""
@@ -32,14 +30,9 @@ KEPT = 75
 """Seconds that an idle connection stays open: longer than proxies keep theirs (60)."""
 
 
-async def run_worker(
-    options: ServeOptions,
-    settings: Settings,
-    token: str,
-    listening: socket.socket,
-    context: WorkerContext,
-) -> int:
+async def run_worker(context: WorkerContext) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
+    options, settings = context.options, context.settings
     configure_logging()
     timeouts = TimeoutMonitor(
         settings.number("network.total_timeout"), settings.number("network.idle_timeout") * 5
@@ -62,23 +55,18 @@ async def run_worker(
             options.upstream, options.model, options.dialect, reached, settings, get_facts=get_facts
         )
         guard = RequestGuard(
-            listening.getsockname()[1],
-            token,
+            context.listening.getsockname()[1],
+            context.token,
             tuple(host.lower() for host in options.hosts),
             tuple(options.origins),
             not is_loopback(options.host),
         )
         return await serve_until_stopped(
-            App(upstreams, guard, CallRecords(context.stats, context.slot), get_facts),
-            listening,
-            context,
-            options.drain,
+            App(upstreams, guard, CallRecords(context.stats, context.slot), get_facts), context
         )
 
 
-async def serve_until_stopped(
-    app: App, listening: socket.socket, context: WorkerContext, drain: int
-) -> int:
+async def serve_until_stopped(app: App, context: WorkerContext) -> int:
     """Answer until a signal or the shutdown pipe says to end; 130 after Ctrl-C."""
     config = Config(
         app,
@@ -94,7 +82,9 @@ async def serve_until_stopped(
     config.load()
     state = ServerState()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(partial(ClientConnection, config, state), sock=listening)
+    server = await loop.create_server(
+        partial(ClientConnection, config, state), sock=context.listening
+    )
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
@@ -106,7 +96,7 @@ async def serve_until_stopped(
         context.shutdown_pipe.end_others()
     for connection in list(state.connections):
         connection.shutdown()
-    await drain_connections(state, drain)
+    await drain_connections(state, context.options.drain)
     return code
 
 

@@ -1,7 +1,7 @@
 """The Google account that is connected, as far as it may be known by everybody."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from andy_cli.errors import ToolError, UsageError
@@ -47,10 +47,6 @@ def connected_account() -> GoogleAccount | None:
         scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
         kept="keyring" if login_record.get("kept") == "keyring" else "file",
     )
-
-
-def as_record(account: GoogleAccount) -> dict[str, Any]:
-    return asdict(account)
 
 
 def missing_scope(scope: str) -> str:

@@ -15,7 +15,6 @@ from andy_cli.settings import replace_file
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login.account import (
     GoogleAccount,
-    as_record,
     connected_account,
     record,
 )
@@ -101,10 +100,10 @@ def keep_login(account: GoogleAccount, new_secrets: Secrets) -> GoogleAccount:
     stored = asdict(new_secrets)
     if _in_keyring(json.dumps(stored)):
         account = replace(account, kept="keyring")
-        _write_file(as_record(account))
+        _write_file(asdict(account))
     else:
         account = replace(account, kept="file")
-        _write_file({**as_record(account), "secrets": stored})
+        _write_file({**asdict(account), "secrets": stored})
     return account
 
 
