@@ -58,7 +58,8 @@ def test_two_counts_that_follow_the_messages_are_believed_of_short_requests() ->
     assert observed.ignored
 
 
-@given(st.integers(0, 99), st.lists(st.integers(0, 300), min_size=2, max_size=9))
+# From 96 on, 0.8 of 120, one count alone may come near enough to be believed.
+@given(st.integers(0, 95), st.lists(st.integers(0, 300), min_size=2, max_size=9))
 def test_a_server_that_always_reports_the_same_count_is_not_believed(
     always: int, requests: list[int]
 ) -> None:
