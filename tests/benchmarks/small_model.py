@@ -1,5 +1,5 @@
-"""What the embedded model does with what people type: fifteen batches of requests, each written
-by somebody who had not seen the program; and with commands of foreign trades (small_choices.py).
+"""What the embedded model does with what people type: batches of requests, each written by
+somebody who had not seen the program; and with commands of foreign trades (small_choices.py).
 
 Each request of tests/corpora/small_model/everyday*.jsonl is one `andy run -y` in a home and a
 folder of its own. A row says what is wanted (`kind`, the tools in order, the arguments that a
@@ -56,6 +56,12 @@ BATCHES = (
     "everyday_13",
     "everyday_14",
     "everyday_15",
+    "everyday_16",
+    "everyday_17",
+    "everyday_18",
+    "everyday_19",
+    "everyday_20",
+    "everyday_21",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -163,7 +163,8 @@ class RequestPlan:
 
     def _look_up(self, text: str) -> list[Step]:
         """`What colour did I want for the fence?`: search the user's files for what is asked."""
-        if self._request.compare(text).kind != "own" or not is_question(text):
+        is_asked = is_question(text) or text.endswith("?")
+        if self._request.compare(text).kind != "own" or not is_asked:
             return []
         best = self._request.compare(SEARCHING).best
         searcher = self._request.choices[best]
