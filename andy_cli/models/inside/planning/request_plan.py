@@ -223,7 +223,7 @@ class RequestPlan:
         behind a comma, as `s'il te plait`, or asks to see what is read anyway: `open example.org
         and show what's on it`.
         """
-        if find_ordinal(step.text) is not None or not self._request.fill(step).missing:
+        if find_ordinal(step.text) is not None or not self._request.fill_by_meaning(step).missing:
             return False
         are_readers = all(reads_one(self._request.choices[other.at]) for other in (step, before))
         is_seen = are_readers and not self._mentions.means_file(step.text)

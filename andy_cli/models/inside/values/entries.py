@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.spans import ENDING, is_near
+from andy_cli.models.inside.values.words import LINKS, find_words
 
 NAME_KEYS = ("file", "name", "path", "title", "subject", "url", "id", "summary")
-LISTED_LEAD = 0.012
+LISTED_LEAD = 0.015
 """By so much nearer in meaning than the next is what is meant of a list, or of the files that are
 there where one of them is asked for."""
 MOST_MEANT = 40
@@ -115,7 +116,8 @@ def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -
     compared = [name.rpartition("/")[2] for name in names[:MOST_MEANT]]
     if len(compared) < 2:
         return None
-    near = encoder.closeness(text, compared)
+    said = [word for word in find_words(text) if word not in LINKS]
+    near = encoder.closeness(" ".join(said) or text, compared)
     *_, second, first = sorted(range(len(compared)), key=near.__getitem__)
     return names[first] if near[first] - near[second] > lead else None
 

@@ -85,7 +85,8 @@ class Filler:
         if meant := find_meant(self._encoder, text, [*names], LISTED_LEAD):
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
-            found.used += len(text)  # all of it means the file
+            if find_meant(self._encoder, text, [*names], CLEAR):
+                found.used += len(text)  # all of it means the file
         return found
 
 

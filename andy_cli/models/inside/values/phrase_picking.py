@@ -22,6 +22,9 @@ Pick = Callable[[str, str, Sequence[str]], str]
 MEANT = 0.01
 """By so much a request comes nearer to its command when a value is taken out of it."""
 MOST_COMPARED = 12
+MOST_WORDS = 30
+"""Of a part of a request whose values are found by what it is without them: each run of its words
+is left out once, and what that costs grows with the square of them."""
 ARTICLES = frozenset("the a an my der die das el la los las le les il i lo l".split())
 
 
@@ -80,7 +83,7 @@ class PhrasePicker:
 
     def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
         """Find the words without which the request is nearest to what people say without them."""
-        if parameter != self._first:
+        if parameter != self._first or len(find_words(self._text)) > MOST_WORDS:
             return None
         scores: list[tuple[float, Span]] = []
         for span in find_phrases(self._text, self.taken, frozenset()):
