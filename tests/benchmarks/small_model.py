@@ -62,6 +62,7 @@ BATCHES = (
     "everyday_19",
     "everyday_20",
     "everyday_21",
+    "everyday_22",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
