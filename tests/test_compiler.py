@@ -1,5 +1,6 @@
 """Promises of the compiler, for every dialect there is."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -7,6 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from andy_cli.compiler import dialects
+from andy_cli.compiler.bodies import end_detectors
+from andy_cli.compiler.bodies.markup.elements import INVOKE
+from andy_cli.compiler.bodies.markup.tagged import make_tagged_dialect
 from andy_cli.compiler.compiler import CompiledReply, Compiler
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.markers import Markers
@@ -76,10 +80,7 @@ plain_replies = replies.filter(lambda reply: "<" not in reply and "|" not in rep
 @given(plain_replies)
 def test_exactly_the_spans_that_were_consumed_are_missing(reply: str) -> None:
     result = compiled([reply])
-    left = list(reply)
-    for start, end in [*result.spans, *(each[1:] for each in result.hidden)]:
-        left[start:end] = " " * (end - start)
-    assert result.text.split() == "".join(left).split()
+    assert result.text.split() == without_hidden(reply, result).split()
 
 
 @given(replies.filter(lambda reply: "`" not in reply))
@@ -89,10 +90,14 @@ def test_an_opener_with_a_request_behind_it_is_never_shown(reply: str) -> None:
 
 
 @given(replies)
-def test_reading_a_reply_never_fails_and_loses_no_plain_word(reply: str) -> None:
+def test_reading_a_reply_never_fails_and_loses_no_letter_that_is_not_listed_as_hidden(
+    reply: str,
+) -> None:
     result = compiled([reply])
     if not (result.spans or result.hidden) and "<" not in reply:
         assert result.text == reply
+    letters = Counter("".join(without_hidden(reply, result).split()))
+    assert not letters - Counter(result.text + result.reasoning)
 
 
 @given(st.text(alphabet="abc `*,\n.:DEARdear", max_size=80))
@@ -230,6 +235,14 @@ def compiled(chunks: Sequence[str]) -> CompiledReply:
     return compiler.finish()[1]
 
 
+def without_hidden(reply: str, result: CompiledReply) -> str:
+    """The reply with blanks where a request or what is hidden stood."""
+    left = list(reply)
+    for start, end in [*result.spans, *(each[1:] for each in result.hidden)]:
+        left[start:end] = " " * (end - start)
+    return "".join(left)
+
+
 def said(request: ToolRequest) -> tuple[str, Arguments]:
     return request.name, dict(request.arguments or {})
 
@@ -252,3 +265,55 @@ def test_thoughts_that_the_server_keeps_apart_close_what_only_was_likely() -> No
     compiler = Compiler(MARKERS, TOOLS, reasoning_open="likely")
     compiler.take(Chunk(reasoning="hm"))
     assert compiler.feed("Yes").text == "Yes"
+
+
+def compiled_within(limit: int, monkeypatch: pytest.MonkeyPatch, reply: str) -> CompiledReply:
+    """A reply that comes in small pieces, where a request may have so many characters."""
+    monkeypatch.setattr(end_detectors, "LARGEST", limit)
+    return compiled([reply[at : at + 10] for at in range(0, len(reply), 10)])
+
+
+LONG = "la " * 90
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f'<|channel|>commentary to=functions.play_mp3<|message|>{{"path": "{LONG}"}}<|call|>',
+        f'[TOOL_CALLS]play_mp3[ARGS]{{"path": "{LONG}"}}',
+        f'{{"name": "play_mp3", "arguments": {{"path": "{LONG}"}}}}',
+        f'[play_mp3(path="{LONG}")]',
+    ],
+    ids=["harmony", "mistral", "bare", "python"],
+)
+def test_a_call_that_ends_with_its_value_may_have_any_size(
+    reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = compiled_within(100, monkeypatch, reply)
+    assert [said(each) for each in result.requests] == [("play_mp3", {"path": LONG})]
+    assert result.text == ""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f'<tool_call>{{"name": "play_mp3", "arguments": {{"path": "{LONG}"}}}}</tool_call>',
+        "<tool_call>\n<function=play_mp3>\n<parameter=path>\n"
+        f"{LONG}\n</parameter>\n</function>\n</tool_call>",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.play_mp3:0"
+        f'<|tool_call_argument_begin|>{{"path": "{LONG}"}}<|tool_call_end|>',
+    ],
+    ids=["element", "tags", "section"],
+)
+def test_a_call_that_a_marker_ends_is_cut_off_at_the_limit(
+    reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [each.name for each in compiled([reply]).requests] == ["play_mp3"]
+    result = compiled_within(100, monkeypatch, reply)
+    assert not result.requests
+    assert result.fault or result.incomplete
+
+
+def test_a_dialect_of_elements_says_how_its_calls_are_written() -> None:
+    with pytest.raises(ValueError, match="needs call_forms"):
+        make_tagged_dialect("mute", ("<call>",), ("</call>",), INVOKE)

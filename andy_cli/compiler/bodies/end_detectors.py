@@ -13,6 +13,8 @@ from andy_cli.compiler.expression import Expression
 
 OUTSIDE = Expression(r"[\"'{}\[\]()]")
 INSIDE = Expression(r"[\"'\\]")
+LARGEST = 8_000_000
+"""Characters of a request that a `LimitedEnd` reads; one scanned as a single value has no limit."""
 
 
 class JsonScan:
@@ -94,13 +96,28 @@ class JsonScan:
         return position
 
 
-class JsonValueEnd:
+class LimitedEnd:
+    """Ends after `LARGEST` characters at the latest; what is longer is cut off and incomplete."""
+
+    def __init__(self) -> None:
+        self._size = 0
+
+    def feed(self, text: str) -> int | None:
+        self._size += len(text)
+        return len(text) if self._size > LARGEST else self._find_end(text)
+
+    def _find_end(self, text: str) -> int | None:
+        raise NotImplementedError
+
+
+class JsonValueEnd(LimitedEnd):
     """Ends with the JSON value; nothing but white space may stand before it."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._scan: JsonScan | None = None
 
-    def feed(self, text: str) -> int | None:
+    def _find_end(self, text: str) -> int | None:
         if self._scan is not None:
             return self._scan.feed(text)
         value_start = min(
@@ -114,7 +131,7 @@ class JsonValueEnd:
         return self._scan.feed(text, value_start)
 
 
-class MarkerEnd:
+class MarkerEnd(LimitedEnd):
     """Ends with the first of the end markers that does not stand in a JSON string.
 
     Without `strings` any closer counts: values are raw text. `lead` may rule out early that this
@@ -129,6 +146,7 @@ class MarkerEnd:
         skips_strings: bool = False,
         is_allowed_lead: Callable[[str], bool] = lambda text: True,
     ) -> None:
+        super().__init__()
         self._end_markers = re.compile(
             "|".join(re.escape(end_marker) for end_marker in end_markers), re.IGNORECASE
         )
@@ -138,7 +156,7 @@ class MarkerEnd:
         self._start = ""
         self._tail = ""
 
-    def feed(self, text: str) -> int | None:
+    def _find_end(self, text: str) -> int | None:
         if len(self._start) < self.LEAD:
             self._start += text[: self.LEAD - len(self._start)]
             if not self._lead(self._start):

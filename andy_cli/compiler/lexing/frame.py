@@ -23,8 +23,6 @@ CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u
 BEHIND_CALL = Expression(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*+")
 """Framing that may stand between a call and the quotation mark behind it."""
 HALF_CLOSER = Expression(r"(?:<[/|]?[^<>\s]{0,40}|\[/?[A-Z_]{0,40})?")
-LARGEST = 8_000_000
-"""Characters of one request; a longer one is cut off there and is incomplete."""
 UNREADABLE = "This request could not be read: {}"
 
 
@@ -86,8 +84,6 @@ class Frame:
         None for all of it while the end is not seen, and -1 where this cannot be a frame at all.
         """
         end = self.body.feed(text) if text else None
-        if end is None and self._size + len(text) > LARGEST:
-            end = len(text)
         if end is None or end >= 0:
             self._collected.append(text[:end])
             self._size += len(self._collected[-1])

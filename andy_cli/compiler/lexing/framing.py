@@ -23,7 +23,10 @@ LONGEST = 100_000
 """Characters of one piece of protocol that nothing but its end announces."""
 LONGEST_LABEL = 200
 LONE_OBJECT, LETTER = "lone object", "letter"
-LABELLED = Expression(r"[*_]*:?[ \t]*(?P<name>[\w.\-/]*)[ \t]*:?(?P<gap>\s*)(?P<value>[{\[]?)")
+LABELLED = Expression(
+    r"(?!\()[*_]*:?[ \t]*(?P<name>[\w.\-/]*)[ \t]*:?(?P<gap>\s*)(?P<value>[{\[]?)"
+)
+"""Anything but a link may follow a label."""
 CALLED = Expression(r"\s*(?:[{\[<]|[.\-:/]*\w[\w.\-:/]*\s*[({\n=<]|\Z)")
 
 
@@ -67,8 +70,8 @@ class LabelEnd(HeldEnd):
 
     def _decide(self, held: str) -> HeadDecision:
         match = LABELLED.match(held)
-        if held[:1] == "(" or match is None:
-            return -1  # a link
+        if match is None:
+            return -1
         if match["value"] and _may_be_named(match["name"], self._tools):
             return JsonScan(), match.start("value")
         if not match["value"] and match.end() == len(held) < LONGEST_LABEL:

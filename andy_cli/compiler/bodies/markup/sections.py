@@ -13,6 +13,7 @@ from andy_cli.compiler.bodies.end_detectors import (
     HeadDecision,
     HeldEnd,
     JsonScan,
+    LimitedEnd,
     MarkerEnd,
 )
 from andy_cli.compiler.bodies.lookahead import may_begin_request
@@ -38,10 +39,11 @@ def any_of(*literals: str, extra: str = "") -> re.Pattern[str]:
     return re.compile("|".join([*map(re.escape, longest), *([extra] if extra else [])]))
 
 
-class RawSectionEnd:
+class RawSectionEnd(LimitedEnd):
     """Tags around raw values, up to the first closer that is not part of one."""
 
     def __init__(self, *end_markers: str) -> None:
+        super().__init__()
         self._end_markers = frozenset(end_markers)
         self._expression = any_of(*end_markers, extra=VALUE)
         self._reach = max(map(len, end_markers)) + 60
@@ -51,7 +53,7 @@ class RawSectionEnd:
         self._value = False
         self._tail = ""
 
-    def feed(self, text: str) -> int | None:
+    def _find_end(self, text: str) -> int | None:
         if self._begins.isdisjoint(text):
             self._far += len(text)
             if self._far > self._reach + len(text):
@@ -76,13 +78,14 @@ class RawSectionEnd:
         return None
 
 
-class JsonSectionEnd:
+class JsonSectionEnd(LimitedEnd):
     """One JSON value, ended by itself or by a closer outside strings.
 
     A value in a code fence takes the closing fence along.
     """
 
     def __init__(self, *end_markers: str, fenced: bool = False) -> None:
+        super().__init__()
         self._end_markers = any_of(*end_markers) if end_markers else None
         self._reach = max(map(len, end_markers), default=1) - 1
         self._scan = JsonScan()
@@ -91,7 +94,7 @@ class JsonSectionEnd:
         self._ticks = False
         self._tail = ""
 
-    def feed(self, text: str) -> int | None:
+    def _find_end(self, text: str) -> int | None:
         if self._ended:
             return self._pass_fence(text, 0) if self._fenced else self._next_value(text)
         return self._scan_value(text)
@@ -127,7 +130,7 @@ class JsonSectionEnd:
         if text[start] not in "{[":
             return start
         self._ended, self._scan, self._tail = False, JsonScan(), ""
-        end = self.feed(text[start:])
+        end = self._find_end(text[start:])
         return None if end is None else end + start
 
     def _pass_fence(self, text: str, position: int) -> int | None:

@@ -34,8 +34,11 @@ def make_tagged_dialect(
     """`end_markers` end a call or a section; with `json` calls as JSON inside it are read too.
 
     `bare_start_markers` markers are the beginning of a call's own tag, up to its name. A call is
-    written as `make_element_writer` does, unless `write` is given.
+    written as `make_element_writer` does, by `call_forms` and `value_forms`, unless `write` is
+    given. Raises ValueError where neither is.
     """
+    if write is None and not (call_forms[0] and value_forms[0]):
+        raise ValueError(f"{name} needs call_forms and value_forms, or write.")
 
     def body(opener: str, tools: Tools) -> EndDetector:
         if opener in bare_start_markers:
