@@ -19,8 +19,6 @@
 The exit codes are those of `andy --help`.
 """
 
-from collections.abc import Iterator
-
 
 class AndyError(Exception):
     """Ends the command: `str(error)` is the line that is shown, `exit_code` what is returned."""
@@ -125,11 +123,16 @@ class ToolTimeout(ToolError):
         self.output = output
 
 
-def list_causes(error: BaseException | None) -> Iterator[BaseException]:
-    """A failure and what it came from; several at once one after another."""
-    while error is not None:
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            for exception in error.exceptions:
-                yield from list_causes(exception)
-        error = error.__cause__ or error.__context__
+def list_causes(error: BaseException) -> list[BaseException]:
+    """A failure, what it came from on either way, and the members of groups; each once."""
+    causes: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        cause = waiting.pop()
+        if cause is None or any(cause is known for known in causes):
+            continue
+        causes.append(cause)
+        waiting += [cause.__context__, cause.__cause__]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += reversed(cause.exceptions)
+    return causes

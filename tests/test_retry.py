@@ -1,12 +1,13 @@
 """What is tried again, how often, and after how long; and every fault of a model server."""
 
 import asyncio
+import socket
 import time
 from collections.abc import AsyncIterator
 
 import pytest
 
-from andy_cli.errors import AuthError, ModelError, TransientError
+from andy_cli.errors import AuthError, ModelError, TransientError, list_causes
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, Retrying
 from andy_cli.models.http.chat import ChatClient
@@ -111,6 +112,16 @@ def test_the_server_says_how_long_to_wait(header: str) -> None:
         chat = ChatClient(Endpoint("openai", "m", server.url), load(environment={}))
         assert asyncio.run(_text(chat)) == "Hello"
     assert time.monotonic() - began >= (0.3 if header == "0.3" else 0)
+
+
+def test_what_a_failure_came_from_is_listed_once_though_it_goes_round() -> None:
+    refused, unknown, seen = ConnectionRefusedError(), socket.gaierror(), ValueError()
+    group = ExceptionGroup("both", [refused, unknown])
+    failure = OSError()
+    failure.__cause__, failure.__context__ = group, seen
+    refused.__context__ = group
+    seen.__cause__ = failure
+    assert list_causes(failure) == [failure, group, refused, unknown, seen]
 
 
 async def _text(chat: ChatClient) -> str:

@@ -153,7 +153,7 @@ def _error_words(error: BaseException) -> str:
 
 
 def _not_connected(error: BaseException, shown_address: str) -> ModelError:
-    causes = [*list_causes(error)]
+    causes = list_causes(error)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         message = f"The certificate of {shown_address} is not trusted: {_error_words(error)}."
         advice = "Set SSL_CERT_FILE to the certificate of your network, if it has one."

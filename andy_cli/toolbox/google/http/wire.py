@@ -77,7 +77,7 @@ def _request_headers(request: ApiCall, token: str) -> dict[str, str]:
 
 def _explain_error(error: Exception, url: str) -> str:
     host = urlsplit(url).hostname or "Google"
-    causes = [*list_causes(error)]
+    causes = list_causes(error)
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return f"{host} could not be reached in time. Check the network and try again."
     if isinstance(error, httpx2.TimeoutException):
