@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.url import PART
 from andy_cli.guard.addresses import AddressJudgement, judge, judge_redirect, judge_redirects
-from andy_cli.guard.hosts import is_public
+from andy_cli.guard.hosts import is_loopback, is_public
 from tests.cases import Row, loop_over, name, rows
 
 ROWS = rows("guard/ssrf.jsonl", "guard/own_ssrf.jsonl")
@@ -121,3 +121,27 @@ def test_an_origin_is_scheme_host_and_port() -> None:
 
 def test_a_name_that_cannot_be_read_is_asked() -> None:
     assert judge("http://xn--99999999999.example/", "GET", public).verdict in ("ask", "block")
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "0:0:0:0:0:0:0:1", "::1%lo"]
+)
+def test_this_machine_is_known_by_name_and_address(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "0.0.0.0",
+        "::",
+        "10.0.0.1",
+        "127.0.0.256",
+        "127.0.0.08",
+        "127.1",
+        "127.0.0.1.example.org",
+    ],
+)
+def test_an_odd_host_is_not_this_machine(host: str) -> None:
+    assert not is_loopback(host)

@@ -103,9 +103,10 @@ def is_address(host: str) -> bool:
 
 def is_loopback(host: str) -> bool:
     """Tell whether a host in lower case is this machine, by its name or its address."""
-    first, *others = host.split(".")
-    numbers = [number for number in others if number.isdecimal() and len(number) <= 3]
-    return host in ("localhost", "::1") or (first == "127" and len(others) == len(numbers) == 3)
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def is_public(written: str) -> bool:
