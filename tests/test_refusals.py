@@ -11,7 +11,7 @@ from andy_cli.messages import Wire
 from andy_cli.models.http import features
 from andy_cli.models.http.adapting import Adapter, adapt_body
 from andy_cli.models.http.features import find_features
-from andy_cli.models.http.refusals import LONGEST, read_page, read_refusal, too_long
+from andy_cli.models.http.refusals import LONGEST, parse_refusal, read_page, read_refusal, too_long
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
 MESSAGES: list[Wire] = [
@@ -130,3 +130,15 @@ def test_the_feature_that_is_named_comes_first(said: str, first: str | None) -> 
 )
 def test_a_conversation_that_is_too_long_is_known(said: str, context: bool) -> None:
     assert too_long(read_refusal({"error": {"message": said}})) is context
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_a_refusal_is_read_in_any_form_of_unicode(charset: str) -> None:
+    said = '{"error": {"message": "Das Modell ist müde.", "code": "tired"}}'
+    refusal = parse_refusal(said.encode(charset))
+    assert (refusal.message, refusal.name) == ("Das Modell ist müde.", "tired")
+
+
+def test_a_refusal_in_words_is_shown_without_its_mark() -> None:
+    assert parse_refusal("Zu müde.".encode("utf-8-sig")).message == "Zu müde."
+    assert parse_refusal(b'{"error": "caf\xe9"}').message == "caf\ufffd"

@@ -61,7 +61,10 @@ def read_refusal(body: object) -> ServerRefusal:
 
 def parse_refusal(data: bytes) -> ServerRefusal:
     """Read the body of a refusal, whether or not it is JSON."""
-    text = data.decode("utf-8", "replace")
+    body = read_json(data, NO_JSON)  # in any form of Unicode
+    if body is not NO_JSON:
+        return read_refusal(body)
+    text = data.decode("utf-8-sig", "replace")
     body = read_json(text, NO_JSON)
     return read_page(text) if body is NO_JSON else read_refusal(body)
 
