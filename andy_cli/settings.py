@@ -446,10 +446,10 @@ def save(key: str, value: str | Sequence[str]) -> Path:
     return path
 
 
-def replace_file(path: Path, text: str | bytes) -> None:
+def replace_file(path: Path, text: str | bytes, durable: bool = True) -> None:
     """Replace a file of ours in one step: whatever happens, the old or the new one is there.
 
-    It is 0600. Raises OSError.
+    It is 0600. Unless it is `durable`, a loss of power may take it. Raises OSError.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.new")
@@ -457,14 +457,16 @@ def replace_file(path: Path, text: str | bytes) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(text.encode() if isinstance(text, str) else text)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    with contextlib.suppress(OSError):  # it is there, if perhaps not after a loss of power
-        sync_folder(path.parent)
+    if durable:
+        with contextlib.suppress(OSError):  # it is there, if perhaps not after a loss of power
+            sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -179,6 +179,16 @@ def _many(name: str) -> None:
         learn_probe(Endpoint("local", f"{name}{at}"), NATIVE)
 
 
+def test_what_is_learned_is_not_waited_for_on_the_disk(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("os.fsync", synced.append)
+    learn_probe(HERE, PROBE, DAY)
+    assert file.exists()
+    assert not synced
+
+
 def test_writers_at_the_same_time_never_leave_a_torn_file(file: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         work = [pool.submit(_many, name) for name in "abc"]

@@ -166,7 +166,7 @@ def _read_entries(path: Path) -> dict[Key, Entry]:
 def _write_entries(path: Path, entries: list[Entry]) -> bool:
     text = json.dumps({"models": entries}, ensure_ascii=False, indent=1) + "\n"
     try:
-        replace_file(path, text.encode("utf-8", "replace"))
+        replace_file(path, text.encode("utf-8", "replace"), durable=False)
     except OSError:
         return False
     return True
