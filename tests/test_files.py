@@ -267,12 +267,24 @@ def test_a_long_line_is_cut_and_says_so(workspace: Path) -> None:
         (codecs.BOM_UTF8 + "a ü\n".encode(), "a ü"),
         (codecs.BOM_UTF16_LE + "a ü\nb".encode("utf-16-le"), "a ü\nb"),
         (codecs.BOM_UTF16_BE + "a ü\r\nb".encode("utf-16-be"), "a ü\nb"),
+        (codecs.BOM_UTF32_LE + "a ü\nb".encode("utf-32-le"), "a ü\nb"),
+        (codecs.BOM_UTF32_BE + "a 🎵\n".encode("utf-32-be"), "a 🎵"),
         ("naïve café\n".encode("latin-1"), "naïve café"),
         ("ü 🎵\n".encode(), "ü 🎵"),
         (b"\x1b[31mred\x1b[0m\n", "\x1b[31mred\x1b[0m"),
         (b"", "The file is empty."),
     ],
-    ids=["utf-8", "utf-16-le", "utf-16-be", "latin-1", "emoji", "escapes", "empty"],
+    ids=[
+        "utf-8",
+        "utf-16-le",
+        "utf-16-be",
+        "utf-32-le",
+        "utf-32-be",
+        "latin-1",
+        "emoji",
+        "escapes",
+        "empty",
+    ],
 )
 def test_what_it_is_written_in_is_found_out(data: bytes, text: str, workspace: Path) -> None:
     (workspace / "a.txt").write_bytes(data)
