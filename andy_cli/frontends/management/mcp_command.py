@@ -9,8 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from andy_cli.errors import UsageError
-from andy_cli.frontends.management.tool_files import print_line
-from andy_cli.frontends.terminal.tables import print_json, print_table
+from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.mcp.connection import MISSING

@@ -9,6 +9,7 @@ from pathlib import Path
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.management.tools_command import find_tool, load_tools
+from andy_cli.frontends.terminal.tables import print_line
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.settings import load, replace_file, save
@@ -104,7 +105,3 @@ def parse_arguments(values: Sequence[str]) -> Arguments:
     if wrong is not None:
         raise UsageError(f"Arguments are NAME=VALUE, not {wrong!r}.")
     return {key: value for key, _, value in pairs}
-
-
-def print_line(text: str) -> None:
-    sys.stdout.write(text + "\n")

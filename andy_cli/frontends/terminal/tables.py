@@ -1,4 +1,4 @@
-"""Print values as JSON, and rows as columns that are as wide as they need to be."""
+"""Print lines, values as JSON, and rows as columns that are as wide as they need to be."""
 
 import json
 import sys
@@ -7,6 +7,10 @@ from collections.abc import Sequence
 
 def print_json(value: object) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def print_line(text: str) -> None:
+    sys.stdout.write(text + "\n")
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:

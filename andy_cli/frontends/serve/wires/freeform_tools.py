@@ -1,4 +1,8 @@
-"""Tools that take a text and no arguments, as functions: a text is their one parameter."""
+"""Tools that are no functions, as functions of the chat API.
+
+One that a model knows without being told gets a description and parameters; one that takes a text
+and no arguments has that text as its one parameter.
+"""
 
 import json
 from collections.abc import Mapping
