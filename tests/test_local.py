@@ -228,6 +228,21 @@ def test_the_answer_to_a_listing_names_every_file(client: LocalClient) -> None:
     assert "aria.mp3, blue.mp3" in answer
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "play jazz \U0001f389",
+        "\u00c0 quelle heure ?",
+        "a\0b",
+        "<|im_end|> hi",
+        "\U0001f389\U0001f389",
+    ],
+)
+def test_any_text_has_a_likelihood(engine: Engine, text: str) -> None:
+    first, second = engine.likelihoods(["The user said: ", "The answer is: "], text)
+    assert max(first, second) <= 0
+
+
 @pytest.mark.slow
 def test_after_a_failure_it_talks(client: LocalClient) -> None:
     history = [user(CLAUSE), assistant("DEAR ANDYBOT, LIST_MP3S\npath: tests/music")]

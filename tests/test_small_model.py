@@ -216,6 +216,35 @@ def test_what_may_be_wished_not_to_be_done_is_asked_about(
     assert asked(wish, here, weights_file) == "Shall I play 01 - Morning Light.mp3?\n"
 
 
+def test_a_part_that_begins_with_a_negation_asks_for_nothing(
+    here: Path, weights_file: Path
+) -> None:
+    read = "Read notes.txt, 1 line: call bob\n"
+    assert asked("read notes.txt but not shopping.txt", here, weights_file) == read
+    assert asked("don't open shopping.txt, open notes.txt", here, weights_file) == read
+
+
+def test_an_emoji_beside_a_wish_changes_nothing(here: Path, weights_file: Path) -> None:
+    answer = asked("\U0001f64f show my notes \U0001f389", here, weights_file)
+    assert answer == "Read notes.txt, 1 line: call bob\n"
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ("uhrzeit in Lissabon und in Sydney br\u00e4ucht i", ("Lisbon", "Sydney")),
+        ("play morning light, last tram home right after", ("Morning Light", "Last Tram Home")),
+    ],
+)
+def test_two_values_are_two_calls_however_they_are_joined(
+    wish: str, told: tuple[str, str], here: Path, weights_file: Path
+) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    answer = asked(wish, here, weights_file)
+    assert all(name in answer for name in told)
+
+
 def test_a_title_turns_no_wish_round(here: Path, weights_file: Path) -> None:
     song = here / "Don't Stop Me Now.mp3"
     shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", song)

@@ -28,12 +28,14 @@ from andy_cli.messages import Message
 class OutputFilter:
     """Turns what the compiler lets through into events. Build a new one for each reply.
 
-    `held`: no text is shown before it is known whether the reply keeps to its protocol.
+    `is_held`: no text is shown before it is known whether the reply keeps to its protocol;
+    `begins_anew`: another answer was shown before, which this one takes the place of.
     """
 
-    def __init__(self, is_held: bool = False) -> None:
+    def __init__(self, is_held: bool = False, begins_anew: bool = False) -> None:
         self._parts: list[str] = []
         self._held = is_held
+        self._begins_anew = begins_anew
 
     @property
     def text(self) -> str:
@@ -45,7 +47,9 @@ class OutputFilter:
         shown_events: list[Event] = []
         if visible.retracted:  # what is on the screen stays there; the answer is a new paragraph
             self._parts = []
+        if visible.retracted or (visible.text and self._begins_anew):
             shown_events += self._say("\n\n")
+            self._begins_anew = False
         if visible.reasoning:
             shown_events.append(events.Reasoned(visible.reasoning))
         if visible.text:
@@ -63,7 +67,10 @@ class OutputFilter:
 
 
 CONTINUE = "You were cut off. Go on exactly where you stopped."
-NUDGE = "You have not done it yet. Use a tool for it now, or say plainly why you cannot."
+NUDGE = (
+    "No tool was used. If that was still to come, use it now. If what you said is your whole "
+    "answer, give it again. If you cannot do it, say so plainly."
+)
 AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
 
 
@@ -71,7 +78,9 @@ async def show_reply(
     conversation: Conversation, state: TurnState, reply: ModelReply
 ) -> AsyncIterator[Event]:
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
-    output = OutputFilter(bool(state.rejected_answer) or conversation.model.enforces_format)
+    is_held = bool(state.rejected_answer) or conversation.model.enforces_format
+    begins_anew = conversation.history.messages[-1].content == NUDGE
+    output = OutputFilter(is_held, begins_anew)
     try:
         async for visible in reply:
             for event in output.take(visible):

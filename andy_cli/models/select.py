@@ -331,7 +331,7 @@ def _choose_found(choosing: Choosing, found_servers: list[FoundServer], model: s
     """Choose the server that has the model, else the first; without one the model inside."""
     if servers := [server for server in found_servers if server.models]:
         return _choose_served(choosing, _find_server(found_servers, model) or servers[0], model)
-    return _choose_inside(model)
+    return _choose_inside(model, _phrase_origin(choosing.settings, "model"))
 
 
 def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]]:
@@ -367,8 +367,8 @@ def _choose_served(choosing: Choosing, found_server: FoundServer, model: str) ->
     return Chosen(endpoint, provider, "it runs here")
 
 
-def _choose_inside(model: str) -> Chosen:
-    """The model in our own process."""
+def _choose_inside(model: str, reason: str) -> Chosen:
+    """Choose the model in our own process; the reason is where another model was named."""
     provider = presets().get("local")
     if provider and find_spec("xllamacpp"):
         if not model:
@@ -377,7 +377,11 @@ def _choose_inside(model: str) -> Chosen:
         if model == provider.default_model or model.endswith(".gguf"):
             return Chosen(Endpoint("local", model), provider, "it runs inside andy")
     if model:
-        raise UsageError(f"There is no provider for the model {model!r} yet.\n{FIRST_RUN}")
+        raise UsageError(
+            f"There is no provider for the model {model!r} here ({reason}): no server that runs on "
+            "this machine has it, and no key of a provider is set.",
+            "`andy models list` shows what is here; choose with --model or `andy models default`.",
+        )
     raise NoModelError(FIRST_RUN)
 
 

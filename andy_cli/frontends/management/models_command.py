@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from andy_cli.errors import UsageError
+from andy_cli.errors import AndyError, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.progress_bars import create_download_bar
 from andy_cli.frontends.terminal.tables import print_json, print_table
@@ -61,6 +61,15 @@ async def find_models(settings: Settings) -> list[tuple[str, str]]:
     return rows
 
 
+async def _explain_unusable(settings: Settings) -> str:
+    """Explain why the model that is set cannot be used; nothing where it can."""
+    try:
+        await select.choose_model(settings)
+    except AndyError as error:
+        return f"{error} {error.hint}".strip()
+    return ""
+
+
 def _list_missing() -> list[str]:
     return [f"local:{name}" for name in weights.PACKAGED if name not in weights.available()]
 
@@ -74,6 +83,8 @@ def show_or_set_default(name: str) -> None:
     if name:
         path = save("model", name)
         sys.stdout.write(f"{name} is used from now on; this is kept in {path}.\n")
+        if problem := asyncio.run(_explain_unusable(load())):
+            sys.stdout.write(f"It cannot be used as things are. {problem}\n")
         return
     value = load()["model"]
     sys.stdout.write(f"{value.value or 'nothing is set'} ({value.origin})\n")

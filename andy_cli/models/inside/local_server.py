@@ -105,10 +105,15 @@ class Engine:
         return tuple(self._post("/tokenize", {"content": text, "add_special": False})["tokens"])
 
     def _whole_tokens(self, text: str) -> list[int]:
-        """The tokens of a text without those that are some bytes of a character, as of an emoji:
-        the library cannot force these.
+        """The tokens of a text without those that the library cannot force: some bytes of a
+        character, as of an emoji, and NUL. What looks like a token of the template is text.
         """
-        asked = {"content": text, "add_special": False, "with_pieces": True}
+        asked = {
+            "content": text.replace("\0", ""),
+            "add_special": False,
+            "parse_special": False,
+            "with_pieces": True,
+        }
         found = self._post("/tokenize", asked)["tokens"]
         return [token["id"] for token in found if isinstance(token["piece"], str)]
 

@@ -14,7 +14,13 @@ from andy_cli.models.inside.planning.command_kinds import (
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.opening import find_taker
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.values.entries import find_entries, find_files, is_list, is_text
+from andy_cli.models.inside.values.entries import (
+    find_entries,
+    find_files,
+    is_list,
+    is_readable,
+    is_text,
+)
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters
 
@@ -93,6 +99,13 @@ class ListFitter:
             if is_lister(self._request.choices[before.at]) and self._request.fill(step).missing:
                 return step
         return None
+
+    def holds_texts(self) -> bool:
+        """Tell whether the newest files that were listed are all there to be read."""
+        for result in reversed(self._request.constraint.earlier):
+            if listed := find_files(result, self._request.names):
+                return all(is_readable(entry.name) for entry in listed)
+        return False
 
     def refer_back(self, step: Step, lead: float = REFERRING) -> Step:
         """`And open it`: a command that looks at what was found, where one is nearly as near."""

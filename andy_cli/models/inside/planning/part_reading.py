@@ -21,7 +21,7 @@ from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.values.words import find_plain_words, find_things
+from andy_cli.models.inside.values.words import begins_negated, find_plain_words, find_things
 
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
@@ -130,8 +130,12 @@ class PartReader:
     def _read_parts(self, texts: Sequence[str], asks: bool) -> list[Part]:
         """Read texts as the parts of one request; `asks`: the model too where it is doubtful."""
         parts: list[Part] = []
+        is_alone = len(texts) == 1
         for text in texts:
-            parts.append(self._read_part(text, parts, is_alone=len(texts) == 1, asks=asks))
+            if not is_alone and begins_negated(text):
+                parts.append(Part(text, "talk"))
+            else:
+                parts.append(self._read_part(text, parts, is_alone, asks))
         return parts
 
     def _read_part(self, text: str, others: Sequence[Part], is_alone: bool, asks: bool) -> Part:
@@ -254,14 +258,19 @@ class PartReader:
 
     def read_what_is_meant(self, text: str) -> Step | None:
         """`How much was the rent in March?`: read the file whose name is about that, if one is."""
-        reading = [at for at, choice in enumerate(self._request.choices) if reads_file(choice)]
+        reading = self.find_reading_command(text)
         scores = self._request.compare(text)
-        if not reading or scores.kind not in small_talk.QUESTIONS:
+        if reading is None or scores.kind not in small_talk.QUESTIONS:
             return None
         is_known = scores.kind == "knowledge" and scores.talk > max(scores.commands) + KNOWLEDGE
         if is_known or not self._mentions.means_file(text):
             return None
-        return Step(max(reading, key=scores.commands.__getitem__), text, 1.0)
+        return Step(reading, text, 1.0)
+
+    def find_reading_command(self, text: str) -> int | None:
+        """Find the command that reads a file, of several the nearest to the text."""
+        reading = [at for at, choice in enumerate(self._request.choices) if reads_file(choice)]
+        return max(reading, key=self._request.compare(text).commands.__getitem__, default=None)
 
     def _refer_to_found(self, step: Step) -> Step:
         """Let a part that names nothing, and may refer to what was found, look at that."""

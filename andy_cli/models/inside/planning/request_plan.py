@@ -14,7 +14,7 @@ from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.words import find_plain_words, is_question
+from andy_cli.models.inside.values.words import LINKS, find_plain_words, is_question
 
 SEARCHING = "which of my files says something about it?"
 """The wish for a search of the user's files."""
@@ -55,13 +55,20 @@ class RequestPlan:
         return self._reader.find_best_step(text)
 
     def _read_entry(self, step: Step) -> Step:
-        """`And the first one`, behind a list of texts: what nothing of it can be played is read."""
+        """`And the first one`, behind a list of texts: what nothing of it can be played is read;
+        where nothing is said but which one, it is one of the newest list.
+        """
         choice = self._request.choices[step.at]
         plays = takes_file(choice) and not choice.harmless
         if not plays or find_ordinal(step.text) is None:
             return step
-        is_missing = bool(self._request.fill_by_meaning(step).missing)
-        return self._lists.refer_back(step, lead=1.0) if is_missing else step
+        if self._request.fill_by_meaning(step).missing:
+            return self._lists.refer_back(step, lead=1.0)
+        is_bare = len({*find_plain_words(step.text)} - LINKS - ADVERBS) < 2
+        reading = self._reader.find_reading_command(step.text)
+        if reading is None or not (is_bare and self._lists.holds_texts()):
+            return step
+        return step._replace(at=reading)
 
     def _find_steps(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find the commands of the parts of a text."""

@@ -155,6 +155,11 @@ def is_negated(text: str) -> bool:
     return words[:1] == ["no"] or not NEGATIONS.isdisjoint(words)
 
 
+def begins_negated(text: str) -> bool:
+    """Tell whether a part begins with what turns it round: `not todo.md`, `nicht die Notizen`."""
+    return is_negated(" ".join(text.split()[:1]))
+
+
 def find_plain_words(text: str) -> list[str]:
     """Find the words without accents."""
     split = unicodedata.normalize("NFKD", text)
