@@ -42,7 +42,6 @@ REFUSED_LEAD = 0.025
 """By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
-WISHES = ("command", "reading")
 
 
 class Part(NamedTuple):
