@@ -10,6 +10,7 @@ pytest --update                 writes golden files anew
 
 import gc
 import os
+import signal
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -32,6 +33,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose what runs, and see to it that it is the code beside these tests."""
     assert Path(andy_cli.__file__).is_relative_to(ROOT), f"{andy_cli.__file__} is tested instead"
+    # Behind `&` a shell lets its children ignore Ctrl-C, which tests send to what they start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Whatever a test starts finds this checkout before an installed one.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
