@@ -63,6 +63,17 @@ def test_the_default_model_is_kept_and_shown(tmp_path: Path) -> None:
     assert "config.toml" in shown
 
 
+def test_a_default_that_cannot_be_used_is_kept_and_said_to_be_so(tmp_path: Path) -> None:
+    kept = andy("models", "default", "nosuch:xx", home=tmp_path)
+    assert kept.code == 0
+    assert "It cannot be used as things are." in kept.out
+    assert "no provider for the model 'nosuch:xx'" in kept.out
+    refused = andy("run", "hi", home=tmp_path)
+    assert refused.code == 2
+    assert "config.toml says so" in refused.err
+    assert "andy models list" in refused.err
+
+
 def test_saving_a_default_keeps_the_comments_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / ".config" / "andy" / "config.toml"
     path.parent.mkdir(parents=True)

@@ -510,6 +510,14 @@ def test_an_answer_is_no_announcement(user: str, said: str) -> None:
     assert (last.result, last.num_turns) == (said, 1)
 
 
+def test_a_whole_answer_that_was_taken_for_an_announcement_is_given_again_below_it() -> None:
+    model = ScriptedModel(["A mutex is a lock.", "A mutex is a lock, as I said."])
+    seen = happened(conversation(model), "what is a mutex")
+    shown = [each.content for each in seen if isinstance(each, events.Said) and each.delta]
+    assert "".join(shown) == "A mutex is a lock.\n\nA mutex is a lock, as I said."
+    assert ended(seen).result == "A mutex is a lock, as I said."
+
+
 def test_who_announces_again_when_told_has_answered() -> None:
     model = ScriptedModel(["I will list the songs now."])
     last = ended(happened(conversation(model), "list the songs"))

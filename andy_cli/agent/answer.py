@@ -162,7 +162,8 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
 
 
 def should_nudge(conversation: Conversation, state: TurnState) -> bool:
-    """Tell whether the answer only announces something: then the model is told once to do it.
+    """Tell whether the answer only announces something: then the model is told once to do it, or
+    to say that it was the answer.
 
     One whose steps are chosen announces nothing, and would take that for the user's next wish.
     """
