@@ -274,7 +274,7 @@ def begins_with_name(text: str) -> bool:
     return NAME_OR_TAG.match(text) is not None
 
 
-LEADING = Expression(r"(?:\s|\\n|```\w{0,20}|<\|[^<>|\s]{1,60}\|>)*+")
+LEADING = Expression(r"(?:\s|\\n|```\w{0,20}+|<\|[^<>|\s]{1,60}+\|>)*")
 UNFINISHED = Expression(r"(?:<(?:\|[^<>|\s]{0,60}\|?)?|`{1,2}|\\)?")
 CALL_NAME = Expression(r"(?:call[: ]\s*|functions?[.:])?([A-Za-z_](?:[\w.\-]|\\_)*)(?::\d{1,4})?")
 

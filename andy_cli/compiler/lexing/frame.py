@@ -20,7 +20,8 @@ WEAK = "{[\\"
 FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
 """Text that may stand between a call in a sentence and the words that go on with it."""
 CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
-BEHIND_CALL = Expression(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*+")
+# Not `*+`: before Python 3.11.5 that repeats alternatives wrongly. The parts never go back.
+BEHIND_CALL = Expression(r"(?:\s++|</[^<>\s]{1,40}+>|<\|[^<>|\s]{1,40}+\|>|\[/[A-Z_]{1,40}+\])*")
 """Framing that may stand between a call and the quotation mark behind it."""
 HALF_CLOSER = Expression(r"(?:<[/|]?[^<>\s]{0,40}|\[/?[A-Z_]{0,40})?")
 UNREADABLE = "This request could not be read: {}"
