@@ -17,6 +17,7 @@ from andy_cli.frontends.chat.command_lookup import (
     list_added,
     list_commands,
 )
+from andy_cli.frontends.chat.commands.sessions.export import read_argument
 from andy_cli.frontends.chat.markdown_commands import fill_in
 from andy_cli.settings import save
 from tests.model_server import ModelServer, called, event, raw, status, streamed
@@ -263,6 +264,32 @@ def test_this_session_is_exported_and_nothing_is_overwritten(home: Path) -> None
     lines = (home / "talk.jsonl").read_text().splitlines()
     assert [json.loads(line)["content"] for line in lines] == ["Which colour?", "It is blue."]
     assert json.loads((home / "other talk").read_text())["messages"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("", ("md", "")),
+        ("jsonl", ("jsonl", "")),
+        ("json other talk", ("json", "other talk")),
+        ("md talk.txt", ("md", "talk.txt")),
+        ("other talk json", ("json", "other talk")),
+        ("my talk.jsonl", ("jsonl", "my talk.jsonl")),
+    ],
+)
+def test_the_format_of_an_export_stands_first_or_last_or_is_the_ending(
+    typed: str, meant: tuple[str, str]
+) -> None:
+    assert read_argument(typed) == meant
+
+
+@pytest.mark.parametrize("typed", ["docx", "docx foo", "talk.docx", "talk"])
+def test_an_export_to_no_known_format_is_refused_with_those_there_are(typed: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_argument(typed)
+    assert str(caught.value).startswith(f"{typed!r} names no format")
+    assert "(md, json, jsonl)" in str(caught.value)
+    assert caught.value.hint == "Name one before the file, as `/export md talk.txt`."
 
 
 @slow

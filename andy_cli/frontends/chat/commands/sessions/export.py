@@ -10,26 +10,42 @@ from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.sessions_command import EXPORTS, find_card, write_export
 
+DEFAULT = "md"
+
 
 async def export_session(session: ChatSession, argument: str) -> str:
     """Write the session to a new file. Raises UsageError: nothing is kept, or no file is made."""
     if session.options.no_session:
         raise UsageError("With --no-session nothing is kept.", "Start andy without it.")
+    format, file = read_argument(argument)
     if not session.is_kept:
         raise UsageError("Nothing has been said yet.")
-    format, file = read_argument(argument)
     path = Path(file or f"andy-{session.session_id}.{format}").expanduser()
     await asyncio.to_thread(write_export, find_card(session.session_id), format, str(path))
     return f"Written to {path}."
 
 
 def read_argument(argument: str) -> tuple[str, str]:
-    """The format and the file; what names no format is a file, whose ending tells it."""
-    first, _, file_name = argument.partition(" ")
+    """Take the format and the file apart: a format stands first or last, else the ending is one.
+
+    Raises UsageError where none of them is a format: a file of no known one helps nobody.
+    """
+    if not argument:
+        return DEFAULT, ""
+    first, _, behind = argument.partition(" ")
     if first in EXPORTS:
-        return first, file_name.strip()
+        return first, behind.strip()
+    before, _, last = argument.rpartition(" ")
+    if last in EXPORTS:
+        return last, before.strip()
     ending = Path(argument).suffix.removeprefix(".")
-    return ending if ending in EXPORTS else "md", argument
+    if ending not in EXPORTS:
+        formats = ", ".join(EXPORTS)
+        raise UsageError(
+            f"{argument!r} names no format that a session can be exported to ({formats}).",
+            f"Name one before the file, as `/export {DEFAULT} talk.txt`.",
+        )
+    return ending, argument
 
 
 def offer_formats(session: ChatSession | None, typed: str) -> Iterable[Offer]:
