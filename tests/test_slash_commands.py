@@ -1,5 +1,6 @@
 """Slash commands: found, completed and carried out in a real terminal."""
 
+import asyncio
 import json
 import re
 import socket
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.chat_controller import ChatController
 from andy_cli.frontends.chat.command_lookup import (
     find_command,
     find_offers,
@@ -19,6 +21,8 @@ from andy_cli.frontends.chat.command_lookup import (
 )
 from andy_cli.frontends.chat.commands.sessions.export import read_argument
 from andy_cli.frontends.chat.markdown_commands import fill_in
+from andy_cli.frontends.chat.slash_command import check_argument
+from andy_cli.frontends.command_line.options import Options
 from andy_cli.settings import save
 from tests.model_server import ModelServer, called, event, raw, status, streamed
 from tests.terminal import Terminal
@@ -56,6 +60,37 @@ def test_the_page_of_commands_names_each_with_what_it_takes_and_its_aliases() ->
     for command in list_commands():
         words = [command.usage, *(f"/{alias}" for alias in command.aliases)]
         assert [word for word in words if f"`{word}`" not in page] == []
+
+
+@pytest.mark.parametrize("typed", ["exit", "quit"])
+def test_a_command_that_takes_nothing_is_not_run_with_something_behind_it(
+    typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def nobody(text: str, begun: str = "", secret: bool = False) -> str:
+        raise AssertionError(f"asked {text}")
+
+    controller = ChatController(Options(), nobody)
+    asyncio.run(controller.answer_line(f"/{typed} banana"))
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"/{typed} takes nothing, not 'banana': nothing is done. Type /{typed} alone." in said
+    assert not controller.is_over
+    asyncio.run(controller.answer_line(f"/{typed} "))
+    assert controller.is_over
+
+
+def test_only_a_command_whose_usage_is_its_name_refuses_what_is_typed_behind_it(
+    home: Path,
+) -> None:
+    refusing = []
+    for command in list_commands():
+        try:
+            check_argument(command, command.name, "banana")
+        except UsageError:
+            refusing.append(command.name)
+    expected = "clear context cost doctor exit permissions stop why"
+    assert refusing == expected.split()
+    add_command(home / ".config" / "andy" / "commands", "plain", "Say something.")
+    check_argument(find_command("plain", None), "plain", "banana")
 
 
 @pytest.mark.parametrize(

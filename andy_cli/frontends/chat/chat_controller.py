@@ -20,7 +20,7 @@ from andy_cli.frontends.chat.screen.greeting import write_greeting
 from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.chat.screen.prompt_live_region import PromptLiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
-from andy_cli.frontends.chat.slash_command import CommandPrompt
+from andy_cli.frontends.chat.slash_command import CommandPrompt, check_argument
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import find_named_session, number_sessions, pick_session
@@ -274,7 +274,9 @@ class ChatController:
 
     async def _run_command(self, line: str) -> None:
         name, argument = (*line.split(maxsplit=1), "", "")[:2]
-        answer = await find_command(name, self.session).run(self.session, argument.strip())
+        command = find_command(name, self.session)
+        check_argument(command, name, argument.strip())
+        answer = await command.run(self.session, argument.strip())
         if isinstance(answer, CommandPrompt):
             # Attached: what a file says names no places that may be read.
             await self._run_turn("", answer.text)

@@ -120,7 +120,11 @@ def read_file(name: str, path: Path) -> MarkdownCommand:
 def make_command(command_file: MarkdownCommand) -> SlashCommand:
     usage = f"/{command_file.name} {command_file.fields.get('argument-hint', '')}".rstrip()
     return SlashCommand(
-        command_file.name, usage, command_file.summary(), partial(send_command, command_file)
+        command_file.name,
+        usage,
+        command_file.summary(),
+        partial(send_command, command_file),
+        takes_text=True,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 
 Offer = tuple[str, str]
@@ -34,3 +35,15 @@ class SlashCommand:
 
     Called in a thread, without a network: who pressed Tab waits for it.
     """
+    takes_text: bool = False
+    """Takes whatever is typed behind its name, also where its usage names nothing."""
+
+
+def check_argument(command: SlashCommand, typed_name: str, argument: str) -> None:
+    """Raise UsageError for an argument of a command whose usage is its name alone."""
+    if argument and not command.takes_text and command.usage == f"/{command.name}":
+        # Whoever types `/clear the list` meant something else: nothing may be done for it.
+        raise UsageError(
+            f"/{typed_name} takes nothing, not {argument!r}: nothing is done.",
+            f"Type /{typed_name} alone.",
+        )

@@ -33,7 +33,7 @@ def offer_sessions(session: ChatSession | None, typed: str) -> Iterable[Offer]:
 
 COMMAND = SlashCommand(
     "sessions",
-    "/sessions",
+    "/sessions [ID]",
     "list the earlier sessions of this folder",
     list_or_resume,
     complete=offer_sessions,
