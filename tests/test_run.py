@@ -50,6 +50,30 @@ def test_a_tool_call_is_carried_out_and_told_in_human_words(tmp_path: Path) -> N
     assert files == sorted(path.name for path in MUSIC.glob("*.mp3"))
 
 
+@pytest.mark.parametrize(
+    ("flags", "way_on"),
+    [
+        ([], 'Continue with `andy run -c "go on"`'),
+        (["--no-session"], 'Leave out --no-session to continue with `andy run -c "go on"`'),
+    ],
+)
+def test_who_is_stopped_by_a_limit_is_told_a_command_that_continues(
+    tmp_path: Path, flags: list[str], way_on: str
+) -> None:
+    with ModelServer([called("list_mp3s", '{"path": "tests/music"}')]) as server:
+        done = run(server, tmp_path, "--max-turns", "1", *flags, "what music is there?")
+    assert done.code == 4
+    assert f"{way_on}.\n" in done.err
+    assert "Say" not in done.err
+
+
+def test_an_answer_that_is_cut_off_is_told_with_a_command_that_continues(tmp_path: Path) -> None:
+    with ModelServer([streamed("So", finish="length")]) as server:
+        done = run(server, tmp_path, "hi")
+    assert done.code == 1
+    assert 'Continue with `andy run -c "go on"`, or set max_tokens.' in done.err
+
+
 @pytest.mark.slow
 def test_the_dialogue_plays_the_first_song_to_its_end(tmp_path: Path) -> None:
     replies = [

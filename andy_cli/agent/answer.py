@@ -316,7 +316,8 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
         sentence = outcome.sentence
         if state.subtype == "error_empty" and state.empty_reason:
             sentence = state.empty_reason
-        state.error = events.Failed("error", kind, sentence, outcome.hint)
+        hint = outcome.hint.format(way_on=conversation.way_on)
+        state.error = events.Failed("error", kind, sentence, hint)
         yield state.error
 
 
@@ -378,7 +379,8 @@ def summarize_turn(conversation: Conversation, state: TurnState) -> events.Ended
 class TurnOutcome(NamedTuple):
     """One way to end a turn.
 
-    `sentence` is what the user is told; empty where the answer says it, or an error does.
+    `sentence` is what the user is told; empty where the answer says it, or an error does. In the
+    hint `{way_on}` stands for what makes the model go on, which depends on the front end.
     """
 
     exit_code: int
@@ -393,12 +395,14 @@ class TurnOutcome(NamedTuple):
 TURN_OUTCOMES: Mapping[Subtype, TurnOutcome] = {
     "success": TurnOutcome(0),
     "error_empty": TurnOutcome(1, "The model said nothing.", "Say it again, or use another model."),
-    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "Say `go on`, or set max_tokens."),
+    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "{way_on}, or set max_tokens."),
     "error_filtered": TurnOutcome(
         1, "The model's server held the answer back.", "Say it otherwise."
     ),
     "error_unreadable": TurnOutcome(
-        1, "What the model asked for cannot be read.", "Say it again, or try `--dialect auto`."
+        1,
+        "What the model asked for cannot be read.",
+        "Say it again, or try `--set dialect=auto`.",
     ),
     "error_unclear": TurnOutcome(1),
     "error_unsupported": TurnOutcome(1),

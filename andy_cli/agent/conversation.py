@@ -38,6 +38,8 @@ from andy_cli.sessions.resuming import Compaction
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
+SAY_GO_ON = "Say `go on` to continue"
+
 
 class AnswerProvenance(NamedTuple):
     answer: str
@@ -74,6 +76,8 @@ class Conversation:
         )
         self.strict = False
         """An answer that is not supported, or something that was not done, is a failure."""
+        self.way_on = SAY_GO_ON
+        """The advice to a user whose turn was stopped: words to say, or a command."""
         self.provenance: AnswerProvenance | None = None
         self.background = Background()
         self.history = History(log)

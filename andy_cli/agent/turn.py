@@ -56,7 +56,7 @@ async def run_rounds(conversation: Conversation, state: TurnState) -> AsyncItera
     """Ask for replies and do what they ask for, until one is the answer or there were enough."""
     async for event in exchange(TurnAsker(conversation, state)):
         yield event
-    for event in state.explain_end():
+    for event in state.explain_end(conversation.way_on):
         yield event
     if state.question:
         conversation.history.add(Message("assistant", state.question))

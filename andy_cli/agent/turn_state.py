@@ -180,7 +180,9 @@ class TurnState:
             self.refusal = violation if self.resends == 1 else f"{violation} {INSTEAD}"
             return False
         if not lenient:
-            raise ModelError("The model does not keep to its protocol.", "Try `--dialect auto`.")
+            raise ModelError(
+                "The model does not keep to its protocol.", "Try `--set dialect=auto`."
+            )
         return True
 
     def note_empty(self, compiled: CompiledReply) -> None:
@@ -226,13 +228,13 @@ class TurnState:
         """End the turn with a question to the user."""
         self.question, self.subtype, self.exit_code = question, "error_unclear", 1
 
-    def explain_end(self) -> Iterator[Event]:
-        """Say why there will be no further reply, where the answer does not."""
+    def explain_end(self, way_on: str) -> Iterator[Event]:
+        """Say why there will be no further reply, where the answer does not, and the way on."""
         if self.question:
             self.answer = self.question
             yield events.Said("assistant", self.question, delta=True)
         elif self.stop_reason:
-            yield events.Failed("warning", "limit", self.stop_reason, "Say `go on` to continue.")
+            yield events.Failed("warning", "limit", self.stop_reason, f"{way_on}.")
 
     def fail(self, error: AndyError) -> events.Failed:
         """End the turn with an error."""

@@ -41,6 +41,7 @@ from andy_cli.toolbox.music import player
 FIRST_BYTE = 0.3
 """Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
 PIPED_LIMIT = 1_000_000
+RUN_GO_ON = '`andy run -c "go on"`'
 
 
 class OutputFormat(StrEnum):
@@ -85,6 +86,7 @@ async def _run_task(task: RunTask) -> int:
         return printer.report_not_started(error)
     conversation.chat.registry.progress = printer.show_progress
     conversation.chat.strict = task.strict
+    conversation.chat.way_on = describe_way_on(options)
     try:
         code = await run_in_time(conversation, printer, words, piped, seconds)
     except asyncio.CancelledError:
@@ -94,6 +96,13 @@ async def _run_task(task: RunTask) -> int:
     if printer.lost_output:
         raise printer.lost_output
     return code
+
+
+def describe_way_on(options: Options) -> str:
+    """Describe the command that continues what was stopped: nobody can say anything here."""
+    if options.no_session:
+        return f"Leave out --no-session to continue with {RUN_GO_ON}"
+    return f"Continue with {RUN_GO_ON}"
 
 
 def resume_session(options: Options, printer: "RunPrinter") -> ResumedSession:
