@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.management.session_text import render_messages
 from andy_cli.frontends.session_choice import format_age, label_session
 from andy_cli.frontends.session_factory import sessions_folder
 from andy_cli.frontends.terminal.tables import print_json, print_table
@@ -26,7 +27,6 @@ from andy_cli.sessions.store import (
 AROUND = 40
 """Characters that are shown before and behind what was searched for."""
 NAME = 100
-SPEAKERS = {"user": "You", "assistant": "andy", "tool": "Result", "system": "System"}
 
 
 def list_all(everywhere: bool, as_json: bool) -> None:
@@ -171,25 +171,7 @@ def write_export(session_card: SessionCard, format: str, file: str) -> None:
 def render_markdown(session_card: SessionCard) -> Iterator[str]:
     yield f"# {label_session(session_card)}\n\n{session_card.id}"
     yield f", {session_card.folder}\n" if session_card.folder else "\n"
-    for record in read_messages(session_card):
-        if not record.get("note"):  # which is andy's word to the model
-            yield from render_message(record)
-
-
-def render_message(record: Mapping[str, object]) -> Iterator[str]:
-    """Render one message as Markdown; nothing of one that is empty."""
-    calls = record.get("calls")
-    names = [str(call["name"]) for call in calls] if isinstance(calls, list) else []
-    content = str(record["content"]).strip()
-    heading = SPEAKERS[str(record["role"])]
-    if record["role"] == "tool":
-        content = content if "```" in content else f"```\n{content}\n```"
-        heading += f" of {record['name']}" if record.get("name") else ""
-    if content:
-        yield f"\n## {heading}\n\n{content}\n"
-    elif names:
-        yield f"\n## {heading}\n"
-    yield "".join(f"\n- asked for {name}\n" for name in names)
+    yield from render_messages(read_messages(session_card))
 
 
 def render_json(session_card: SessionCard) -> Iterator[str]:
