@@ -57,6 +57,7 @@ def test_all_is_well_where_a_server_answers(tmp_path: Path) -> None:
     assert done.code == 0
     assert SECRET not in done.out + done.err
     assert "$OPENAI_API_KEY" in done.out
+    assert "not set up: `andy google login` connects mail, " in done.out
     lines = done.out.splitlines()
     assert {line.split()[0] for line in lines} <= {"ok", "warn", "fix:"}
     (model,) = [line for line in lines if f"m at {server.url}" in line]

@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from andy_cli.errors import ToolError, UsageError
+from andy_cli.frontends.doctor.doctor_finding import Finding
+from andy_cli.frontends.doctor.machine_checks import look_at_google
 from andy_cli.messages import Status
 from andy_cli.settings import load
 from andy_cli.toolbox.google.lazy import login_file
@@ -135,6 +137,25 @@ async def renewed(google: Emulator, held: vault.Secrets) -> dict[str, Any]:
     }
     settings = load(accounts.overrides(google.url), environment={})
     return await renewal.request_tokens(settings, form, held)
+
+
+def test_the_doctor_tells_whether_mail_and_calendar_are_set_up_and_how_they_would_be() -> None:
+    every_part = "mail, drive, calendar, docs, sheets, tasks"
+    assert look_at_google() == Finding(
+        "google", "ok", f"not set up: `andy google login` connects {every_part}"
+    )
+    held = accounts.hold(parts="mail:read,calendar")
+    assert look_at_google() == Finding(
+        "google",
+        "ok",
+        f"{held.email}, for mail:read, calendar; "
+        "`andy google login` adds mail, drive, docs, sheets, tasks",
+    )
+    accounts.hold()
+    assert look_at_google() == Finding("google", "ok", f"{held.email}, for {every_part}")
+    login_file().write_text("{")
+    broken = look_at_google()
+    assert (broken.grade, broken.fix) == ("fail", "andy google login")
 
 
 @slow

@@ -14,6 +14,7 @@ from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.frontends.doctor.endpoint_checks import check_endpoint, find_endpoints
 from andy_cli.frontends.doctor.machine_checks import (
     look_at_disk,
+    look_at_google,
     look_at_instructions,
     look_at_keys,
     look_at_python,
@@ -44,7 +45,7 @@ async def check_everything(options: Options) -> list[Finding]:
     findings = [look_at_python(), look_at_terminal()]
     settings, about_settings = look_at_settings(options)
     findings += [*about_settings, *look_at_instructions(settings)]
-    findings += [*look_at_keys(), *look_at_rules(settings)]
+    findings += [*look_at_keys(), *look_at_rules(settings), look_at_google()]
     findings += await look_around(settings)
     findings += look_at_disk()
     return [finding._replace(message=redact_text(finding.message)) for finding in findings]

@@ -10,13 +10,16 @@ from pathlib import Path
 
 from andy_cli import __version__
 from andy_cli.agent.prompt.instructions import find_instruction_files
-from andy_cli.errors import UsageError
+from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.models import select
 from andy_cli.settings import Settings, config_folder, data_folder, load_what_fits, state_folder
 from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
+from andy_cli.toolbox.google.login import scopes
+from andy_cli.toolbox.google.login.account import connected_account
 
 NARROW = 40
 """Columns below which answers are hard to read."""
@@ -105,6 +108,23 @@ def look_at_rules(settings: Settings) -> list[Finding]:
             )
         )
     return findings
+
+
+def look_at_google() -> Finding:
+    """Tell whether mail, calendar and the rest of Google are set up; Google is not asked."""
+    try:
+        account = connected_account()
+    except ToolError as error:
+        return Finding("google", "fail", str(error), LOG_IN_COMMAND)
+    if account is None:
+        parts = ", ".join(scopes.PARTS)
+        return Finding("google", "ok", f"not set up: `{LOG_IN_COMMAND}` connects {parts}")
+    usable_parts = scopes.in_words(account.scopes)
+    missing_parts = ", ".join(part for part in scopes.PARTS if part not in usable_parts)
+    message = f"{account.email or 'connected'}, for {', '.join(usable_parts) or 'nothing'}"
+    if missing_parts:
+        message += f"; `{LOG_IN_COMMAND}` adds {missing_parts}"
+    return Finding("google", "ok", message)
 
 
 def look_at_disk() -> list[Finding]:

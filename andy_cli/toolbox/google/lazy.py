@@ -9,7 +9,8 @@ from pathlib import Path
 from andy_cli.settings import config_folder
 from andy_cli.toolbox.tool import ResourceAccess
 
-LOG_IN = "Run `andy google login`."
+LOG_IN_COMMAND = "andy google login"
+LOG_IN = f"Run `{LOG_IN_COMMAND}`."
 
 
 def login_file() -> Path:
