@@ -1,7 +1,12 @@
-"""Values that others wrote, read without a fault: JSON, its members, texts with half characters."""
+"""Values that others wrote, read without a fault: JSON, schemas, texts with half characters."""
 
 import json
 from collections.abc import Mapping
+
+DEEPEST_SCHEMA = 40
+"""Levels of a schema that are read."""
+MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
+SCHEMA_KEYWORDS = "items prefixItems additionalProperties anyOf oneOf allOf".split()
 
 
 def read_json(text: str | bytes, otherwise: object = None) -> object:
@@ -32,3 +37,59 @@ def replace_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def standardize_required(schema: Mapping[str, object], depth: int = 0) -> dict[str, object]:
+    """Write at each object of a JSON Schema which of its properties are required.
+
+    Earlier drafts, and many who write schemas by hand, say `required: true` in the property.
+    """
+    standard = {
+        keyword: _standardize_inner(keyword, value, depth + 1)
+        for keyword, value in schema.items()
+        if keyword != "required" or not isinstance(value, bool)
+    }
+    if _find_flags(schema):
+        standard["required"] = list_required(schema)
+    return standard
+
+
+def _standardize_inner(keyword: str, value: object, depth: int) -> object:
+    if depth > DEEPEST_SCHEMA:
+        return value
+    if isinstance(value, Mapping) and keyword in MAPS_OF_SCHEMAS:
+        return {name: _standardize_part(part, depth) for name, part in value.items()}
+    if isinstance(value, list) and keyword in SCHEMA_KEYWORDS:
+        return [_standardize_part(part, depth) for part in value]
+    return _standardize_part(value, depth) if keyword in SCHEMA_KEYWORDS else value
+
+
+def _standardize_part(part: object, depth: int) -> object:
+    return standardize_required(part, depth) if isinstance(part, Mapping) else part
+
+
+def list_required(schema: Mapping[str, object]) -> list[str]:
+    """List the properties that an object's schema requires; what a property says itself holds."""
+    written = schema.get("required")
+    listed = written if isinstance(written, list) else ()
+    names = dict.fromkeys(name for name in listed if isinstance(name, str))
+    for name, is_required in _find_flags(schema).items():
+        if is_required:
+            names.setdefault(name)
+        else:
+            names.pop(name, None)
+    return list(names)
+
+
+def _find_flags(schema: Mapping[str, object]) -> dict[str, bool]:
+    """Find the properties that say of themselves whether they are required."""
+    properties = schema.get("properties")
+    flags: dict[str, bool] = {}
+    for name, part in properties.items() if isinstance(properties, Mapping) else ():
+        if not isinstance(part, Mapping):
+            continue
+        if isinstance(part.get("required"), bool):
+            flags[str(name)] = bool(part["required"])
+        if part.get("optional") is True:
+            flags[str(name)] = False
+    return flags

@@ -22,7 +22,9 @@ from andy_cli.compiler.lexing.framing import LETTER, LONE_OBJECT
 from andy_cli.compiler.lexing.lexer import SHOWN, Lexer, Segment
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.lexing.open_calls import OpenCall
+from andy_cli.compiler.mapper.json_schema import PARAMETER_KEYS
 from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.foreign_values import standardize_required
 from andy_cli.messages import Chunk, ToolRequest
 
 NOTATION = Expression(
@@ -548,5 +550,16 @@ def tools_by_name(functions: Sequence[Mapping[str, object]]) -> dict[str, Mappin
     for tool in functions:
         function = tool.get("function", tool)
         if isinstance(function, Mapping) and isinstance(function.get("name"), str):
-            tools[str(function["name"])] = {"type": "function", "function": function}
+            standard = standardize_parameters(function)
+            tools[str(function["name"])] = {"type": "function", "function": standard}
     return tools
+
+
+def standardize_parameters(function: Mapping[str, object]) -> Mapping[str, object]:
+    """Write the parameters of a function as all that reads them expects."""
+    schemas = {
+        key: standardize_required(schema)
+        for key in PARAMETER_KEYS
+        if isinstance(schema := function.get(key), Mapping)
+    }
+    return {**function, **schemas}

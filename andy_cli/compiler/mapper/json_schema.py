@@ -17,11 +17,13 @@ from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.json_values import FLOAT_NAMES, STANDARD_KINDS, parse_kind
+from andy_cli.foreign_values import DEEPEST_SCHEMA, list_required
 from andy_cli.messages import Problem, Schema
 
 ROOT = "urn:andy:tool"
 """References are made absolute, so that any part of a schema can be validated on its own."""
-DEEPEST_SCHEMA = 40
+PARAMETER_KEYS = ("parameters", "inputSchema", "input_schema")
+"""The places where makers of tools put the schema of their arguments."""
 FLOATING = "x-floating"
 """Marks numbers that are declared as `float`: lists of them hold no whole numbers."""
 NUMBER_LIMITS = "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
@@ -42,7 +44,7 @@ COPIED_KEYWORDS = (
 def tool_parameters(tool: Schema) -> Schema:
     """The JSON Schema of a tool's arguments, wherever its maker put it."""
     function = tool.get("function", tool)
-    for key in ("parameters", "inputSchema", "input_schema"):
+    for key in PARAMETER_KEYS:
         parameters = function.get(key) if isinstance(function, Mapping) else None
         if isinstance(parameters, Mapping):
             return parameters
@@ -190,19 +192,8 @@ def _translate_items(schema: Mapping[str, Any], standard: dict[str, Any], depth:
 
 
 def _copy_required(schema: Mapping[str, Any], standard: dict[str, Any]) -> None:
-    """With what stands in the wrong place: `required: true` or `optional: true` in a property."""
-    written = schema.get("required")
-    names = dict.fromkeys(_unique_names(written) if isinstance(written, list) else ())
-    inner = schema.get("properties")
-    for name, declared in inner.items() if isinstance(inner, Mapping) else ():
-        if not isinstance(declared, Mapping):
-            continue
-        if declared.get("required") is True:
-            names.setdefault(str(name))
-        if declared.get("optional") is True or declared.get("required") is False:
-            names.pop(name, None)
-    if names:
-        standard["required"] = list(names)
+    if names := list_required(schema):
+        standard["required"] = names
 
 
 def _unique_names(written: list[object]) -> list[str]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from fnmatch import fnmatchcase
 
+from andy_cli.foreign_values import standardize_required
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import McpConnection
@@ -96,8 +97,9 @@ def usable(schema: object) -> bool:
         return False
 
 
-def plain(schema: Schema) -> Schema:
+def plain(written: Schema) -> Schema:
     """With properties, as the rest of andy expects; a broken part says nothing."""
+    schema = standardize_required(written)
     properties = schema.get("properties")
     required = schema.get("required")
     usable_properties = (

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.foreign_values import read_json
+from andy_cli.foreign_values import read_json, standardize_required
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_fields import MOST, check_fields
 from andy_cli.frontends.serve.wires.field_checks import wrong_type
@@ -254,7 +254,7 @@ def _complete_function(function: Mapping[str, object]) -> dict[str, object]:
     return {
         **function,
         "description": str(function.get("description") or ""),
-        "parameters": {**parameters, "properties": usable_properties},
+        "parameters": standardize_required({**parameters, "properties": usable_properties}),
     }
 
 
