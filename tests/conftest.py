@@ -16,11 +16,18 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+
+try:
+    from hypothesis import HealthCheck, settings
+except ModuleNotFoundError as error:
+    from tests.needed import NEEDED
+
+    # An ordinary exception would be told as a fault of this file, with a traceback.
+    raise SystemExit(f"ERROR: {NEEDED}") from error
 
 import andy_cli
 from andy_cli.toolbox import runtime_context
-from tests import cases, history_rules
+from tests import cases, history_rules, needed
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose what runs, and see to it that it is the code beside these tests."""
+    if not config.pluginmanager.has_plugin("timeout"):
+        raise pytest.UsageError(needed.NEEDED)  # else pyproject.toml has an `Unknown config option`
     assert Path(andy_cli.__file__).is_relative_to(ROOT), f"{andy_cli.__file__} is tested instead"
     # Behind `&` a shell lets its children ignore Ctrl-C, which tests send to what they start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

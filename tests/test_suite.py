@@ -13,6 +13,7 @@ import pytest
 
 import andy_cli
 from tests.cases import loop_over
+from tests.needed import NEEDED
 from tests.shell import ANDY, ROOT, Done, andy, environment
 from tests.terminal import Terminal
 from tests.warm_start import STARTED_IN, begins_alike
@@ -45,6 +46,27 @@ def test_a_loop_goes_on_behind_an_exception_and_knows_ids() -> None:
     with pytest.raises(pytest.fail.Exception, match=r"empty: line \d+: IndexError"):
         begins()
     assert seen == ["a"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("missing", "plugin"), [("hypothesis", "hypothesispytest"), ("", "timeout")]
+)
+def test_without_the_extras_of_the_tests_it_is_said_how_to_get_them(
+    missing: str, plugin: str, tmp_path: Path
+) -> None:
+    if missing:
+        (tmp_path / f"{missing}.py").write_text("raise ModuleNotFoundError('it is not here')")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", f"no:{plugin}", "tests/test_ids.py"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode not in (0, 5)
+    assert done.stderr.strip() == f"ERROR: {NEEDED}"
 
 
 def test_what_a_test_starts_is_the_package_of_this_checkout(tmp_path: Path) -> None:
