@@ -339,6 +339,11 @@ def _flatten(tree: Mapping[str, object], prefix: str = "") -> list[tuple[str, ob
     return flat
 
 
+NEAREST = 3
+"""Settings that are named where there is none of that name."""
+SIMILAR = 0.4
+"""The part of a name that has to be right for a setting to be named."""
+ALL_SETTINGS = "`andy config show` lists all settings."
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
@@ -388,10 +393,20 @@ def _split(text: str) -> list[str]:
 
 
 def _nearest(key: str) -> str:
+    """Name the setting that is meant, or those that are nearest, and the list of all."""
     import difflib  # only when somebody mistyped
 
-    close = difflib.get_close_matches(key, BY_KEY, n=1)
-    return f" Did you mean {close[0]}?" if close else f" There are: {', '.join(BY_KEY)}."
+    if close := difflib.get_close_matches(key, BY_KEY, n=1):
+        return f" Did you mean {close[0]}? {ALL_SETTINGS}"
+    # `timeout` is nearer to the last word of a key than to the whole of it.
+    words: dict[str, list[str]] = {}
+    for known_key in BY_KEY:
+        for word in (known_key, known_key.rpartition(".")[2]):
+            words.setdefault(word, []).append(known_key)
+    near_words = difflib.get_close_matches(key, words, n=NEAREST, cutoff=SIMILAR)
+    near = list(dict.fromkeys(near_key for word in near_words for near_key in words[word]))
+    nearest_note = f" Nearest: {', '.join(near[:NEAREST])}." if near else ""
+    return f"{nearest_note} {ALL_SETTINGS}"
 
 
 def config_folder(environment: Mapping[str, str] = os.environ) -> Path:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from andy_cli.errors import UsageError
+from andy_cli.settings import load
 from tests.shell import andy
 
 SECRET = "sk-proj-4Fh2kQ9xT7bLmZ0wYcRv8uNa"
@@ -72,6 +74,22 @@ def test_a_misspelt_key_is_met_with_the_one_that_was_meant(
     assert (done.code, done.out) == (2, "")
     assert "There is no setting 'modle'. Did you mean model?" in done.err
     assert not own_file(tmp_path).exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("limits.roundz", "Did you mean limits.rounds?"),
+        ("rounds", "Did you mean limits.rounds?"),
+        ("foo", "Nearest: trust.folders, music.folders."),
+        ("idle", "Nearest: dialect, guard.mode, network.idle_timeout."),
+    ],
+)
+def test_a_key_that_is_none_is_met_with_a_few_and_with_how_to_list_all(key: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load([f"{key}=bar"])
+    everything = "`andy config show` lists all settings."
+    assert str(caught.value) == f"--set: there is no setting {key!r}. {said} {everything}"
 
 
 @pytest.mark.slow
