@@ -235,16 +235,19 @@ def test_what_was_corrected_stands_on_the_line_in_plain_words() -> None:
         answered(Status.SUCCESS),
         colour=False,
     )
-    assert "• read a.txt, 0.0 s (read `file` as `path`)\n" in written
+    assert "• read a.txt, 0.0 s (corrected the model's `file` to `path`)\n" in written
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["path: notes -> notes.txt"], "read `notes` as `notes.txt`"),
-        (["'3' -> 3"], "read `'3'` as `3`"),
+        (["path: notes -> notes.txt"], "corrected the model's `notes` to `notes.txt`"),
+        (["'3' -> 3"], "corrected the model's `'3'` to `3`"),
         (["read -> read_file", '{"a": 1} -> [1]'], ""),
-        (["a -> b", "c -> d", "e -> f"], "read `a` as `b`, read `c` as `d` and 1 more"),
+        (
+            ["a -> b", "c -> d", "e -> f"],
+            "corrected the model's `a` to `b`, `c` to `d` and 1 more",
+        ),
     ],
 )
 def test_of_corrections_only_words_are_told(changes: list[str], said: str) -> None:

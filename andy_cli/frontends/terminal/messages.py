@@ -34,19 +34,25 @@ def format_action(event: ToolAnswered) -> str:
 
 
 def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
-    """Describe corrections of what the model wrote: "read `file` as `path`"; not the protocol's."""
+    """Say what andy corrected of what the model wrote: names and short values, no data.
+
+    "corrected the model's `file` to `path`"; the name of the tool is the protocol's, and left out.
+    """
     corrections = []
     for change in changes:
         written, arrow, meant_name = change.partition(" -> ")
         if not arrow or meant_name == tool_name or NOT_WORDS.search(change):
             continue
-        corrections.append(f"read `{written.rpartition(': ')[2]}` as `{meant_name}`")
+        corrections.append(f"`{written.rpartition(': ')[2]}` to `{meant_name}`")
+    if not corrections:
+        return ""
     more_note = (
         f" and {len(corrections) - MOST_CORRECTIONS} more"
         if len(corrections) > MOST_CORRECTIONS
         else ""
     )
-    return ", ".join(corrections[:MOST_CORRECTIONS]) + more_note
+    shown = ", ".join(corrections[:MOST_CORRECTIONS])
+    return f"corrected the model's {shown}{more_note}"
 
 
 def list_not_done(event: Ended) -> list[str]:
