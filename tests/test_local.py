@@ -243,6 +243,24 @@ def test_any_text_has_a_likelihood(engine: Engine, text: str) -> None:
     assert max(first, second) <= 0
 
 
+def test_the_model_is_not_loaded_where_examples_say_how_people_ask(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_weights(*_: object) -> Engine:
+        raise AssertionError("the weights are loaded")
+
+    monkeypatch.setattr("andy_cli.models.inside.local.Engine", load_weights)
+    choices = (
+        Choice("DEAR ANDYBOT, NOW_PLAYING", "Say what plays", examples=("what song is this",)),
+        Choice("DEAR ANDYBOT, STOP_MP3", "Stop the music", examples=("stop the music",)),
+    )
+    asked = Constraint(choices, free_text=True)
+    told = said(LocalClient(str(file)), user("whats this song called"), constraint=asked)
+    assert told == "DEAR ANDYBOT, NOW_PLAYING"
+    with pytest.raises(AssertionError, match="loaded"):
+        said(LocalClient(str(file)), user("hi"))
+
+
 @pytest.mark.slow
 def test_after_a_failure_it_talks(client: LocalClient) -> None:
     history = [user(CLAUSE), assistant("DEAR ANDYBOT, LIST_MP3S\npath: tests/music")]

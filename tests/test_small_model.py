@@ -264,6 +264,20 @@ def test_each_of_two_named_reports_is_read(here: Path, weights_file: Path) -> No
     assert "heating,70" in answer
 
 
+def test_a_question_that_names_a_file_behind_it_reads_that_file(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "todo.md").write_text("- [ ] renew passport\n")
+    answer = asked("what do i still have to get done? should all be in my todo", here, weights_file)
+    assert "renew passport" in answer
+
+
+def test_a_table_is_read_by_the_tool_for_texts(here: Path, weights_file: Path) -> None:
+    (here / "reports" / "february.csv").write_text("heating,110\n")
+    answer = asked("heating in feb how much was it", here, weights_file)
+    assert answer.startswith("Read reports/february.csv, 1 line")
+
+
 def test_nothing_that_changes_runs_or_sends_is_trusted_and_no_tool_is_offered_twice(
     tmp_path: Path,
 ) -> None:

@@ -63,6 +63,8 @@ BATCHES = (
     "everyday_20",
     "everyday_21",
     "everyday_22",
+    "everyday_23",
+    "everyday_24",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -44,7 +44,9 @@ Body = dict[str, Any]
 
 
 class LocalClient:
-    """One local model. The weights are fetched and loaded at the first request."""
+    """One local model. The weights are fetched at the first request, and loaded for the first that
+    the model itself is needed for: a reply that is planned may do without.
+    """
 
     tools = False
 
@@ -66,9 +68,9 @@ class LocalClient:
         return self._size < SMALL
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        engine = await asyncio.to_thread(self.engine)
         constraint = request.constraint or Constraint()
         if request.keep_whole and constraint.choices:
+            engine = await asyncio.to_thread(self.engine)
             await asyncio.to_thread(_check_length, engine, request.messages)
         planned = await asyncio.to_thread(self._plan_reply, request)
         if planned is not None:
@@ -79,6 +81,7 @@ class LocalClient:
             yield Chunk(text=said)
             yield Chunk(finish="stop", usage=usage, stopped_at=stop)
             return
+        engine = await asyncio.to_thread(self.engine)
         body = await asyncio.to_thread(_body, engine, request, constraint)
         async with aclosing(_stream_chunks(engine, body)) as chunks:
             async for chunk in chunks:
@@ -88,22 +91,34 @@ class LocalClient:
         """The loaded model; blocks while it loads."""
         with self._loading:
             if self._engine is None:
-                engine = Engine(weights.pull(self._model, self._progress))
-                encoder = load_encoder(data_folder() / "vectors")
-                scorer = Scorer(encoder, engine.likelihoods, engine.tokens)
-                name = Path(self._model).stem
-                self._planner = Planner(name, encoder, scorer, Filler(encoder, engine.pick))
-                self._engine = engine
+                self._engine = Engine(weights.pull(self._model, self._progress))
             return self._engine
+
+    def _load_planner(self) -> Planner:
+        """Load what plans, and fetch the weights; blocks."""
+        with self._loading:
+            if self._planner is None:
+                weights.pull(self._model, self._progress)
+                encoder = load_encoder(data_folder() / "vectors")
+                scorer = Scorer(
+                    encoder,
+                    lambda prompts, text: self.engine().likelihoods(prompts, text),
+                    lambda text: self.engine().tokens(text),
+                )
+                name = Path(self._model).stem
+                filler = Filler(
+                    encoder, lambda text, about, pieces: self.engine().pick(text, about, pieces)
+                )
+                self._planner = Planner(name, encoder, scorer, filler)
+            return self._planner
 
     def _plan_reply(self, request: Request) -> Utterance | None:
         """Return what is said where it is planned; None where the model writes. Blocks."""
-        assert self._planner is not None, "engine() was called before"
         if request.constraint is None:  # a question that nothing fits: a value would be made up
             return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
         if not request.constraint.choices:
             return None
-        said = self._planner.say(request.messages, request.constraint)
+        said = self._load_planner().say(request.messages, request.constraint)
         # Words that have to be of a form are the model's own.
         return None if request.constraint.schema and not said.is_command else said
 

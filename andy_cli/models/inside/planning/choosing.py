@@ -1,8 +1,9 @@
 """Choose the command that a request asks for, or none.
 
 Every command is compared with the request in meaning: its description, its name, and what people
-say when they want it; so are examples of talk. Only where several commands are nearly as near does
-the language model decide: for which of them are the user's very words the likeliest?
+say when they want it; so are examples of talk. Of commands of others, of which nobody has said how
+people ask for them, the language model decides where several are nearly as near: for which of them
+are the user's very words the likeliest? Beside examples it adds nothing.
 """
 
 import mimetypes
@@ -197,7 +198,7 @@ class Scorer:
 
     def prepare(self, choices: Sequence[Choice]) -> Profiles:
         """Make ready what requests are compared with; the last is kept."""
-        if self._profiles is None or self._profiles.choices is not choices:
+        if self._profiles is None or self._profiles.choices != choices:
             self._profiles = Profiles.of(choices)
             self._compared.clear()
             self._encoder.prepare([text for written in self._profiles.written for text in written])
@@ -260,8 +261,12 @@ class Scorer:
         commands = weigh_words(text, plain, scores, profiles)
         return Scores(commands, sum(best) / len(best), kind, kinds[kind])
 
-    def is_read(self, text: str) -> bool:
-        """Tell whether the model knows the words: those of another language it has to spell."""
+    def can_ask(self, text: str) -> bool:
+        """Tell whether the model's opinion is worth its time: no examples say how people ask for
+        the commands, and it knows the words; those of another language it has to spell.
+        """
+        if self._profiles is None or self._profiles.has_examples:
+            return False
         plain = find_words(name_things(text))
         return len(self._tokens(f" {' '.join(plain)}")) <= PIECES * len(plain)
 

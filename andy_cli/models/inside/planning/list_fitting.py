@@ -9,6 +9,7 @@ from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
     is_lister,
     needs_value,
+    reads_one,
     takes_one,
 )
 from andy_cli.models.inside.planning.mentions import Mentions
@@ -44,11 +45,19 @@ class ListFitter:
 
         Behind a list comes what takes one of its entries.
         """
+        steps = [*steps[:1], *(self._open_page(before, step) for before, step in pairwise(steps))]
         ordered = next((step for step in steps if find_ordinal(step.text) is not None), None)
         pointing = ordered or self._find_unsaid(steps)
         if pointing is None or not self._points_at_entry(pointing):
             return steps
         return self._fit_step_to_list(steps, steps.index(pointing), is_ordered=bool(ordered))
+
+    def _open_page(self, before: Step, step: Step) -> Step:
+        """`Search for X, open whatever comes up`: behind a search of the web a page is opened."""
+        choice = self._request.choices[step.at]
+        finds_pages = find_entry_kind(self._request.choices[before.at]) == "url"
+        opens = finds_pages and reads_one(choice) and bool(self._request.fill(step).missing)
+        return self._take_from(before, step) if opens else step
 
     def _fit_step_to_list(self, steps: list[Step], place: int, is_ordered: bool) -> list[Step]:
         pointing = steps[place]

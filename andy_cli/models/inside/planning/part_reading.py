@@ -36,6 +36,8 @@ DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
 WISH = 0.005
 PLAIN = 0.01
+EXAMPLE_LEAD = 0.01
+"""By so much nearer to its command than to talk is a wish that examples say how people ask for."""
 TALK_LEAD = 0.01
 """By so much nearer to its command than to talk is a part that plays or stops something."""
 REFUSED_LEAD = 0.025
@@ -205,8 +207,10 @@ class PartReader:
         return None if is_far and not is_named else step
 
     def _ask_for_wish(self, text: str, scores: Scores) -> float:
-        """Ask the model by how much the text is a wish, where it knows the language."""
-        if not self._request.scorer.is_read(text):
+        """Ask the model by how much the text is a wish, where that is worth its time."""
+        if self._request.has_examples:
+            return -EXAMPLE_LEAD
+        if not self._request.scorer.can_ask(text):
             return 0.0
         return self._request.scorer.ask_model(text, self._request.choices, scores).wish - WISH
 
@@ -228,7 +232,7 @@ class PartReader:
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
         scores = self._request.compare(text)
-        if scores.lead < DECISIVE and self._request.scorer.is_read(text):
+        if scores.lead < DECISIVE and self._request.scorer.can_ask(text):
             scores = self._request.scorer.ask_model(text, self._request.choices, scores)
         highest = max(scores.commands)
         close = [at for at, score in enumerate(scores.commands) if score > highest - CLOSE]

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from andy_cli.models.inside.planning import small_talk
-from andy_cli.models.inside.planning.choosing import DECISIVE, find_command_name
+from andy_cli.models.inside.planning.choosing import (
+    DECISIVE,
+    FILE_NAMES,
+    find_command_name,
+    find_kind_name,
+)
 from andy_cli.models.inside.planning.command_kinds import reads_file, reads_one, takes_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
 from andy_cli.models.inside.planning.list_fitting import ListFitter
@@ -48,7 +53,8 @@ class RequestPlan:
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
-        return self._lists.fit(steps) if is_first else [self._read_entry(step) for step in steps]
+        steps = self._lists.fit(steps) if is_first else list(map(self._read_entry, steps))
+        return list(map(self._fit_reader, steps))
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -72,16 +78,38 @@ class RequestPlan:
 
     def _find_steps(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find the commands of the parts of a text."""
+        is_asked = any(part.label == "question" and asks(part.text) for part in parts)
         steps: list[Step] = []
         for part in parts:
             if part.label == "value":
                 self._add_value(steps, part.text)
             elif part.label == "command" and part.step:
-                step = self._borrow_value(steps, part.step)
+                step = self._look_instead(part.step) if is_asked else part.step
+                step = self._borrow_value(steps, step)
                 self._add_step(steps, self._take_values(step, text), text)
             elif part.step:
                 steps.append(part.step)
         return steps
+
+    def _look_instead(self, step: Step) -> Step:
+        """`Do I need milk? It's in shopping.txt`: who asks, and says nothing to write, looks."""
+        reading = self._reader.find_reading_command(step.text)
+        is_wish = not self._request.choices[step.at].beyond
+        if reading is None or is_wish or not self._request.fill(step).missing:
+            return step
+        return step._replace(at=reading) if self._mentions.means_file(step.text) else step
+
+    def _fit_reader(self, step: Step) -> Step:
+        """Of the commands that read a file take the one for texts where the file is a text."""
+        choices = self._request.choices
+        readers = [at for at, choice in enumerate(choices) if reads_file(choice)]
+        if len(readers) < 2 or step.at not in readers:
+            return step
+        values = [*self._request.fill_by_meaning(step).values.values()][:1]
+        if not any(find_kind_name("file", value) == FILE_NAMES["text"] for value in values):
+            return step
+        scores = self._request.compare(FILE_NAMES["text"]).commands
+        return step._replace(at=max(readers, key=scores.__getitem__))
 
     def _fill_from_beside(self, step: Step, text: str) -> Step:
         """`Are the trains running? Check online`: take what the only command lacks from the whole
@@ -170,8 +198,7 @@ class RequestPlan:
 
     def _look_up(self, text: str) -> list[Step]:
         """`What colour did I want for the fence?`: search the user's files for what is asked."""
-        is_asked = is_question(text) or text.endswith("?")
-        if self._request.compare(text).kind != "own" or not is_asked:
+        if self._request.compare(text).kind != "own" or not asks(text):
             return []
         best = self._request.compare(SEARCHING).best
         searcher = self._request.choices[best]
@@ -244,6 +271,10 @@ def describe_left(part: Part) -> str:
         return small_talk.CANNOT_DO.format(part=said)
     is_asked = part.step is None and is_question(part.text)
     return small_talk.CANNOT_ANSWER.format(part=said) if is_asked else ""
+
+
+def asks(text: str) -> bool:
+    return is_question(text) or text.endswith("?")
 
 
 def is_behind_comma(step: Step, text: str) -> bool:

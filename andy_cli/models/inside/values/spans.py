@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.distance import DamerauLevenshtein
@@ -34,6 +35,8 @@ LONGEST = 10
 """Words of a span."""
 NEAR = 0.2
 """Part of a word's letters that may be mistyped."""
+MOST_NAMES = 10_000
+"""Names of files, folders and places whose words are kept: each part of a request is compared."""
 
 
 class Span(NamedTuple):
@@ -179,13 +182,9 @@ def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Mat
 
 
 def _compare_name(name: str, said: Sequence[str]) -> Match:
-    base = name.rstrip("/").rpartition("/")[2]
     heard: set[str] = set()
     letters, share = 0, 0.0
-    # Recordings are called by their title or by their artist: `Title - Artist.mp3`.
-    for part in ENDING.sub("", base).split(" - "):
-        words = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
-        called = words - LINKS or words
+    for called in _list_parts(name):
         found = {word: meant for meant in called for word in said if is_near(word, meant)}
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
@@ -194,12 +193,27 @@ def _compare_name(name: str, said: Sequence[str]) -> Match:
     return Match(name, letters, frozenset(heard), share)
 
 
+@lru_cache(MOST_NAMES)
+def _list_parts(name: str) -> tuple[frozenset[str], ...]:
+    """List the words by which each part of a name is called.
+
+    Recordings are called by their title or by their artist: `Title - Artist.mp3`.
+    """
+    base = name.rstrip("/").rpartition("/")[2]
+    parts = []
+    for part in ENDING.sub("", base).split(" - "):
+        words = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
+        parts.append(frozenset(words - LINKS or words))
+    return tuple(parts)
+
+
 def is_near(one: str, other: str) -> bool:
+    if one[:1] != other[:1]:
+        return False
     one, other = one.replace("-", ""), other.replace("-", "")
     longest = max(len(one), len(other))
     most = int(longest * NEAR)
     return one == other or (
         min(len(one), len(other)) > 5
-        and one[:1] == other[:1]
         and DamerauLevenshtein.distance(one, other, score_cutoff=most) <= most
     )
