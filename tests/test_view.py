@@ -16,6 +16,7 @@ from andy_cli.events import Event
 from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
 from andy_cli.frontends.terminal import markdown
+from andy_cli.frontends.terminal.messages import list_not_done
 from andy_cli.messages import Status
 from tests.cases import draw_cases
 
@@ -263,6 +264,19 @@ def test_what_was_not_done_is_said_beneath_the_answer() -> None:
     )
     shown.view.close()
     assert shown.text == "I moved them.\n\nNot done: move *.jpg to photos (not allowed)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("There is no file a.txt.", "Not done: read a.txt"),
+        ("It is not there.", "Not done: read a.txt (There is no file a.txt)"),
+    ],
+)
+def test_a_reason_that_the_answer_says_is_not_said_again(answer: str, told: str) -> None:
+    not_done = {"action": "read a.txt", "reason": "There is no file a.txt"}
+    event = events.Ended("success", False, answer, answer, "s", 1, 1, 0, not_done=(not_done,))
+    assert list_not_done(event) == [told]
 
 
 def test_an_answer_that_is_put_right_takes_the_place_of_the_first() -> None:

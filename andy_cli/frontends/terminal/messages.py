@@ -56,8 +56,15 @@ def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
 
 
 def list_not_done(event: Ended) -> list[str]:
-    """Describe what was asked for and not done, to stand beneath an answer."""
-    return [f"Not done: {entry['action']} ({entry['reason']})" for entry in event.not_done]
+    """Describe what was asked for and not done, to stand beneath an answer; the reason only where
+    the answer does not say it in the same sentence.
+    """
+    lines = []
+    for entry in event.not_done:
+        is_told = entry["reason"][:1].isupper() and entry["reason"] in event.result
+        reason_note = "" if is_told else f" ({entry['reason']})"
+        lines.append(f"Not done: {entry['action']}{reason_note}")
+    return lines
 
 
 def find_changed_paragraphs(earlier_text: str, later_text: str) -> str:
