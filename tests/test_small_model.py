@@ -233,7 +233,9 @@ def test_an_emoji_beside_a_wish_changes_nothing(here: Path, weights_file: Path) 
     ("wish", "told"),
     [
         ("uhrzeit in Lissabon und in Sydney br\u00e4ucht i", ("Lisbon", "Sydney")),
+        ("time in lagos time in toronto pls", ("Lagos", "Toronto")),
         ("play morning light, last tram home right after", ("Morning Light", "Last Tram Home")),
+        ("my notes, then last tram home", ("call bob", "Last Tram Home")),
     ],
 )
 def test_two_values_are_two_calls_however_they_are_joined(
@@ -243,6 +245,23 @@ def test_two_values_are_two_calls_however_they_are_joined(
         shutil.copy(song, here)
     answer = asked(wish, here, weights_file)
     assert all(name in answer for name in told)
+
+
+@pytest.mark.parametrize(
+    ("wish", "place"),
+    [("what time is it in osaka rn", "osaka"), ("wie spät isses auf Bali", "bali")],
+)
+def test_of_a_place_that_is_not_known_no_other_time_is_told(
+    wish: str, place: str, here: Path, weights_file: Path
+) -> None:
+    assert asked(wish, here, weights_file).startswith(f"There is no time zone {place}. The nearest")
+
+
+def test_an_artist_is_called_by_the_surname(here: Path, weights_file: Path) -> None:
+    song = here / "Azzurro - Adriano Celentano.mp3"
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", song)
+    answer = asked("metti un po' di celentano dai", here, weights_file)
+    assert answer.startswith("Started Azzurro")
 
 
 def test_a_title_turns_no_wish_round(here: Path, weights_file: Path) -> None:

@@ -65,6 +65,8 @@ BATCHES = (
     "everyday_22",
     "everyday_23",
     "everyday_24",
+    "everyday_25",
+    "everyday_26",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -7,7 +7,6 @@ are the user's very words the likeliest? Beside examples it adds nothing.
 """
 
 import mimetypes
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,10 +18,14 @@ from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters, summarize_command
 from andy_cli.models.inside.values.spans import Match, find_named
+from andy_cli.models.inside.values.templates import (
+    NAME_LETTERS,
+    find_spoken_words,
+    list_spoken_words,
+)
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
     WORD,
-    find_plain_words,
     find_stem,
     find_things,
     find_words,
@@ -66,10 +69,6 @@ LONGEST = 160
 """Characters of a request that the model is asked about; the rest seldom matters."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
 OTHER_FILE = "the document"
-VALUE = re.compile(r"\[[^\]]*\]")
-"""What stands in a phrase for what somebody may name."""
-NAME_LETTERS = 4
-"""Of a word that may be what something is called; shorter ones are in too many names."""
 PLACES = frozenset({"file", "folder", "url", "mail"})
 KIND_NAMES = {
     "url": "the web address",
@@ -345,7 +344,11 @@ def name_things(text: str, names: Sequence[str] = ()) -> str:
         kind_name = find_kind_name(thing.kind, thing.text)
         text = f"{text[: thing.start]}{kind_name}{text[thing.end :]}"
     match = next(iter(find_named(text, names, frozenset())), None) if names else None
-    if not match or not is_called(match) or any(thing.kind in ("file", "folder") for thing in found):
+    if (
+        not match
+        or not is_called(match)
+        or any(thing.kind in ("file", "folder") for thing in found)
+    ):
         return text
     kind = "folder" if match.name.endswith("/") else "file"
     spans = [span.span() for span in WORD.finditer(text) if match.is_part(span[0])]
@@ -358,15 +361,14 @@ def is_called(match: Match) -> bool:
     asks for something: `some celentano`.
     """
     said = {word for word in match.words if len(word) >= NAME_LETTERS}
-    return match.is_clear or not said <= list_spoken_words()
+    return match.is_clear or not said <= list_said_words()
 
 
 @cache
-def list_spoken_words() -> frozenset[str]:
-    """List the words that the phrases have beside their values."""
-    kinds = [*load_phrases().values(), *small_talk.load_examples().values()]
-    spoken = (VALUE.sub(" ", phrase) for phrases in kinds for phrase in phrases)
-    return frozenset(word for text in spoken for word in find_plain_words(text))
+def list_said_words() -> frozenset[str]:
+    """List the words that people say who want a tool, or talk."""
+    talk = small_talk.load_examples().values()
+    return list_spoken_words() | find_spoken_words(said for kind in talk for said in kind)
 
 
 def is_name(text: str, names: Sequence[str]) -> bool:

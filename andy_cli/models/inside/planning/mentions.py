@@ -8,6 +8,7 @@ from andy_cli.models.inside.planning.command_kinds import reads_file, takes_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
+from andy_cli.models.inside.values.filling import find_said
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.words import (
@@ -90,7 +91,7 @@ class Mentions:
     def is_value(self, part: str, choice: Choice) -> bool:
         """Tell whether the part of a request is nothing but one more value for the command."""
         if is_name(part, self._request.names):
-            return True
+            return self._fits(part, choice)
         part = BEGINNING.sub("", part, count=1)
         rest = [word for word in find_plain_words(part) if word not in LINKS | ADVERBS]
         said = " ".join(rest)
@@ -100,20 +101,53 @@ class Mentions:
         is_wish = len(rest) <= FEW_WORDS and max(scores.commands) > scores.talk
         return is_wish and reads_file(choice) and self.means_file(said)
 
+    def _fits(self, named: str, choice: Choice) -> bool:
+        """Tell whether what is named is of a kind that the command takes."""
+        kinds = {parameter.kind for parameter in list_parameters(choice)}
+        things = [thing for thing in find_things(named) if thing.kind in kinds]
+        if any(thing.kind != "file" for thing in things):
+            return True
+        called = find_named(named, self._request.names, frozenset())[:1]
+        files = [*(thing.text for thing in things), *(match.name for match in called)]
+        return "file" in kinds and any(takes_name(choice, name) for name in files)
+
     def find_value(self, text: str, choice: Choice, whole: bool = False) -> str | None:
         """Find what is said by its name and the command takes; `whole`: and nothing else."""
         member = find_member(text, choice, whole)
         kinds = {parameter.kind for parameter in list_parameters(choice)}
         if member or "file" not in kinds:
             return member
-        is_fit = is_readable if reads_file(choice) else is_file
-        return find_called(text, list(filter(is_fit, self._request.names)), whole)
+        names = [name for name in self._request.names if takes_name(choice, name)]
+        return find_called(text, names, whole)
 
 
 def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:
     """Find the value that is known for the command and is said; `whole`: and nothing else."""
     found = (find_called(text, find(), whole) for find in choice.members.values())
     return next(filter(None, found), None)
+
+
+def find_members(text: str, choice: Choice) -> dict[str | None, str]:
+    """Find the known values that are said with words between them: `time in lagos time in rome`;
+    in order, each with the words that say it.
+    """
+    names = [name for find in choice.members.values() for name in find()]
+    members: dict[str | None, str] = {}
+    end = 0
+    for span, name in sorted(
+        find_said(text, names), key=lambda item: (item[0].start, -item[0].stop)
+    ):
+        if not members or (span.start > end and find_words(text[end : span.start])):
+            members[name] = text[span.start : span.stop]
+            end = span.stop
+    return members
+
+
+def takes_name(choice: Choice, name: str) -> bool:
+    """Tell whether the command takes a file of that name: what is read is not played."""
+    if choice.beyond or not choice.examples:
+        return is_file(name)
+    return is_file(name) and is_readable(name) == choice.harmless
 
 
 def is_file(name: str) -> bool:

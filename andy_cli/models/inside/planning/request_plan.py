@@ -12,7 +12,12 @@ from andy_cli.models.inside.planning.choosing import (
 from andy_cli.models.inside.planning.command_kinds import reads_file, reads_one, takes_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
 from andy_cli.models.inside.planning.list_fitting import ListFitter
-from andy_cli.models.inside.planning.mentions import LONG_WORD, Mentions, is_file
+from andy_cli.models.inside.planning.mentions import (
+    LONG_WORD,
+    Mentions,
+    find_members,
+    is_file,
+)
 from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
@@ -183,6 +188,8 @@ class RequestPlan:
         pieces = split_at_joints(step.text)
         named = {self._mentions.find_value(piece, choice): piece for piece in pieces}
         named.pop(None, None)
+        if len(named) < 2 and choice.members:
+            named = find_members(step.text, choice)
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
 
     def _find_whole(self, parts: Sequence[Part], text: str) -> list[Step]:
@@ -235,7 +242,7 @@ class RequestPlan:
         plain = " ".join(word for word in said if word.lower() not in ADVERBS)
         scores = self._request.compare(plain).commands
         is_close = scores[first] > scores[step.at] - CLOSE
-        is_second = any(other.at == first for other in before)
+        is_second = any(other.at in (first, step.at) for other in before)
         return step._replace(at=first) if is_close and not is_second else step
 
     def _is_same_wish(self, step: Step, other: Step, text: str) -> bool:

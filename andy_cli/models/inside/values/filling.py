@@ -5,6 +5,7 @@ of an enumeration, and no piece is used twice.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from mimetypes import guess_type
 from typing import NamedTuple
 
@@ -30,10 +31,20 @@ from andy_cli.models.inside.values.spans import (
     find_texts,
     find_typed,
 )
-from andy_cli.models.inside.values.words import IDLE, WORD, find_stem, find_words, meaningful_stems
+from andy_cli.models.inside.values.templates import NAME_LETTERS, list_spoken_words
+from andy_cli.models.inside.values.words import (
+    IDLE,
+    WORD,
+    find_plain_words,
+    find_stem,
+    find_words,
+    meaningful_stems,
+)
 
 ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", "text", "words")
 """Kinds of values; what can be told by its form comes first."""
+IN_PLACES = frozenset("in im auf en \u00e0 au aux".split())
+"""Words that lead to a place, in the five languages that are tried."""
 CLEAR = 0.03
 """So much nearer than any other is a member that is meant though it is not said."""
 
@@ -98,8 +109,13 @@ def list_meant(choice: Choice, known: Known) -> dict[str, str]:
     for result in reversed(known.results):
         listed = find_files(result, known.names)
         if fitting := [entry for entry in listed if not choice.harmless or is_readable(entry.name)]:
-            return {entry.words: entry.name for entry in fitting}
+            return {call_entry(entry, known.names): entry.name for entry in fitting}
     return {name: name for name in known.names if choice.harmless and is_readable(name)}
+
+
+def call_entry(entry: ListedEntry, names: Sequence[str]) -> str:
+    """Call an entry by its words; a file that is there by its name, not by when it was changed."""
+    return entry.name if entry.name in names else entry.words
 
 
 class _Filling:
@@ -200,15 +216,13 @@ class _Filling:
         return None
 
     def _find_known_member(self, parameter: Parameter) -> str | None:
-        """Find what is called by its name first, whatever its case, accents or a typing error."""
+        """Find what is called by its name first, whatever its case, accents or a typing error; else
+        what is asked about and is not known, which the tool says.
+        """
         text = self._picker.untaken_text
-        found = [
-            (span, match.name)
-            for match in find_named(text, self._choice.members[parameter.name](), frozenset())
-            if match.is_clear and (span := find_range(text, match))
-        ]
+        found = find_said(text, self._choice.members[parameter.name]())
         if not found:
-            return None
+            return next(iter(find_unknown_places(text)), None)
         span, name = min(found, key=lambda item: item[0].start)
         self._picker.taken.append(span)
         return name
@@ -342,6 +356,25 @@ class _Filling:
         if len(listed) > 1 or find_named(self._text, self._known.names, self._picker.own):
             return None
         return listed[0].name
+
+
+def find_unknown_places(text: str) -> list[str]:
+    """Find what is asked about as a place is, and that nobody says who wants something: `osaka`."""
+    said = find_words(text)
+    spoken = list_spoken_words()
+    return [
+        word
+        for before, word in pairwise(said)
+        if before in IN_PLACES
+        and len(word) >= NAME_LETTERS
+        and spoken.isdisjoint(find_plain_words(word))
+    ]
+
+
+def find_said(text: str, names: Sequence[str]) -> list[tuple[range, str]]:
+    """Find the names that are clearly said, and where."""
+    matches = [match for match in find_named(text, names, frozenset()) if match.is_clear]
+    return [(span, match.name) for match in matches if (span := find_range(text, match))]
 
 
 def find_range(text: str, match: Match) -> range | None:

@@ -2,10 +2,12 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from andy_cli.models.inside.values.words import find_words
+from andy_cli.models.inside.values.words import find_plain_words, find_words
+from andy_cli.phrases import load_phrases
 
 
 class Templates(NamedTuple):
@@ -20,6 +22,8 @@ GAP = "..."
 ALIKE = 0.008
 """Nearness to a template in which two pieces do not differ; the shorter is the value."""
 VALUE = re.compile(r"\[[^\]]*\]")
+NAME_LETTERS = 4
+"""Of a word that may be what something is called; shorter ones are in too many names."""
 
 
 @cache
@@ -30,3 +34,14 @@ def find_templates(examples: tuple[str, ...]) -> Templates | None:
         return None
     counted = Counter(word for text in texts for word in {*find_words(text)})
     return Templates(texts, frozenset(word for word, times in counted.items() if times > 1))
+
+
+@cache
+def list_spoken_words() -> frozenset[str]:
+    """List the words that people say who want a tool, beside the values."""
+    return find_spoken_words(said for phrases in load_phrases().values() for said in phrases)
+
+
+def find_spoken_words(phrases: Iterable[str]) -> frozenset[str]:
+    spoken = (VALUE.sub(" ", phrase) for phrase in phrases)
+    return frozenset(word for text in spoken for word in find_plain_words(text))
