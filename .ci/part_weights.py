@@ -5,7 +5,7 @@
 Every way to cut each request of tests/corpora/small_model/everyday_*.jsonl is planned, and compared
 with what the row wants. The weights make the ways that are right the likeliest (softmax). What is
 printed is how many requests are planned rightly with weights of all batches but their own. Takes
-half an hour of CPU; the model and its encoder have to be there (`andy models pull`).
+ten minutes of CPU; the model and its encoder have to be there (`andy models pull`).
 """
 
 import os
