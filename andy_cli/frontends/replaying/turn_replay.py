@@ -144,7 +144,7 @@ def render_event(event: events.Event) -> str:
         case events.ToolAnswered() if event.did:
             return f"\n- {format_action(event)}\n"
         case events.Corrected(changes=changes):
-            return f"\n- put right: {', '.join(changes)}\n"
+            return f"\n- corrected: {', '.join(changes)}\n"
         case events.Failed(message=message, hint=hint):
             return f"\n{format_problem(message, hint)}\n"
         case events.Audited(unsupported=names) if names:

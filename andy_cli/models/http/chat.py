@@ -235,7 +235,7 @@ class ChatClient:
         self._keep(self._adapter.learned - PASSING)
         if "tools" in sent_body and not self.tools:
             message = f"{self.name} does not take tools: {refused.refusal.message}"
-            advice = "Use a text dialect (--dialect auto) or another model."
+            advice = "Use a text dialect (`--set dialect=auto`) or another model."
             wholly = refuses_any_tools(refused.refusal)
             raise ToolsRefusedError(message, advice, wholly) from None
         return True

@@ -38,7 +38,7 @@ def explain_lines(account: AnswerProvenance) -> Iterator[str]:
     if account.unsupported:
         yield f"Nothing supports: {', '.join(account.unsupported)}"
     for change in account.changes:
-        yield f"put right: {change}"
+        yield f"corrected: {change}"
 
 
 COMMAND = SlashCommand(
