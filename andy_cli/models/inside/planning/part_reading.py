@@ -198,7 +198,7 @@ class PartReader:
         is_named = self._mentions.is_named(text, self._request.choices[scores.best])
         lead = self._find_lead(text, scores, is_named)
         if asks and abs(lead) < DOUBTFUL:
-            lead += self._ask_for_wish(text, scores)
+            lead += self._weigh_doubt(text, scores)
         if lead < 0:
             return None
         step = self._find_command(text, follows and not is_named) if asks else None
@@ -206,8 +206,10 @@ class PartReader:
         is_far = max(scores.commands) < FAR and bool(self._request.choices[step.at].examples)
         return None if is_far and not is_named else step
 
-    def _ask_for_wish(self, text: str, scores: Scores) -> float:
-        """Ask the model by how much the text is a wish, where that is worth its time."""
+    def _weigh_doubt(self, text: str, scores: Scores) -> float:
+        """Weigh a small lead: by the model, where it is worth its time, how likely the text is a
+        wish; where examples say how people ask, such a lead has to be a bit larger.
+        """
         if self._request.has_examples:
             return -EXAMPLE_LEAD
         if not self._request.scorer.can_ask(text):
