@@ -275,12 +275,57 @@ def test_a_request_of_many_pages_is_answered(here: Path, weights_file: Path) -> 
     assert "call bob" in asked(wish * 600, here, weights_file)
 
 
-def test_each_of_two_named_reports_is_read(here: Path, weights_file: Path) -> None:
-    for month, amount in (("january", 120), ("march", 70)):
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "january and march reports, show me both",
+        "jan and march reports pls",
+        "Il me faudrait les chiffres de janvier et ceux de mars",
+    ],
+)
+def test_each_of_two_named_reports_is_read(wish: str, here: Path, weights_file: Path) -> None:
+    for month, amount in (("january", 120), ("february", 110), ("march", 70)):
         (here / "reports" / f"{month}.csv").write_text(f"heating,{amount}\n")
-    answer = asked("january and march reports, show me both", here, weights_file)
+    answer = asked(wish, here, weights_file)
     assert "heating,120" in answer
     assert "heating,70" in answer
+
+
+def test_a_folder_of_songs_is_listed_as_songs(here: Path, weights_file: Path) -> None:
+    (here / "songs").mkdir()
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", here / "songs")
+    assert asked("show me what songs there are", here, weights_file).startswith("Listed 1 song in")
+
+
+def test_here_is_a_place_behind_another_one(here: Path, weights_file: Path) -> None:
+    answer = asked("wie spät isses grad in sydney - und bei uns?", here, weights_file)
+    assert answer.count("Looked up the time") == 2
+
+
+def test_a_clause_of_time_between_two_wishes_is_none(here: Path, weights_file: Path) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", here)
+    wish = "morning light an, und während das läuft zeig mir die notizen"
+    answer = asked(wish, here, weights_file)
+    assert answer.startswith("Started 01 - Morning Light.mp3")
+    assert answer.endswith("Read notes.txt, 1 line: call bob\n")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["did i put milk on the shopping list", "is milk on the shopping list",
+     "wieviele zitronen stehn aufm einkaufszettel"],
+)  # fmt: skip
+def test_who_asks_about_a_list_wants_nothing_changed(
+    question: str, here: Path, weights_file: Path
+) -> None:
+    assert "milk" in asked(question, here, weights_file)
+
+
+def test_a_list_of_things_to_do_is_known_in_other_languages(here: Path, weights_file: Path) -> None:
+    (here / "todo.md").write_text("- [ ] renew passport\n")
+    answer = asked("ábreme la lista de la compra, también las tareas", here, weights_file)
+    assert "milk" in answer
+    assert "renew passport" in answer
 
 
 def test_a_question_that_names_a_file_behind_it_reads_that_file(

@@ -67,6 +67,9 @@ BATCHES = (
     "everyday_24",
     "everyday_25",
     "everyday_26",
+    "everyday_27",
+    "everyday_28",
+    "everyday_29",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

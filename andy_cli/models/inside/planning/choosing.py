@@ -24,11 +24,11 @@ from andy_cli.models.inside.values.templates import (
     list_spoken_words,
 )
 from andy_cli.models.inside.values.words import (
-    INTERROGATIVES,
     WORD,
     find_stem,
     find_things,
     find_words,
+    is_question,
     meaningful_stems,
 )
 from andy_cli.phrases import load_phrases
@@ -292,12 +292,12 @@ class Scorer:
 def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profiles) -> list[float]:
     """Add to the score of each command what the words and forms of the request say for it."""
     said = {find_stem(word) for word in find_words(plain)}
-    asks = find_words(text)[:1] and find_words(text)[0] in INTERROGATIVES
+    asks = is_question(text)
     weighed = []
     for score, profile, choice in zip(scores, profiles.commands, profiles.choices, strict=False):
         shared = len(profile.stems & said) / (len(said) or 1)
         # Who asks wants nothing changed.
-        unasked = bool(asks and choice.beyond)
+        unasked = asks and bool(choice.beyond)
         fit = fit_form(text, plain != text, choice)
         weighed.append(score + WORDS_WEIGHT * shared + fit - unasked)
     return weighed

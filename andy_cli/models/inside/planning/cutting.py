@@ -26,6 +26,8 @@ MEANWHILE = (
     "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
     "|pendant que|en attendant|mentre|intanto|nel frattempo"
 )
+WHILE = re.compile(r"(?:while|w\u00e4hrend|mientras|pendant que|mentre)\W*$", re.I)
+"""Words that a clause of time begins with."""
 TOO = r"despu[e\u00e9]s(?: de eso)?|apr[e\u00e8]s(?: (?:[\u00e7c]a|cela))?"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
@@ -94,13 +96,19 @@ def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
     cuts = find_cuts(text, named)
     if len(cuts) > MOST_CUTS:
         cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MOST_CUTS]
-    chosen = [some for count in range(MOST_PARTS) for some in combinations(cuts, count)]
-    ways = [make_way(text, some) for some in (*chosen, *find_ends_of_first(text, cuts))]
+    ways = [make_way(text, some) for some in choose_cuts(text, cuts)]
     found: dict[tuple[str, ...], Way] = {(text,): Way((), (text,))}
     for way in ways:
         if all(map(says_something, way.parts)):
             found.setdefault(way.parts, way)
     return [*found.values()]
+
+
+def choose_cuts(text: str, cuts: Sequence[Cut]) -> list[Sequence[Cut]]:
+    """List the choices of a few cuts none of which is within another."""
+    chosen = [some for count in range(MOST_PARTS) for some in combinations(cuts, count)]
+    apart = [some for some in chosen if all(one.start <= next.end for one, next in pairwise(some))]
+    return [*apart, *find_ends_of_first(text, cuts)]
 
 
 def make_way(text: str, cuts: Sequence[Cut]) -> Way:
@@ -142,6 +150,7 @@ def find_cuts(text: str, named: Sequence[int] = ()) -> list[Cut]:
     starts = {start for cut in cuts for start in range(cut.end, cut.start + 1)}
     openings = {**dict.fromkeys(find_openings(text), "opening"), **dict.fromkeys(named, "name")}
     cuts += [Cut(at, at, kind) for at, kind in openings.items() if at not in starts]
+    cuts += find_clauses(text, cuts)
     return sorted(cut for cut in cuts if text[: cut.end].strip() and text[cut.start :].strip())
 
 
@@ -154,6 +163,19 @@ def find_joint_cuts(text: str, sentences: Sequence[Cut]) -> list[Cut]:
         if not is_end and not is_adverb(joint, text[begun : joint.start()].strip()):
             cuts.append(Cut(*joint.span(), find_joint_kind(joint[0].strip())))
     return cuts
+
+
+def find_clauses(text: str, cuts: Sequence[Cut]) -> list[Cut]:
+    """`And while that is on show me ...`: find what begins as a clause of time does, up to where
+    the wish behind it may begin: all of that may stand between two parts.
+    """
+    clauses = []
+    for joint in find_joints(text):
+        begins = [cut for cut in cuts if cut.start == joint.end()]
+        ends = [cut.start for cut in cuts if cut.end > joint.end()]
+        if begins and ends and WHILE.search(joint[0]):
+            clauses.append(begins[0]._replace(start=min(ends)))
+    return clauses
 
 
 def find_joint_kind(joint: str) -> str:

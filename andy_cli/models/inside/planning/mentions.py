@@ -53,6 +53,10 @@ class Mentions:
         names = [name for name in self._request.names if is_readable(name)]
         return find_meant(self._request.encoder, step.text, names, LISTED_LEAD)
 
+    def find_file(self, text: str) -> str | None:
+        """Find a file that is called by its name, whatever takes it."""
+        return find_called(text, list(filter(is_file, self._request.names)))
+
     def names_value(self, step: Step) -> bool:
         """Tell whether a value of its command is called by its name, or a file by what it means."""
         choice = self._request.choices[step.at]
@@ -69,6 +73,12 @@ class Mentions:
     def is_named(self, text: str, choice: Choice) -> bool:
         """Tell whether something is called by its name, or half of it where that is enough."""
         return self.has_thing(text) or self.names_part(text, choice)
+
+    def is_meant(self, text: str, choice: Choice) -> bool:
+        """Tell whether something that the command takes is called by its name, or by its meaning
+        where it is a file to read.
+        """
+        return self.is_named(text, choice) or (reads_file(choice) and self.means_file(text))
 
     def find_more_names(self, text: str) -> list[int]:
         """Find where a file is called by its name behind another one: `play volare azzurro`."""

@@ -195,7 +195,7 @@ class PartReader:
         model too where it is doubtful.
         """
         scores = self._request.compare(text)
-        is_named = self._mentions.is_named(text, self._request.choices[scores.best])
+        is_named = self._mentions.is_meant(text, self._request.choices[scores.best])
         lead = self._find_lead(text, scores, is_named)
         if asks and abs(lead) < DOUBTFUL:
             lead += self._weigh_doubt(text, scores)
@@ -224,9 +224,9 @@ class PartReader:
         """Find by how much the best command is likelier than talk."""
         lead = max(scores.commands) - scores.talk
         if not find_things(text):
-            lead += NAMED_HERE * is_named
-        elif scores.kind in small_talk.ANSWERS:
-            lead += NAMED  # where it is a tool that is absent, that may take a file as well
+            lead += NAMED_HERE * (is_named and scores.kind in small_talk.ANSWERS)
+        elif not small_talk.is_refused(scores.kind):
+            lead += NAMED  # what is wished for may take a file, or a time, as well
         if not self._request.has_examples:
             lead += PLAIN  # descriptions are farther from what people say than examples are
         return lead

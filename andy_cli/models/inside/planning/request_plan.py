@@ -1,7 +1,8 @@
 """Plan one request: which commands it needs, in which order, from which of its words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from andy_cli.messages import Choice
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
     DECISIVE,
@@ -9,7 +10,12 @@ from andy_cli.models.inside.planning.choosing import (
     find_command_name,
     find_kind_name,
 )
-from andy_cli.models.inside.planning.command_kinds import reads_file, reads_one, takes_file
+from andy_cli.models.inside.planning.command_kinds import (
+    is_lister,
+    reads_file,
+    reads_one,
+    takes_file,
+)
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import (
@@ -59,7 +65,7 @@ class RequestPlan:
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
         steps = self._lists.fit(steps) if is_first else list(map(self._read_entry, steps))
-        return list(map(self._fit_reader, steps))
+        return list(map(self._fit_to_kind, steps))
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -104,17 +110,32 @@ class RequestPlan:
             return step
         return step._replace(at=reading) if self._mentions.means_file(step.text) else step
 
-    def _fit_reader(self, step: Step) -> Step:
-        """Of the commands that read a file take the one for texts where the file is a text."""
+    def _fit_to_kind(self, step: Step) -> Step:
+        """Of the commands that read a file take the one for texts where the file is a text; of
+        those that list, the one for songs where the folder holds nothing else.
+        """
+        choice = self._request.choices[step.at]
+        if reads_file(choice):
+            values = [*self._request.fill_by_meaning(step).values.values()][:1]
+            is_text = any(find_kind_name("file", value) == FILE_NAMES["text"] for value in values)
+            return self._take_likeliest(step, reads_file, "text") if is_text else step
+        if is_lister(choice) and choice.examples and self._names_music_folder(step):
+            return self._take_likeliest(step, is_lister, "audio")
+        return step
+
+    def _take_likeliest(self, step: Step, is_kind: Callable[[Choice], bool], form: str) -> Step:
+        """Take of the commands of a kind the one that is likeliest for files of a form."""
         choices = self._request.choices
-        readers = [at for at, choice in enumerate(choices) if reads_file(choice)]
-        if len(readers) < 2 or step.at not in readers:
-            return step
-        values = [*self._request.fill_by_meaning(step).values.values()][:1]
-        if not any(find_kind_name("file", value) == FILE_NAMES["text"] for value in values):
-            return step
-        scores = self._request.compare(FILE_NAMES["text"]).commands
-        return step._replace(at=max(readers, key=scores.__getitem__))
+        alike = [at for at, choice in enumerate(choices) if is_kind(choice) and not choice.beyond]
+        scores = self._request.compare(FILE_NAMES[form]).commands
+        return step._replace(at=max(alike, key=scores.__getitem__))
+
+    def _names_music_folder(self, step: Step) -> bool:
+        """Tell whether a folder is named that holds recordings alone."""
+        folders = [f"{value}/" for value in self._request.fill(step).values.values()]
+        held = [name for name in self._request.names if name.startswith(tuple(folders))]
+        files = [name for name in held if is_file(name)]
+        return bool(files) and not any(map(is_readable, files))
 
     def _fill_from_beside(self, step: Step, text: str) -> Step:
         """`Are the trains running? Check online`: take what the only command lacks from the whole
@@ -256,8 +277,12 @@ class RequestPlan:
             return False
         if all(map(self._mentions.names_value, (step, other))):
             return False
-        has_values = all(self._request.fill(part).values for part in (step, other))
-        return not has_values or is_behind_comma(other, text)
+        return is_behind_comma(other, text) or not self._asks_for_another(step, other)
+
+    def _asks_for_another(self, step: Step, other: Step) -> bool:
+        """Tell whether both have a value; behind a place `here` is another one that has none."""
+        first, second = (self._request.fill(part).values for part in (step, other))
+        return bool(first and (second or self._request.choices[step.at].members))
 
     def _is_afterthought(self, step: Step, before: Step, text: str) -> bool:
         """Tell whether a part is no wish of its own: its command lacks what it needs, and it stands

@@ -17,6 +17,7 @@ from andy_cli.models.inside.values.entries import (
     find_entries,
     find_files,
     find_meant,
+    find_meant_by_words,
     find_path,
     is_list,
     is_readable,
@@ -38,6 +39,7 @@ from andy_cli.models.inside.values.words import (
     find_plain_words,
     find_stem,
     find_words,
+    is_question,
     meaningful_stems,
 )
 
@@ -93,7 +95,10 @@ class Filler:
         if missing is None or missing.kind != "file":
             return found
         names = list_meant(choice, known)
-        if meant := find_meant(self._encoder, text, [*names], LISTED_LEAD):
+        meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)
+        if meant is None and choice.harmless and is_question(text):
+            meant = find_meant_by_words(self._encoder, text, [*names])
+        if meant:
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
             if find_meant(self._encoder, text, [*names], CLEAR):

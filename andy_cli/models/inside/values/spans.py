@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import DamerauLevenshtein
 
 from andy_cli.messages import Schema
+from andy_cli.models.inside.values.months import is_same_month
 from andy_cli.models.inside.values.words import (
     IDLE,
     LINKS,
@@ -185,7 +186,7 @@ def _compare_name(name: str, said: Sequence[str]) -> Match:
     heard: set[str] = set()
     letters, share = 0, 0.0
     for called in _list_parts(name):
-        found = {word: meant for meant in called for word in said if is_near(word, meant)}
+        found = {word: meant for meant in called for word in said if is_called(word, meant)}
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
         letters += meant_letters
@@ -205,6 +206,10 @@ def _list_parts(name: str) -> tuple[frozenset[str], ...]:
         words = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
         parts.append(frozenset(words - LINKS or words))
     return tuple(parts)
+
+
+def is_called(word: str, meant: str) -> bool:
+    return is_near(word, meant) or is_same_month(word, meant)
 
 
 def is_near(one: str, other: str) -> bool:

@@ -36,7 +36,7 @@ LINKS = (
 
 INTERROGATIVES = frozenset(
     """what what's whats which who who's whos whose where where's when how why
-    was welche welcher welches wer wo wann wie warum wieviel
+    was welche welcher welches wer wo wann wie warum wieviel wieviele
     qu\u00e9 que cu\u00e1l cual qui\u00e9n quien d\u00f3nde donde cu\u00e1ndo cuando c\u00f3mo como
     cu\u00e1nto cuanto cu\u00e1nta cuanta cu\u00e1ntos cuantos cu\u00e1ntas cuantas
     quoi quel quelle quels quelles qui o\u00f9 quand comment combien pourquoi
@@ -44,6 +44,14 @@ INTERROGATIVES = frozenset(
 )
 """Words that a question begins with, in the five languages that are tried."""
 
+ASKING = frozenset("is are ist sind steht stehen gibt".split())
+"""Verbs that questions begin with, and wishes do not."""
+OWN_ASKING = frozenset(
+    """did have had do am was were hab habe hatte haben hatten muss m\u00fcssen soll sollen brauch
+    brauche brauchen""".split()
+)
+"""Verbs that a question of people about themselves begins with: `do I need milk`."""
+SELVES = frozenset("i we ich wir".split())
 NEGATIONS = frozenset(
     """not don't dont never nicht nie kein keine keinen pas jamais nunca jam\u00e1s non mai
     nessun nessuna ningun ning\u00fan ninguna""".split()
@@ -150,7 +158,9 @@ def find_words(text: str) -> list[str]:
 
 def is_question(text: str) -> bool:
     """Tell whether a text begins as a question does; many are typed without a question mark."""
-    return bool({*find_words(text)[:1]} & INTERROGATIVES)
+    first, second = [*find_words(text)[:2], "", ""][:2]
+    is_own = first in OWN_ASKING and second in SELVES
+    return first in INTERROGATIVES | ASKING or is_own
 
 
 def is_negated(text: str) -> bool:
