@@ -70,6 +70,7 @@ BATCHES = (
     "everyday_27",
     "everyday_28",
     "everyday_29",
+    "everyday_30",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
