@@ -12,6 +12,7 @@ import pytest
 
 from tests.http_server import PLAIN
 from tests.served import schema, serving
+from tests.shell import ROOT
 
 pytest_plugins = "tests.small_weights"
 
@@ -226,3 +227,17 @@ def test_an_ollama_client_may_want_an_answer_without_a_limit(address: str) -> No
     assert lengths[1] == 1000
     assert lengths[2] > 1000
     assert json.loads(told["message"]["content"]) == ["word"] * 300
+
+
+def test_of_two_commands_as_near_the_one_is_called_that_takes_all_that_was_said(
+    client: openai.OpenAI,
+) -> None:
+    corpus = ROOT / "tests" / "corpora" / "small_model" / "foreign_tools.json"
+    trade = json.loads(corpus.read_text(encoding="utf-8"))["car_workshop"]
+    wish: Any = [{"role": "user", "content": "let jonas do number 318"}]
+    made = client.chat.completions.create(model="m", messages=wish, tools=trade)
+    (call,) = made.choices[0].message.tool_calls or [None]
+    assert call is not None
+    assert call.type == "function"
+    assert call.function.name == "assign_mechanic"
+    assert json.loads(call.function.arguments) == {"job_id": 318, "mechanic": "jonas"}

@@ -29,6 +29,8 @@ NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
 CLOSE = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
+CLOSE_DESCRIBED = 0.015
+"""The same where descriptions alone say what they are for."""
 FAR = 0.81
 """Nearness below which a command is not meant, although none is nearer, where examples say how
 people ask for it."""
@@ -36,6 +38,8 @@ DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
 WISH = 0.005
 PLAIN = 0.01
+FIGURE = 0.03
+"""The weight of a figure or a code in a request for a command of others rather than for talk."""
 EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
 TALK_LEAD = 0.01
@@ -229,7 +233,12 @@ class PartReader:
             lead += NAMED  # what is wished for may take a file, or a time, as well
         if not self._request.has_examples:
             lead += PLAIN  # descriptions are farther from what people say than examples are
+            lead += FIGURE * self._takes_figure(text, scores.best)
         return lead
+
+    def _takes_figure(self, text: str, best: int) -> bool:
+        """Tell whether the text holds a figure, and the command needs a value: talk has few."""
+        return any(map(str.isdigit, text)) and needs_value(self._request.choices[best])
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -237,7 +246,8 @@ class PartReader:
         if scores.lead < DECISIVE and self._request.scorer.can_ask(text):
             scores = self._request.scorer.ask_model(text, self._request.choices, scores)
         highest = max(scores.commands)
-        close = [at for at, score in enumerate(scores.commands) if score > highest - CLOSE]
+        near = CLOSE if self._request.has_examples else CLOSE_DESCRIBED
+        close = [at for at, score in enumerate(scores.commands) if score > highest - near]
         if len(close) < 2:
             return Step(scores.best, text, scores.lead)
         return self._choose_by_use(text, scores, close)

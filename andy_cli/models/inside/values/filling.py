@@ -62,9 +62,9 @@ class Arguments:
     """Letters of the request that are in the values."""
 
     @property
-    def use(self) -> tuple[bool, int]:
+    def use(self) -> tuple[bool, int, int]:
         """The fit of the request to the command: nothing is missing, and how much of it is used."""
-        return bool(self.values) and not self.missing, self.used
+        return bool(self.values) and not self.missing, len(self.values), self.used
 
 
 class Known(NamedTuple):
