@@ -107,7 +107,9 @@ def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
 def choose_cuts(text: str, cuts: Sequence[Cut]) -> list[Sequence[Cut]]:
     """List the choices of a few cuts none of which is within another."""
     chosen = [some for count in range(MOST_PARTS) for some in combinations(cuts, count)]
-    apart = [some for some in chosen if all(one.start <= next.end for one, next in pairwise(some))]
+    apart = [
+        some for some in chosen if all(cut.start <= another.end for cut, another in pairwise(some))
+    ]
     return [*apart, *find_ends_of_first(text, cuts)]
 
 

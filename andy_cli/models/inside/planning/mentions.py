@@ -53,10 +53,6 @@ class Mentions:
         names = [name for name in self._request.names if is_readable(name)]
         return find_meant(self._request.encoder, step.text, names, LISTED_LEAD)
 
-    def find_file(self, text: str) -> str | None:
-        """Find a file that is called by its name, whatever takes it."""
-        return find_called(text, list(filter(is_file, self._request.names)))
-
     def names_value(self, step: Step) -> bool:
         """Tell whether a value of its command is called by its name, or a file by what it means."""
         choice = self._request.choices[step.at]

@@ -17,6 +17,7 @@ MOST_MEANT = 40
 """Names that are compared in meaning: 8 ms each where they are new."""
 WORDS_LEAD = 0.03
 """The same of a few words among others."""
+RUNS = (1, 2, 3)
 MOST_WORDS = 12
 SHORT = 4
 """Letters; so few are no words for what is meant."""
@@ -134,14 +135,13 @@ def find_meant_by_words(encoder: Encoder, text: str, names: Sequence[str]) -> st
     `wie viele zitronen stehen auf dem einkaufszettel` the last.
     """
     said = [word for word in find_words(text) if word not in LINKS][:MOST_WORDS]
-    runs = [said[at : at + size] for size in (1, 2, 3) for at in range(len(said) - size + 1)]
-    meant: dict[str, float] = {}
-    for run in runs:
-        name = find_meant(encoder, " ".join(run), names, WORDS_LEAD)
-        if name and len(" ".join(run)) > SHORT:
-            near = encoder.closeness(" ".join(run), list_meanings(name.rpartition("/")[2]))
-            meant[name] = max(meant.get(name, 0.0), *near)
-    return max(meant, key=meant.__getitem__, default=None)
+    runs = [" ".join(said[at : at + size]) for size in RUNS for at in range(len(said) - size + 1)]
+    nearness: dict[str, float] = {}
+    for run in (run for run in runs if len(run) > SHORT):
+        if name := find_meant(encoder, run, names, WORDS_LEAD):
+            near = encoder.closeness(run, list_meanings(name.rpartition("/")[2]))
+            nearness[name] = max(nearness.get(name, 0.0), *near)
+    return max(nearness, key=nearness.__getitem__, default=None)
 
 
 def list_meanings(name: str) -> list[str]:

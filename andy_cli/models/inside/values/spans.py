@@ -186,7 +186,7 @@ def _compare_name(name: str, said: Sequence[str]) -> Match:
     heard: set[str] = set()
     letters, share = 0, 0.0
     for called in _list_parts(name):
-        found = {word: meant for meant in called for word in said if is_called(word, meant)}
+        found = {word: meant for meant in called for word in said if is_same_word(word, meant)}
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
         letters += meant_letters
@@ -208,7 +208,7 @@ def _list_parts(name: str) -> tuple[frozenset[str], ...]:
     return tuple(parts)
 
 
-def is_called(word: str, meant: str) -> bool:
+def is_same_word(word: str, meant: str) -> bool:
     return is_near(word, meant) or is_same_month(word, meant)
 
 
