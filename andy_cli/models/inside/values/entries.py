@@ -125,7 +125,10 @@ def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -
     if len(compared) < 2:
         return None
     said = " ".join(word for word in find_words(text) if word not in LINKS) or text
-    near = [max(encoder.closeness(said, list_meanings(name))) for name in compared]
+    near = encoder.closeness(said, compared)
+    for at, name in enumerate(compared):
+        if others := list_meanings(name):
+            near[at] = max(near[at], *encoder.closeness(said, others))
     *_, second, first = sorted(range(len(compared)), key=near.__getitem__)
     return names[first] if near[first] - near[second] > lead else None
 
@@ -139,15 +142,16 @@ def find_meant_by_words(encoder: Encoder, text: str, names: Sequence[str]) -> st
     nearness: dict[str, float] = {}
     for run in (run for run in runs if len(run) > SHORT):
         if name := find_meant(encoder, run, names, WORDS_LEAD):
-            near = encoder.closeness(run, list_meanings(name.rpartition("/")[2]))
+            base = name.rpartition("/")[2]
+            near = encoder.closeness(run, [base, *list_meanings(base)])
             nearness[name] = max(nearness.get(name, 0.0), *near)
     return max(nearness, key=nearness.__getitem__, default=None)
 
 
 def list_meanings(name: str) -> list[str]:
-    """List a name, and others of the same ending that mean the same."""
+    """List other names of the same ending that mean the same."""
     base, dot, ending = name.partition(".")
-    return [name, *(f"{meaning}{dot}{ending}" for meaning in MEANINGS.get(base.lower(), ()))]
+    return [f"{meaning}{dot}{ending}" for meaning in MEANINGS.get(base.lower(), ())]
 
 
 def is_readable(name: str) -> bool:

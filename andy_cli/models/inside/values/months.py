@@ -1,33 +1,26 @@
-"""The names of months in the five languages that are tried, by the Unicode CLDR."""
+"""The names of months in the five languages that are tried, as the Unicode CLDR has them. Pure."""
 
-from collections.abc import Mapping
-from functools import cache
-
-from andy_cli.models.inside.values.words import find_plain_words
-
-LANGUAGES = ("en", "de", "es", "fr", "it")
-SHORTENED = ("en", "de")
-"""Languages whose abbreviations are no words of another one: `set` is September in Italian."""
+NAMES = """
+    january jan januar enero janvier gennaio
+    february feb februar febrero fevrier febbraio
+    march mar marz marzo mars
+    april apr abril avril aprile
+    may mai mayo maggio
+    june jun juni junio juin giugno
+    july jul juli julio juillet luglio
+    august aug agosto aout
+    september sep sept septiembre septembre settembre
+    october oct oktober okt octubre octobre ottobre
+    november nov noviembre novembre
+    december dec dezember dez diciembre decembre dicembre
+"""
+"""A line a month, without accents; abbreviations in English and German alone: elsewhere some are
+words of another language, as `set` for September in Italian.
+"""
+MONTHS = {name: month for month, names in enumerate(NAMES.split("\n")) for name in names.split()}
+"""Name -> number of the month."""
 
 
 def is_same_month(one: str, other: str) -> bool:
     """Tell whether two words name the same month: `janvier` is January, `feb` February."""
-    months = load_months()
-    return one in months and months[one] == months.get(other)
-
-
-@cache
-def load_months() -> Mapping[str, int]:
-    """Word without accents -> number of the month; none where the package Babel is missing."""
-    try:
-        from babel import Locale  # 0.05 s with the names
-    except ImportError:
-        return {}
-    months: dict[str, int] = {}
-    for language in LANGUAGES:
-        forms = Locale(language).months["format"]
-        kinds = ("wide", "abbreviated") if language in SHORTENED else ("wide",)
-        for kind in kinds:
-            for number, name in forms[kind].items():
-                months.setdefault(find_plain_words(name)[0], number)
-    return months
+    return one in MONTHS and MONTHS[one] == MONTHS.get(other)
