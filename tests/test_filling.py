@@ -10,7 +10,9 @@ from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
-from andy_cli.models.inside.values.spans import find_kind
+from andy_cli.models.inside.values.line_ranges import read_line_range
+from andy_cli.models.inside.values.spans import find_kind, quote_names
+from andy_cli.models.inside.values.words import find_things
 
 TEXT: Schema = {"type": "string"}
 FOLDER: Schema = {"type": "string", "description": "folder to look in"}
@@ -100,6 +102,39 @@ def test_what_can_be_told_by_its_form_is_taken_as_it_stands(
     assert values.items() <= found.values.items()
     assert found.missing == []
     assert len({*found.values.values()}) == len(found.values)
+
+
+@pytest.mark.parametrize(
+    ("said", "lines"),
+    [
+        ("lines 2 to 4 of a.txt", ("2", "4")),
+        ("Zeile 4 bis 6", ("4", "6")),
+        ("de la ligne 2 à la ligne 4", ("2", "4")),
+        ("lines 2-3 please", ("2", "3")),
+        ("die ersten drei Zeilen", (None, "3")),
+        ("las dos primeras líneas", (None, "2")),
+        ("le prime due righe", (None, "2")),
+        ("the top 3 lines", (None, "3")),
+        ("what does line five say", ("5", "5")),
+        ("la première ligne", ("1", "1")),
+        ("the last 2 lines", (None, None)),
+        ("play 2 songs", (None, None)),
+    ],
+)
+def test_lines_are_those_that_were_asked_for(
+    said: str, lines: tuple[str | None, str | None]
+) -> None:
+    assert read_line_range(said) == lines
+
+
+def test_a_file_with_blanks_in_its_name_is_called_by_all_of_it() -> None:
+    names = ("notes.txt", "my notes.txt", "a/my notes.txt.bak", "music/")
+    assert quote_names("read My notes.txt", names) == "read `My notes.txt`"
+    assert quote_names('read "my notes.txt"', names) == 'read "my notes.txt"'
+    assert quote_names("read notes.txt", names) == "read notes.txt"
+    assert quote_names("my notes.txt.bak", names) == "`my notes.txt.bak`"
+    [thing] = find_things("read `my notes.txt`")
+    assert (thing.kind, thing.text) == ("file", "my notes.txt")
 
 
 def test_a_number_out_of_range_is_no_value(encoder: Encoder) -> None:

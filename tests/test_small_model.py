@@ -353,3 +353,32 @@ def test_nothing_that_changes_runs_or_sends_is_trusted_and_no_tool_is_offered_tw
     assert {"list_mp3s", "play_mp3", "read_file", "web_search"} <= trusted
     effects = {tool.effect for tool in registry if tool.name in trusted}
     assert effects == {Effect.READ, Effect.PLAY, Effect.NETWORK}
+
+
+@pytest.mark.parametrize(
+    ("wish", "name"),
+    [
+        ("read my notes.txt", "my notes.txt"),
+        ("whats in Shopping List.txt", "shopping list.txt"),
+        ("read .env", ".env"),
+        ("lies mir old plan.md vor", "plans/old plan.md"),
+    ],
+)
+def test_a_file_is_read_whatever_its_name_is_made_of(
+    wish: str, name: str, here: Path, weights_file: Path
+) -> None:
+    (here / "plans").mkdir()
+    for other in ("my notes.txt", "shopping list.txt", ".env", "plans/old plan.md"):
+        (here / other).write_text(f"bricks and mortar {len(other)}\n")
+    assert f"bricks and mortar {len(name)}" in asked(wish, here, weights_file)
+
+
+def test_of_a_file_the_lines_that_are_asked_for_are_read(here: Path, weights_file: Path) -> None:
+    (here / "notes.txt").write_text("one\ntwo\nthree\nfour\nfive\n")
+    answer = asked("show me the first two lines of notes.txt", here, weights_file)
+    assert "two" in answer
+    assert "three" not in answer
+    assert "[" not in answer, "what is meant for a model"
+    answer = asked("zeig mir zeile 3 bis 4 von notes.txt", here, weights_file)
+    assert "three" in answer
+    assert not {"two", "five"} & {*answer.split()}

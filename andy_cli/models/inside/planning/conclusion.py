@@ -19,6 +19,8 @@ ADVICE = re.compile(
     re.I,
 )
 """Sentences that are meant for the model: what to do next, and by which tool."""
+NOTE = re.compile(r"\n\[[^\n]*\]\Z")
+"""The last line of a result, in brackets: what was left out, and how to get it."""
 REWORDED = (
     # (how a failure is told to the model, how it is told to a person)
     (re.compile(r"cannot \S+ without (\w+)", re.I), r"What is the \1?"),
@@ -111,6 +113,8 @@ def drop_advice(text: str) -> str:
     for said, instead in REWORDED:
         if match := said.fullmatch(text.strip()):
             return re.sub(r"(?<=: )\w+: |(?<=; )\w+: ", "", match.expand(instead))
+    if (note := NOTE.search(text)) and ADVICE.search(note[0]):
+        text = text[: note.start()]
     first, *more = re.split(r"(?<=[.!?])(\s+)(?=[A-Z]|[a-z]+_)", text)
     kept = [
         f"{space}{sentence}"

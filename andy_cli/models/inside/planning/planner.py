@@ -21,6 +21,7 @@ from andy_cli.models.inside.planning.request_plan import RequestPlan
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
+from andy_cli.models.inside.values.spans import quote_names
 from andy_cli.models.inside.values.words import is_negated
 
 REMEMBERED = 32
@@ -47,7 +48,11 @@ class Planner:
     def say(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
         """Say the whole reply."""
         turn, choices = read_turn(messages), constraint.choices
-        turn = replace(turn, request=shorten_request(turn.request))
+        request, before = (
+            quote_names(shorten_request(text), constraint.names)
+            for text in (turn.request, turn.before)
+        )
+        turn = replace(turn, request=request, before=before)
         if turn.refused:
             return Utterance(ask_again(turn.results[-1], choices))
         confirmed = turn.asked.startswith(ASKS) and self._agrees(turn.request)

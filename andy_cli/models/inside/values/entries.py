@@ -6,8 +6,8 @@ from mimetypes import guess_type
 from typing import NamedTuple
 
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.values.spans import ENDING, is_near
-from andy_cli.models.inside.values.words import LINKS, find_words
+from andy_cli.models.inside.values.spans import is_near
+from andy_cli.models.inside.values.words import ENDING, LINKS, find_words
 
 NAME_KEYS = ("file", "name", "path", "title", "subject", "url", "id", "summary")
 LISTED_LEAD = 0.015

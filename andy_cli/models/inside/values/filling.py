@@ -22,6 +22,7 @@ from andy_cli.models.inside.values.entries import (
     is_list,
     is_readable,
 )
+from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
 from andy_cli.models.inside.values.numbers import find_numbers, find_ordinal, without_things
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.phrase_picking import PhrasePicker, Pick
@@ -135,6 +136,7 @@ class _Filling:
         self._text = text
         self._known = known
         self._parameters = list_parameters(choice)
+        self._bounds = find_bounds(self._parameters)
 
     def fill(self) -> Arguments:
         found = Arguments()
@@ -165,6 +167,8 @@ class _Filling:
             return self._find_member([str(member) for member in allowed], parameter)
         if schema.get("type") == "boolean":
             return self._find_wish(parameter)
+        if parameter.name in self._bounds:
+            return read_line_range(self._text)[self._bounds.index(parameter.name)]
         if parameter.is_numeric:
             return self._find_number(parameter)
         if parameter.name in self._choice.members:

@@ -10,6 +10,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from andy_cli.messages import Schema
 from andy_cli.models.inside.values.months import is_same_month
 from andy_cli.models.inside.values.words import (
+    ENDING,
     IDLE,
     LINKS,
     find_plain_words,
@@ -76,20 +77,20 @@ def find_typed(kind: str, text: str) -> list[Span]:
     found = spans.get(kind, [])
     if kind == "file":
         return [*found, *spans.get("quote", [])]
-    if kind == "url" and not found:
-        return [span for span in spans.get("file", []) if _is_host(span.text)]
-    return found
+    return found or [span for span in spans.get("file", []) if _reads_as_file(kind, span.text)]
 
 
-def _is_host(text: str) -> bool:
-    """`example.org` reads like a file; its ending is no ending of files that is known."""
+def _reads_as_file(kind: str, text: str) -> bool:
+    """Tell whether a thing of the kind reads like a file: a hidden folder, `.ssh`, or a host,
+    `example.org`; its ending is no ending of files that is known.
+    """
     import mimetypes  # 3 ms
 
-    return mimetypes.guess_type(text)[0] is None
+    if kind == "folder":
+        return text.startswith(".")
+    return kind == "url" and mimetypes.guess_type(text)[0] is None
 
 
-ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
-"""Of the name of a file."""
 BEHIND = re.compile(
     r":\s+(.+)|\b(?:saying|says|that says|with the (?:words?|text|message)|that|dass|que|che)\s+"
     r"(?!is\b)(.+)",
@@ -141,6 +142,20 @@ def _is_whole(text: str, own: frozenset[str]) -> bool:
         bool(said)
         and not text.isdigit()
         and not any(word in LINKS or find_stem(word) in own for word in (said[0], said[-1]))
+    )
+
+
+def quote_names(text: str, names: Sequence[str]) -> str:
+    """Put what is there, has blanks in its name and is called by all of it, in backticks: `read
+    my notes.txt` is no request for `notes.txt`.
+    """
+    bases = {name.rpartition("/")[2] for name in names}
+    spaced = sorted((base for base in bases if " " in base and ENDING.search(base)), key=len)
+    called = "|".join(map(re.escape, reversed(spaced)))
+    return (
+        re.sub(rf"(?<![\w`'\"/])({called})(?![\w`'\"])", r"`\1`", text, flags=re.I)
+        if called
+        else text
     )
 
 

@@ -68,6 +68,7 @@ QUOTED = re.compile(
 FILE = re.compile(
     r"(?<![\w@/~.\-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*"
     r"[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,5}\b(?!/)"
+    r"|(?<!\S)\.[A-Za-z][\w.@+-]*\b(?!/)"
 )
 FOLDER = re.compile(
     r"(?<![\w:/.~-])(?:~(?:/[\w.@+-]+)*/?|/(?:[\w.@+-]+/?)+|\.{1,2}/(?:[\w.@+-]+/?)*"
@@ -81,6 +82,10 @@ TIME = re.compile(
     r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?![\w:])|(?<!\w)\d{1,2} ?[ap]m\b", re.I
 )
 SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
+
+
+ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
+"""Of the name of a file; what has one and stands in backticks is a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +108,15 @@ def find_things(text: str) -> list[Thing]:
             start, end = match.span()
             if any(start < other.end and other.start < end for other in found):
                 continue
-            inner = next((group for group in match.groups() if group), match[0])
-            found.append(Thing(kind, inner, start, end))
+            found.append(make_thing(kind, match))
     return sorted(found, key=lambda thing: thing.start)
+
+
+def make_thing(kind: str, match: re.Match[str]) -> Thing:
+    inner = next((group for group in match.groups() if group), match[0])
+    if kind == "quote" and match[1] and ENDING.search(inner):
+        kind = "file"  # in backticks
+    return Thing(kind, inner, *match.span())
 
 
 KINDS = (

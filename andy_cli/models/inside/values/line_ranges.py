@@ -1,0 +1,49 @@
+"""Which lines of a file are asked for: `lines 2 to 4`, `die ersten drei Zeilen`. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from andy_cli.models.inside.values.numbers import find_numbers, find_ordinal, without_things
+from andy_cli.models.inside.values.parameters import Parameter
+from andy_cli.models.inside.values.words import find_plain_words
+
+LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
+FIRST = "first|ersten?|primer[oa]s?|premier(?:e?s)?|prim[ieoa]"
+LAST = re.compile(r"\b(?:last|letzten?|ultim[oaie]s?|derniere?s?)\b")
+NAMED = re.compile(rf"\b(?:{LINE}) (\d+)\b")
+COUNTED = re.compile(rf"\b(?:(?:{FIRST}) (\d+)|(\d+) (?:{FIRST}|{LINE}))\b")
+
+
+def find_bounds(parameters: Sequence[Parameter]) -> tuple[str, ...]:
+    """Find the names of the parameters for the first and the last line to read, if there are."""
+    lines = [item for item in parameters if item.is_numeric and "line" in item.about.split()]
+    first = next((item.name for item in lines if "first" in item.about.split()), None)
+    last = next((item.name for item in lines if "last" in item.about.split()), None)
+    return (first, last) if first and last else ()
+
+
+def read_line_range(text: str) -> tuple[str | None, str | None]:
+    """Read the first and the last line asked for, in digits; None where nothing says it.
+
+    How many lines there are nobody knows yet, so `the last two` are not told.
+    """
+    said = write_digits(without_things(text))
+    if not re.search(rf"\b(?:{LINE})\b", said) or LAST.search(said):
+        return None, None
+    numbers = re.findall(r"\d+", said)
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
+    if match := NAMED.search(said):
+        return match[1], match[1]
+    if match := COUNTED.search(said):
+        return None, match[1] or match[2]
+    place = find_ordinal(said)
+    return (None, None) if place is None else (str(place + 1), str(place + 1))
+
+
+def write_digits(text: str) -> str:
+    """Write the words without accents, and numbers in digits."""
+    for number, start, end in reversed(find_numbers(text)):
+        text = f"{text[:start]}{number:g}{text[end:]}"
+    text = re.sub(r"(?<=\d)\s*[-\u2013]\s*(?=\d)", " to ", text)
+    return " ".join(find_plain_words(text))
