@@ -72,12 +72,9 @@ def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:
     escape = "^" if shell == "cmd" else "`"
     line = re.sub(r"[ \t]+", " ", line)
     unescaped = line.replace(escape, "")
-    for text in {
-        line,
-        unescaped,
-        unescaped.replace('"', "").replace("'", ""),
-        re.sub(r"['\"]\s*\+\s*['\"]", "", unescaped),
-    }:
+    unquoted = unescaped.replace('"', "").replace("'", "")
+    joined = re.sub(r"['\"]\s*\+\s*['\"]", "", unescaped)
+    for text in dict.fromkeys((line, unescaped, unquoted, joined)):
         for reason, denied_patterns in _denied_patterns():
             if any(denied_pattern.search(text) for denied_pattern in denied_patterns):
                 yield deny(reason)
