@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from andy_cli.agent.turn import turn
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.dialects import native
 from andy_cli.compiler.dialects.protocols import andybot
-from andy_cli.messages import Message, ToolCall
+from andy_cli.messages import Message, Schema, ToolCall
 from tests.fakes import ScriptedModel
 from tests.fakes import native as natively
 from tests.scenes import MUSIC, conversation, events_of
@@ -181,6 +182,58 @@ def test_A19_a_skipped_parameter_is_left_out() -> None:
 def test_A20_any_other_answer_is_the_value() -> None:
     for answer in ("~/mp3", '"~/mp3"', "`~/mp3`", "path: ~/mp3", "The path is ~/mp3."):
         assert arguments_of(["DEAR ANDYBOT, LIST_MP3S", answer, "done"]) == {"path": "~/mp3"}
+
+
+NOTE_TOOL: Schema = {
+    "name": "write_note",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "format": "path"},
+            "text": {"type": "string"},
+            "tags": {"type": "array"},
+        },
+        "required": ["file", "text", "tags"],
+    },
+}
+CODE = "def add(a, b):\n    return a + b\n\nprint(add(1, 2))"
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (CODE, CODE),
+        (f"```python\n{CODE}\n```", f"{CODE}\n"),
+        (f"text:\n{CODE}", CODE),
+        (f"{CODE}\n\nANDYBOT RESPONDS: OK\nIt is written.", CODE),
+        ("Buy milk.\nDEAR ANDYBOT, STOP", "Buy milk."),
+        ('"""A module."""\nx = """y"""', '"""A module."""\nx = """y"""'),
+        ("    indented\n  less", "    indented\n  less"),
+    ],
+)
+def test_A20_a_text_of_several_lines_is_the_value_as_it_stands(answer: str, text: str) -> None:
+    asked = andybot.interview("write_note", NOTE_TOOL["parameters"], {})
+    next(asked)
+    asked.send("notes.txt\nThat is where I keep them.")
+    asked.send(answer)
+    with pytest.raises(StopIteration) as ended:
+        asked.send('["a",\n "b"]')
+    assert ended.value.value == {"file": "notes.txt", "text": text, "tags": ["a", "b"]}
+
+
+def test_A20_a_list_may_be_one_item_a_line() -> None:
+    assert andybot.convert_answer("- a.txt\n- b c.txt", {"type": "array"}) == ["a.txt", "b c.txt"]
+    assert andybot.convert_answer("a, b.txt", {"type": "array"}) == ["a, b.txt"]
+
+
+def test_a_text_that_goes_on_below_a_letter_is_asked_for() -> None:
+    tools = {"write_note": NOTE_TOOL}
+    whole = andybot.parse("DEAR ANDYBOT, WRITE_NOTE\nfile: a.txt\ntext: one line", tools)
+    assert whole is not None
+    assert whole.requests[0].arguments == {"file": "a.txt", "text": "one line"}
+    begun = andybot.parse(f"DEAR ANDYBOT, WRITE_NOTE\nfile: a.txt\ntext: {CODE}", tools)
+    assert begun is not None
+    assert begun.requests[0].arguments == {"file": "a.txt"}
 
 
 def test_A21_a_call_on_the_wire_has_an_id_a_type_and_arguments_as_text() -> None:

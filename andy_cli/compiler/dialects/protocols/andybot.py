@@ -85,14 +85,22 @@ def letters_only(name: str) -> str:
 
 
 def read_values(letter_text: str, tool: Schema) -> Arguments | None:
-    """Values that the letter brings itself, one `parameter: value` a line right under it."""
+    """Values that the letter brings itself, one `parameter: value` a line right under it.
+
+    A text that goes on in the next line is left out, so it is asked for: where it ends nobody says.
+    """
     parameters = parameters_of(tool)
     arguments: dict[str, object] = {}
-    for line in letter_text.split("\n")[1:]:
+    last = ""
+    for line in ROLE_LINE.split(letter_text, maxsplit=1)[0].split("\n")[1:]:
         assignment = VALUE.fullmatch(line.rstrip())
-        if not assignment or assignment[1] not in parameters:
+        if assignment and assignment[1] in parameters:
+            last = assignment[1]
+            arguments[last] = strip_answer_quotes(assignment[2])
+        elif line.strip():
+            if last and may_have_lines(parameters[last]):
+                del arguments[last]
             break
-        arguments[assignment[1]] = strip_answer_quotes(assignment[2])
     return arguments or None
 
 
@@ -155,7 +163,7 @@ def ask_for_value(
         text, parameter, schema, required, constrain_answer(schema, required)
     )
     for attempt in range(REPEATS):
-        answer = clean_answer(parameter, (yield question))
+        answer = clean_answer(parameter, (yield question), schema)
         if is_skipped(answer, schema):
             if not required:
                 break
@@ -217,16 +225,37 @@ def is_skipped(answer: str, schema: Schema) -> bool:
     return answer.lower().rstrip(".!") in SKIPPED
 
 
-def clean_answer(parameter: str, answer: str) -> str:
-    """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`."""
-    text = strip_answer_quotes(answer.strip().partition("\n")[0].strip())
+def clean_answer(parameter: str, answer: str, schema: Schema) -> str:
+    """`"~/mp3"`, `path: ~/mp3`, `The path is ~/mp3.` are all `~/mp3`; a text of several lines is
+    the value as it stands, without a fence around it.
+    """
+    text = ROLE_LINE.split(answer, maxsplit=1)[0].strip("\r\n").rstrip()
+    text = re.sub(rf"^\W*{re.escape(parameter)}\W*:[ \t]*\n", "", text, count=1, flags=re.I)
+    if fenced := FENCED.fullmatch(text):
+        text = fenced["inside"]
+    if "\n" in text.strip() and may_have_lines(schema):
+        return text
+    text = strip_answer_quotes(text.strip().partition("\n")[0].strip())
     sentence = re.match(rf"(?:the )?{re.escape(parameter)}(?:\s*[:=]|\s+is\b)\s*(.+)", text, re.I)
     if sentence:
         text = sentence[1].strip()
         text = text if "=" in answer or ":" in answer else text.removesuffix(".")
-    if re.match(r"\W*dear andybot", text, re.I):
-        return ""  # another letter is no answer
     return strip_answer_quotes(text)
+
+
+ROLE_LINE = re.compile(r"^\W*(?:dear andybot\b|andybot (?:asks|responds)\b)", re.I | re.M)
+"""The beginning of what the other side says, or of another letter: no part of an answer."""
+FENCED = re.compile(
+    r"\s*(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<inside>(?:(?!(?P=fence)).*\n)*)(?P=fence)\s*"
+)
+"""A fence and nothing else."""
+
+
+def may_have_lines(schema: Schema) -> bool:
+    """Tell whether a value may have several lines: a text of no declared form, a list, a record."""
+    kind = schema.get("type", "string")
+    is_text = kind == "string" and not schema.get("enum") and not schema.get("format")
+    return is_text or kind in ("array", "object")
 
 
 def strip_answer_quotes(text: str) -> str:
@@ -264,13 +293,17 @@ def parse_answer_number(answer: str, only_whole: bool) -> int | float | None:
     return None
 
 
+BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
+
+
 def parse_answer_structure(answer: str, kind: str) -> object | None:
     try:
         value = json.loads(answer)
     except ValueError:
         value = None
     if kind == "array":
-        return value if isinstance(value, list) else [answer]
+        lines = [BULLET.sub("", line).strip() for line in answer.splitlines() if line.strip()]
+        return value if isinstance(value, list) else [strip_answer_quotes(line) for line in lines]
     return value if isinstance(value, dict) else None
 
 
