@@ -84,6 +84,8 @@ def test_a_call_that_the_time_cut_off_is_told_as_not_done(tmp_path: Path, folder
         ["--cwd", "nowhere"],
         ["--add-dir", "nowhere"],
         ["--system", "@nowhere"],
+        ["--mcp-config", "nowhere"],
+        ["--mcp-config", "."],
     ],
 )
 def test_a_value_that_does_not_fit_names_its_flag(

@@ -70,7 +70,7 @@ class Options:
             system=read_text_or_file(self.system),
             append_system_prompt=read_text_or_file(self.append_system_prompt),
             add_dir=[find_folder(folder, "--add-dir") for folder in self.add_dir],
-            mcp_config=[str(Path(file).absolute()) for file in self.mcp_config],
+            mcp_config=[find_file(file, "--mcp-config") for file in self.mcp_config],
             cwd="",
         )
         if self.cwd:
@@ -99,6 +99,16 @@ def find_folder(written: str, flag_name: str) -> str:
     if not folder.is_dir():
         raise UsageError(f"{flag_name}: {written} is no folder.")
     return str(folder.resolve())
+
+
+def find_file(written: str, flag_name: str) -> str:
+    """The file with its whole path. Raises UsageError where there is none."""
+    file = Path(written).expanduser()
+    if not file.exists():
+        raise UsageError(f"{flag_name}: there is no {written}.")
+    if not file.is_file():
+        raise UsageError(f"{flag_name}: {written} is no file.")
+    return str(file.absolute())
 
 
 ANY = "?"
