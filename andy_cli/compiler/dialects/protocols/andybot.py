@@ -243,7 +243,7 @@ def clean_answer(parameter: str, answer: str, schema: Schema) -> str:
     return strip_answer_quotes(text)
 
 
-ROLE_LINE = re.compile(r"^\W*(?:dear andybot\b|andybot (?:asks|responds)\b)", re.I | re.M)
+ROLE_LINE = re.compile(r"^[^\w\n]*(?:dear andybot\b|andybot (?:asks|responds)\b)", re.I | re.M)
 """The beginning of what the other side says, or of another letter: no part of an answer."""
 FENCED = re.compile(
     r"\s*(?P<fence>`{3,}|~{3,})[^\n`]*\n(?P<inside>(?:(?!(?P=fence)).*\n)*)(?P=fence)\s*"
