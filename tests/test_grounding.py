@@ -177,6 +177,63 @@ def test_what_is_said_to_be_done_was_done(
     assert bool(found) is claimed
 
 
+def command(line: str, exit_code: int) -> ActionRecord:
+    arguments = json.dumps({"command": line})
+    return deed("terminal_execute", Effect.RUN, f"run `{line}`")._replace(
+        arguments=arguments, exit_code=exit_code
+    )
+
+
+COMMANDS = [
+    ("I have deleted a.txt.", "rm a.txt", True),
+    ("The file a.txt has been deleted.", "rm a.txt", True),
+    ("Die Datei a.txt wurde gelöscht.", "rm a.txt", True),
+    ("Done.", "rm a.txt", True),
+    ("a.txt could not be deleted.", "rm a.txt", False),
+    ("I ran the command, and it failed.", "rm a.txt", False),
+    ("I created out and ran the tests; one failed.", "mkdir out && pytest", False),
+    ("I have deleted a.txt.", "mkdir out && rm a.txt", True),
+]
+
+
+@pytest.mark.parametrize(("answer", "line", "claimed"), COMMANDS)
+def test_a_command_that_fails_has_only_run(answer: str, line: str, *, claimed: bool) -> None:
+    result = json.dumps({"exit_code": 1, "output": "rm: cannot remove 'a.txt': Is a directory"})
+    failed = Evidence((result,), "see to a.txt", (), (command(line, 1),))
+    assert bool(texts(answer, failed)) is claimed
+    if "rm a.txt" in line and "not" not in answer:
+        assert texts(answer, failed._replace(results=(), actions=(command(line, 0),))) == []
+
+
+UNTRIED = [
+    ("Done.", "delete a.txt", True),
+    ("Erledigt!", "lösche a.txt", True),
+    ("a.txt was deleted.", "delete a.txt", True),
+    ("The file a.txt was created successfully.", "create a.txt with hello", True),
+    ("If a.txt was deleted, take it from the backup.", "a.txt was deleted, what now?", False),
+    ("a.txt was deleted by mistake, then.", "my a.txt was deleted", False),
+    ("print_function was added to __future__ in 2.6.", "what is print_function?", False),
+    ("Done! Here it is:\n\nAn old pond,\na frog jumps in.", "write a haiku", False),
+]
+
+
+@pytest.mark.parametrize(("answer", "user", "claimed"), UNTRIED)
+def test_where_nothing_was_tried_nothing_is_done(answer: str, user: str, *, claimed: bool) -> None:
+    assert bool(texts(answer, Evidence((), user, (), ()))) is claimed
+
+
+def test_a_word_for_done_may_answer_what_is_said_after_an_action() -> None:
+    earlier = deed("delete", Effect.ACT, "delete a.txt")._replace(earlier=True)
+    assert texts("All set!", Evidence((), "thanks", (), (earlier,))) == []
+    assert texts("Done.", Evidence((), "and now delete b.txt", (), (earlier,))) == ["Done"]
+
+
+@pytest.mark.parametrize("advice", ["Then run it.", "Now set X to 3.", "Also put it there."])
+def test_advice_is_no_report(advice: str) -> None:
+    assert texts(advice, Evidence((), "how do I do it?", (), ())) == []
+    assert texts("Successfully set X to 3.", Evidence((), "set X to 3", (), ()))
+
+
 def test_a_deed_of_an_earlier_turn_counts_for_who_asks_about_it() -> None:
     made = deed("write_file", Effect.WRITE, "write report.md")._replace(earlier=True)
     asked = Evidence((), "did you save report.md?", (), (made,))

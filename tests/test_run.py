@@ -223,6 +223,17 @@ def test_what_needs_a_yes_is_refused_and_the_exit_code_says_so(tmp_path: Path) -
     assert "was not allowed to list" in done.err
 
 
+def test_a_command_that_failed_is_no_proof_for_who_is_strict(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a.txt").touch()
+    call = called("terminal_execute", '{"command": "rmdir full"}')
+    lie = streamed("I have removed the folder full.")
+    with ModelServer([call, lie, lie]) as server:
+        done = run(server, tmp_path, "--strict", "-y", "remove the folder full", cwd=tmp_path)
+    assert done.code == 1
+    assert "I have removed the folder full (not verified)." in done.out
+
+
 def test_a_folder_named_in_the_request_may_be_read(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -229,11 +229,12 @@ async def cancel_pending(
 ) -> None:
     """Give the calls that were not run a result: no call may stand without one."""
     for call in pending:
-        await conversation.add_result(ToolResult(call.id, call.name, reason, Status.CANCELLED))
+        result = ToolResult(call.id, call.name, reason, Status.CANCELLED)
+        await conversation.add_result(result)
         tool = conversation.registry.get(call.name)
         if tool is not None:
             action = tool.intent(call.arguments)
-            conversation.tools.record_action(call, tool.effect, Status.CANCELLED, action)
+            conversation.tools.record_result(call, tool.effect, action, result)
 
 
 async def resolve_requests(
@@ -275,13 +276,11 @@ async def run_tool_call(
             yield event
     result = call_run.result
     state.count_result(result)
-    problem = result.partial if result.ok else result.problem
-    conversation.tools.record_action(
-        call, call_run.effect, result.status, call_run.action, result.did, problem
-    )
+    conversation.tools.record_result(call, call_run.effect, call_run.action, result)
     await conversation.add_result(result, describe_lost_values(resolved))
     guard_against_loops(conversation, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
+    problem = result.partial if result.ok else result.problem
     yield events.ToolAnswered(
         call.id, result.status, output, error, result.seconds, result.did, problem, result.display
     )

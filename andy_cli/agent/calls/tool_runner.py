@@ -148,17 +148,19 @@ class ToolRunner:
         self._background.start(self._registry.call(call, granted))
         return ToolResult(call.id, call.name, "started", did=f"started to {action}")
 
-    def record_action(
-        self,
-        call: ToolCall,
-        effect: Effect,
-        status: Status,
-        action: str,
-        summary: str = "",
-        problem: str = "",
+    def record_result(
+        self, call: ToolCall, effect: Effect, action: str, result: ToolResult
     ) -> None:
-        """Note a call among the actions of the session."""
-        arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+        """Note a call, and how it ended, among the actions of the session."""
         self.actions.append(
-            ActionRecord(call.name, effect, action, summary, status, arguments, problem)
+            ActionRecord(
+                tool=call.name,
+                effect=effect,
+                action=action,
+                did=result.did,
+                status=result.status,
+                arguments=json.dumps(dict(call.arguments), ensure_ascii=False, default=str),
+                problem=result.partial if result.ok else result.problem,
+                exit_code=result.display.exit_code,
+            )
         )

@@ -93,10 +93,26 @@ def find_finished_word(answer: str) -> str:
 
 
 def is_nothing_done(index: EvidenceIndex) -> bool:
-    """Tell whether something was tried in this turn, and nothing of it succeeded: where nothing
-    was tried, such a word may answer a thank-you."""
-    current_actions = [action for action in index.evidence.actions or () if not action.earlier]
-    return bool(current_actions) and not any(action.ok for action in current_actions)
+    """Tell whether nothing stands behind such a word: what was tried in this turn did not succeed,
+    or nothing was tried and no earlier action is spoken of, as where it answers a thank-you."""
+    actions = index.evidence.actions
+    if actions is None:
+        return False
+    current_actions = [action for action in actions if not action.earlier]
+    if current_actions:
+        return not any(map(has_succeeded, current_actions))
+    user = index.evidence.user
+    is_named = NAME.search(user) is not None
+    return not any(
+        has_succeeded(action) and not (is_named and not index.find_shared_names(user, action.text))
+        for action in actions
+        if action.effect not in LOOKS
+    )
+
+
+def has_succeeded(action: ActionRecord) -> bool:
+    """Tell whether a call succeeded; a command that only looks may end with any code."""
+    return action.ok and not (action.exit_code and action.effect not in LOOKS)
 
 
 def find_false_report(
@@ -127,21 +143,21 @@ def group_reports(
     actions = language.find_actions(sentence.text)
     if not actions:
         return groups
-    text, was_tried = mask_quotations(sentence.text), is_action_tried(index)
+    text, takes_weak = mask_quotations(sentence.text), counts_weak(sentence, language, index)
     for action in actions:
-        for report in find_reports(sentence, text, language, action, was_tried):
+        for report in find_reports(sentence, text, language, action, takes_weak):
             groups.setdefault(report.match.end("done"), []).append(report)
     return groups
 
 
 def find_reports(
-    sentence: Sentence, text: str, language: Language, action: str, was_tried: bool
+    sentence: Sentence, text: str, language: Language, action: str, takes_weak: bool
 ) -> Iterator[Report]:
     """Find each place that reports an action.
 
-    `text` is the sentence without what it quotes. `was_tried`: in this turn something was.
+    `text` is the sentence without what it quotes. `takes_weak`: what may be a report is one.
     """
-    for report_form in list_ways(text, language, action, was_tried):
+    for report_form in list_ways(text, language, action, takes_weak):
         for pattern in language.find_report_patterns(action, report_form):
             for match in pattern.finditer(text):
                 label = report_form != "own" and text[match.end("done") :][:1] in (":", "：")
@@ -149,11 +165,11 @@ def find_reports(
                     yield Report(action, report_form == "own", match)
 
 
-def list_ways(text: str, language: Language, action: str, was_tried: bool) -> Sequence[str]:
+def list_ways(text: str, language: Language, action: str, takes_weak: bool) -> Sequence[str]:
     """List the ways to report that count: where others may have done it, only one's own."""
     if action == "remember" or YEAR.search(text) or language.others.search(text):
         return ("own",)
-    return ("own", "told", "weak") if was_tried else ("own", "told")
+    return ("own", "told", "weak") if takes_weak else ("own", "told")
 
 
 def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> bool:
@@ -180,7 +196,8 @@ def is_own_text(sentence: Sentence, answer: str) -> bool:
         return False
     following_text = answer[sentence.end :]
     ends_open = sentence.text.rstrip(" *_").endswith((":", "："))
-    return ends_open or "\0" in following_text or len(following_text.strip()) > PASSAGE
+    is_followed = ":\n" in following_text or len(following_text.strip()) > PASSAGE
+    return ends_open or "\0" in following_text or is_followed
 
 
 PASSAGE = 60
@@ -193,6 +210,18 @@ FINISHED = Expression(
     r"|हो गया|تم|selesai|beres|সম্পন্ন|ہو گیا)(?=\s*(?:[!.,:–—！。，،।✅🎉-]|$))",
     re.IGNORECASE,
 )
+
+
+def counts_weak(sentence: Sentence, language: Language, index: EvidenceIndex) -> bool:
+    """Tell whether `a.txt was deleted` is a report, and no tale of the past: something was tried,
+    or the user spoke of a.txt, not of its deletion, and nothing was looked at that may tell it."""
+    if is_action_tried(index):
+        return True
+    user = index.evidence.user
+    if index.evidence.actions is None or index.results or language.find_actions(user):
+        return False
+    # An identifier may have been added or removed by somebody else long ago.
+    return any("." in name for name in index.find_shared_names(sentence.text, user))
 
 
 def is_action_tried(index: EvidenceIndex) -> bool:
@@ -208,12 +237,20 @@ def is_done(action: str, is_own: bool, sentence: str, index: EvidenceIndex) -> b
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
     new_successes = [record for record in index.evidence.actions if record.is_new_success]
-    if any(fits_action(action, record) for record in new_successes):
+    if any(has_done(action, record) for record in new_successes):
         return True
-    ran_command = Effect.RUN in [record.effect for record in new_successes]
-    if not is_own and (ran_command or index.tells_of(action)):
+    if not is_own and is_told(action, new_successes, index):
         return True
     return is_done_before(action, sentence, index)
+
+
+def is_told(action: str, new_successes: Sequence[ActionRecord], index: EvidenceIndex) -> bool:
+    """Tell whether a result tells that it was done. What a failed command says of its own action
+    is no such thing."""
+    if any(record.exit_code and fits_action(action, record) for record in new_successes):
+        return False
+    commands = [record for record in new_successes if record.effect is Effect.RUN]
+    return any(not record.exit_code for record in commands) or index.tells_of(action)
 
 
 def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
@@ -234,22 +271,35 @@ def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     earlier_actions = [
         record
         for record in index.evidence.actions or ()
-        if record.ok and record.earlier and fits_action(action, record)
+        if record.ok and record.earlier and has_done(action, record)
     ]
     if not is_question:
-        return any(index.share_name(sentence, record.text) for record in earlier_actions)
+        return any(index.find_shared_names(sentence, record.text) for record in earlier_actions)
     return bool(earlier_actions) or index.tells_of(action, history=True)
 
 
+def has_done(action: str, record: ActionRecord) -> bool:
+    """Tell whether a call that succeeded may have done such a thing."""
+    if not fits_action(action, record):
+        return False
+    if not record.exit_code or action == "run":
+        return True
+    return not find_named_actions(record.completed_commands).isdisjoint(list_kindred(action))
+
+
 def fits_action(action: str, record: ActionRecord) -> bool:
-    """Tell whether a call may have done such a thing."""
+    """Tell whether a call is of the kind that does such a thing."""
     if record.effect not in EFFECTS[action]:
         return False
     if record.effect is Effect.RUN and action == "run":
         return True
-    text = record.text.replace("_", " ")
-    named_actions = {name for name, trace in compile_traces().items() if trace.search(text)}
+    named_actions = find_named_actions(record.text)
     return not named_actions or not named_actions.isdisjoint(list_kindred(action))
+
+
+def find_named_actions(text: str) -> set[str]:
+    spaced_text = text.replace("_", " ")
+    return {name for name, trace in compile_traces().items() if trace.search(spaced_text)}
 
 
 def list_kindred(action: str) -> set[str]:

@@ -18,6 +18,9 @@ from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect, Status
 
+COMMAND_END = re.compile(r"&&|;|\\n")
+"""In the arguments as JSON."""
+
 
 class ActionRecord(NamedTuple):
     """A call that was made, in words: `play 01.mp3` was to be done, `started 01.mp3` was."""
@@ -33,6 +36,8 @@ class ActionRecord(NamedTuple):
     """Why it failed, or what of it could not be looked at."""
     earlier: bool = False
     """It was made in an earlier turn."""
+    exit_code: int = 0
+    """Of the command line that it ran: a result there is in any case."""
 
     @property
     def ok(self) -> bool:
@@ -45,6 +50,12 @@ class ActionRecord(NamedTuple):
     @property
     def text(self) -> str:
         return f"{self.tool}\n{self.action}\n{self.did}\n{self.arguments}"
+
+    @property
+    def completed_commands(self) -> str:
+        """The commands of a line that may have succeeded although the line did not: all but the
+        last, which failed or was not reached."""
+        return "\n".join(COMMAND_END.split(self.arguments)[:-1])
 
 
 class Evidence(NamedTuple):
@@ -181,9 +192,9 @@ class EvidenceIndex:
             if len(text) < REPORT and text.count("\n") < 4 and not text.startswith("[")
         )
 
-    def share_name(self, text: str, other: str) -> bool:
-        """Tell whether two texts name the same file, address or id."""
-        return not set(NAME.findall(fold_text(text))).isdisjoint(NAME.findall(fold_text(other)))
+    def find_shared_names(self, text: str, other: str) -> set[str]:
+        """Find the files, addresses and ids that two texts name."""
+        return {*NAME.findall(fold_text(text))}.intersection(NAME.findall(fold_text(other)))
 
     @cached_property
     def by_result(self) -> list[list[ResultTable]]:
