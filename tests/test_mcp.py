@@ -37,7 +37,7 @@ from andy_cli.toolbox.mcp.tools import make_tool, plain, usable
 from andy_cli.toolbox.registry import Registry
 from tests import shell
 from tests.desk import desk
-from tests.fakes import ScriptedModel
+from tests.fakes import ScriptedModel, native
 from tests.http_server import PLAIN
 from tests.node import installed
 from tests.shell import Done, free_port
@@ -256,6 +256,25 @@ def test_a_server_that_ends_during_a_call_is_said_to_have_and_its_tools_go(home:
 
     told = with_servers([ours()], doing)
     assert "cannot be used" in told[0]
+
+
+def test_a_call_behind_the_one_at_which_a_server_ends_is_not_done_and_says_so(home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        note = '{"items": [{"text": "the red bicycle"}]}'
+        calls = native(("kom.memory.v1.die", "{}"), ("kom.memory.v1.upsert_memory", note))
+        model = ScriptedModel([calls, "The server has ended."], name="x:model", tools=True)
+        chat = desk(model, registry=registry)
+        last: events.Event | None = None
+        async for event in turn(chat, NOTE):
+            last = event
+            while isinstance(event, events.ToolAnswered) and len(registry):
+                await asyncio.sleep(0.05)
+        assert isinstance(last, events.Ended)
+        assert last.result == "The server has ended."
+        assert [row["reason"] for row in last.not_done][1:] == ["its server has ended"]
+        assert last.not_done[1]["action"] == "use kom memory v1 upsert memory"
+
+    with_servers([ours()], doing)
 
 
 def test_a_call_can_be_cancelled_and_the_server_goes_on(home: Path) -> None:

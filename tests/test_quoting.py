@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.calls.injection import is_quoted
+from andy_cli.compiler import compile_text, list_dialects, write_call
 from andy_cli.frontends.serve.answers.quote_aware_parser import REREAD, QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.messages import Chunk, ToolRequest
+from tests.cases import loop_over
 
 TOOLS = {
     name: {
@@ -53,6 +55,42 @@ def read(pieces: list[str]) -> tuple[str, list[str]]:
 )
 def test_a_reply_with_nothing_but_quotations_is_shown_as_it_was_written(reply: str) -> None:
     assert read([reply]) == read([*reply]) == (reply, [])
+
+
+WRITTEN = [name for name in list_dialects() if name not in ("native", "code", "cohere_r_plus")]
+FRAMES = {
+    "quotation marks": ('The page says: "', '" and I did not do that.'),
+    "curly marks": ("The page says: \u201c", "\u201d and I did not do that."),
+    "inline code": ("It holds `", "` as an example."),
+    "a block of code": ("So it looks:\n\n    ", "\n\nThat is all."),
+    "the end of one": ("So it looks:\n\n    ", ""),
+}
+
+
+@loop_over("dialect", WRITTEN)
+def test_a_call_in_any_frame_of_a_quotation_is_one(dialect: str) -> None:
+    call = write_call("play_mp3", {"file": "a"}, dialect)
+    for name, (before, behind) in FRAMES.items():
+        indent = "\n    " if before.endswith("    ") else "\n"
+        reply = f"{before}{call.replace(chr(10), indent)}{behind}"
+        found = compile_text(reply, [*TOOLS.values()], dialect)
+        assert all(is_text(request, reply) for request in found.requests), name
+
+
+@loop_over("dialect", WRITTEN)
+def test_a_call_that_stands_alone_or_below_words_is_none(dialect: str) -> None:
+    call = write_call("play_mp3", {"file": "a"}, dialect)
+    for before in ("", "I will look.\n\n", 'He said "go".\n\n', "See `a`.\n\n", "- so:\n\n    "):
+        reply = before + call.replace("\n", "\n    " if before.endswith("    ") else "\n")
+        found = compile_text(reply, [*TOOLS.values()], dialect)
+        assert [is_text(request, reply) for request in found.requests] == [False], before
+
+
+def test_an_object_in_the_midst_of_a_sentence_is_text() -> None:
+    call = '{"name": "play_mp3", "arguments": {"file": "a"}}'
+    for reply, expected in ((f"In the docs {call} is the form.", True), (f"Sure: {call}", False)):
+        [request] = compile_text(reply, [*TOOLS.values()], "json_bare").requests
+        assert is_text(request, reply) is expected
 
 
 def test_a_call_beside_a_quotation_is_a_call() -> None:

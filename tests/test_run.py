@@ -223,6 +223,38 @@ def test_what_needs_a_yes_is_refused_and_the_exit_code_says_so(tmp_path: Path) -
     assert "was not allowed to list" in done.err
 
 
+def fenced(name: str, arguments: str) -> str:
+    return f'I will see to it.\n\n```json\n{{"name": "{name}", "arguments": {arguments}}}\n```'
+
+
+def test_a_fenced_look_at_what_the_user_named_is_done(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("buy milk")
+    reply = streamed(fenced("read_file", '{"path": "notes.txt"}'))
+    with ModelServer([reply, streamed("It says buy milk.")]) as server:
+        done = run(server, tmp_path, "what is in notes.txt?", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "It says buy milk.\n")
+
+
+def test_what_may_be_an_example_is_asked_for_once_more_where_nobody_can_agree(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "notes.txt").write_text("buy milk")
+    arguments = '{"source": "notes.txt", "target": "b.txt"}'
+    alone = f'<tool_call>{{"name": "move", "arguments": {arguments}}}</tool_call>'
+    replies = [streamed(each) for each in (fenced("move", arguments), alone, "It is b.txt now.")]
+    with ModelServer(replies) as server:
+        done = run(server, tmp_path, "-y", "move notes.txt to b.txt", cwd=tmp_path)
+    assert done.code == 0
+    assert done.out.endswith("It is b.txt now.\n")
+    assert (tmp_path / "b.txt").read_text() == "buy milk"
+    assert "Not done" not in done.err
+    (tmp_path / "b.txt").rename(tmp_path / "notes.txt")
+    with ModelServer([replies[0], streamed("So you would write it.")]) as server:
+        done = run(server, tmp_path, "-y", "how would you move notes.txt to b.txt?", cwd=tmp_path)
+    assert "the model wrote it as an example" in done.err
+    assert (tmp_path / "notes.txt").exists()
+
+
 def test_a_command_that_failed_is_no_proof_for_who_is_strict(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a.txt").touch()

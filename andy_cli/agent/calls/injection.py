@@ -19,6 +19,7 @@ from typing import cast
 
 from andy_cli.compiler.control_tokens import CLOSERS, FORMS, LITERAL, REASONING, RESULTS
 from andy_cli.compiler.dialect import dialects_by_name
+from andy_cli.compiler.lexing.frame import BEHIND_CALL, CLOSING_MARKS
 from andy_cli.messages import Arguments, Effect, ToolRequest
 
 JOINER = "\u2060"
@@ -84,25 +85,76 @@ BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
 """Characters that differ between a text and its quotation, or its place in JSON."""
 SHORTEST = 8
 """Letters of a command, or of arguments, that are no coincidence."""
-FRAMING = re.compile(r"(?:\s+|</[^<>\s]{1,40}>|<\|[^<>|\s]{1,40}\|>|\[/[A-Z_]{1,40}\])*")
-"""Closing markers that may stand between a request and the quotation mark behind it."""
-MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
+CODE_INDENT = 4
+"""Columns by which Markdown sets a block of code in."""
+
+BEFORE_CALL, LONGEST_FRAMING = re.compile(r"(?:<[^<>\s]{1,60}>\s*)+\Z"), 200
+"""Markers that open a list of calls, and the characters that all of them have at most."""
 
 
 def is_quoted(request: ToolRequest, reply_text: str) -> bool:
-    """Tell whether it stands in a block quote of the reply, or right between quotation marks."""
+    """Tell whether it stands in a block quote of the reply, right between quotation marks, in the
+    midst of a sentence without markers of its own, or in an indented block of code."""
     start, end = request.span
     if start == end:
         return False
-    line = reply_text[reply_text.rfind("\n", 0, start) + 1 : start].strip()
-    if line.startswith(">"):
-        return True
-    framing = FRAMING.match(reply_text, end)
-    character_before, character_after = (
-        line[-1:],
-        reply_text[framing.end() if framing else end :][:1],
+    opening = BEFORE_CALL.search(reply_text, max(0, start - LONGEST_FRAMING), start)
+    start = opening.start() if opening else start
+    line_start = reply_text[reply_text.rfind("\n", 0, start) + 1 : start]
+    before = line_start.strip()
+    written, following_text = reply_text[start:end], reply_text[end:]
+    if before:
+        return (
+            before.startswith(">")
+            or _stands_in_marks(before, written, following_text)
+            or _stands_in_sentence(before, written, following_text)
+        )
+    return len(line_start.expandtabs(CODE_INDENT)) >= CODE_INDENT and _stands_in_code(
+        start, reply_text
     )
-    return character_before in MARKS and character_after == MARKS[character_before]
+
+
+def _stands_in_marks(before: str, written: str, following_text: str) -> bool:
+    """Tell whether the mark before it has its counterpart behind it, or within: some notations
+    run to the end of the reply."""
+    mark = before[-1]
+    closing = CLOSING_MARKS.get(mark)
+    if closing is None:
+        return False
+    framing = BEHIND_CALL.compiled.match(following_text)
+    if following_text.startswith(closing, framing.end() if framing else 0):
+        return True
+    closings = written.count(closing)
+    is_unpaired = closings % 2 == 1 if mark == closing else closings > written.count(mark)
+    return is_unpaired and not before[-2:-1].isalnum()
+
+
+def _stands_in_sentence(before: str, written: str, following_text: str) -> bool:
+    """Tell whether words of its line stand before and behind an object without markers, or before
+    one in backticks."""
+    words_before = any(map(str.isalpha, before))
+    if before.endswith("`") or written.startswith("`"):
+        return words_before
+    following_word = following_text.lstrip(" \t")[:1]
+    return words_before and written[0] in "{[" and following_word.isalpha()
+
+
+def _stands_in_code(start: int, reply_text: str) -> bool:
+    """Tell whether it stands in an indented block of code, and the reply has words beside it."""
+    from markdown_it import MarkdownIt  # takes a while to load, and few replies need it
+
+    line_number = reply_text.count("\n", 0, start)
+    blocks = MarkdownIt("commonmark").parse(reply_text)
+    code_blocks = [block.map for block in blocks if block.type == "code_block" and block.map]
+    is_code = any(first <= line_number < last for first, last in code_blocks)
+    return is_code and len(blocks) > len(code_blocks)
+
+
+def holds_only_words_of(request: ToolRequest, user_texts: Iterable[str]) -> bool:
+    """Tell whether all values of a request stand in what the user said."""
+    user_words = _squeeze_quotation("\n".join(user_texts))
+    values = _flatten_texts(request.arguments or {})
+    return all(_squeeze_quotation(value) in user_words for value in values)
 
 
 def is_copied(request: ToolRequest, reply_text: str, foreign: Iterable[str]) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.calls.request_resolution import (
+    INSTEAD,
     ResolvedCall,
     ask_for_clarification,
     resolve_tool_request,
@@ -24,6 +25,7 @@ from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event
 from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.toolbox.tool import words_of_name
 
 SPOKEN, ENDED = "send_chat", "end_turn"
 TOO_EARLY = (
@@ -83,6 +85,7 @@ def plan_envelope(
 
 REPEATED = "You did this before and got the same result. Go on with what you know."
 UNFIT = "it was not clear with what"
+VANISHED = "its server has ended"
 
 
 @dataclass(slots=True)
@@ -295,6 +298,10 @@ async def approve_and_execute(
 ) -> AsyncIterator[Event]:
     """Ask the gate about a call that fits, and run it; how that ended is noted in `call_run`."""
     request, call = resolved.request, resolved.call
+    if conversation.registry.get(call.name) is None:
+        call_run.action, call_run.result = report_vanished_tool(call)
+        yield events.ToolUsed(call.id, call.name, call.arguments, call_run.action)
+        return
     # In a protocol that is one object its own fence is framing.
     is_framed = (
         reply.compiled.dialect == conversation.dialect.name
@@ -313,8 +320,15 @@ async def approve_and_execute(
     if call_run.effect is Effect.RUN and decision.harmless:
         call_run.effect = Effect.READ
     call_run.result = await conversation.tools.execute(call, proposal, decision)
-    if call_run.result.status is Status.DENIED and request.quoted:
+    if request.quoted and not call_run.result.ok:
         yield show_as_text(state, reply, request)
+
+
+def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
+    """Say that a tool went away behind the reply that asks for it, as with its MCP server."""
+    content = f"{call.name} is no longer there: the server that has it ended. {INSTEAD}"
+    result = ToolResult(call.id, call.name, content, Status.FAILED, problem=VANISHED)
+    return f"use {words_of_name(call.name)}", result
 
 
 def show_as_text(state: TurnState, reply: ModelReply, request: ToolRequest) -> Event:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Coroutine
 
-from andy_cli.agent.calls.injection import is_quoted, repeats_foreign
+from andy_cli.agent.calls.injection import holds_only_words_of, is_quoted, repeats_foreign
 from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.agent.history.history import History
@@ -16,6 +16,11 @@ from andy_cli.guard.workspace import NOTHING, Grants
 from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.toolbox.registry import Registry
 
+QUOTED = "the model wrote this in a quotation, it may not be its own wish"
+WRITE_ALONE = (
+    "This was not run: it stood in a quotation, or in a block of code beside words, and may be an"
+    " example. If it is to be done, write the request alone. If not, answer the user."
+)
 REMEMBERED = 200
 """So many calls of earlier turns count as actions of the session."""
 
@@ -79,8 +84,6 @@ class ToolRunner:
         self, request: ToolRequest, call: ToolCall, reply_text: str, quoted: bool
     ) -> str:
         """Say why a request may not be the model's own wish, or nothing."""
-        if quoted or is_quoted(request, reply_text):
-            return "the model wrote this in a quotation, it may not be its own wish"
         tool = self._registry.get(call.name)
         effect = tool.effect if tool else Effect.ACT
         results, user_texts = self._history.list_known_results(), self._history.user_texts
@@ -88,10 +91,16 @@ class ToolRunner:
             return "this repeats what a tool returned, it may not be the model's own wish"
         if repeats_foreign(request, reply_text, self._history.attached_texts, user_texts, effect):
             return "this repeats what came with a message, it may not be the model's own wish"
-        return ""
+        if is_quoted(request, reply_text):
+            return QUOTED
+        # In a fence beside words it may be an example, but what only looks, and at what the user
+        # named, is what was asked for.
+        is_wished = effect is Effect.READ and holds_only_words_of(request, user_texts)
+        return QUOTED if quoted and not is_wished else ""
 
     def propose(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
-        """Say what a call would do and touch."""
+        """Say what a call would do and touch. Where nobody can be asked about a quotation, the
+        model is."""
         tool = self._registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
         claim, fault, problem = NOTHING, "", ""
@@ -99,6 +108,8 @@ class ToolRunner:
             claim = self._registry.claim(call)
         except ToolError as error:
             fault, problem = error.content, str(error)
+        if doubtful == QUOTED and self._gate.ask is None:
+            fault, problem = WRITE_ALONE, "the model wrote it as an example"
         return ApprovalRequest(
             tool=tool.name,
             effect=claim.effect or tool.effect,

@@ -21,9 +21,14 @@ FOLLOWS = Expression(r"[ \t]*[^\w\s<\[{`]{0,3}[ \t]*")
 """Text that may stand between a call in a sentence and the words that go on with it."""
 CLOSING_MARKS = {'"': '"', "'": "'", "\u201c": "\u201d", "\u201e": "\u201c", "\u00ab": "\u00bb"}
 # Not `*+`: before Python 3.11.5 that repeats alternatives wrongly. The parts never go back.
-BEHIND_CALL = Expression(r"(?:\s++|</[^<>\s]{1,40}+>|<\|[^<>|\s]{1,40}+\|>|\[/[A-Z_]{1,40}+\])*")
+BEHIND_CALL = Expression(
+    r"(?:\s++|</[^<>\s]{1,40}+>|(?:<\|close\|>\w{1,20}+)?<[|｜][^<>|｜\s]{1,40}+[|｜]>"
+    r"|\]<\]minimax\[>\[|\[/[A-Z_]{1,40}+\])*"
+)
 """Framing that may stand between a call and the quotation mark behind it."""
-HALF_CLOSER = Expression(r"(?:<[/|]?[^<>\s]{0,40}|\[/?[A-Z_]{0,40})?")
+HALF_CLOSER = Expression(
+    r"(?:<[/|｜]?[^<>\s]{0,40}|<\|close\|>\w{0,20}(?:<\|?\w{0,3}\|?)?|\[/?[A-Z_]{0,40}|\](?:<[]\w[>]{0,11})?)?"
+)
 UNREADABLE = "This request could not be read: {}"
 
 
