@@ -86,13 +86,6 @@ def test_a_call_that_stands_alone_or_below_words_is_none(dialect: str) -> None:
         assert [is_text(request, reply) for request in found.requests] == [False], before
 
 
-def test_an_object_in_the_midst_of_a_sentence_is_text() -> None:
-    call = '{"name": "play_mp3", "arguments": {"file": "a"}}'
-    for reply, expected in ((f"In the docs {call} is the form.", True), (f"Sure: {call}", False)):
-        [request] = compile_text(reply, [*TOOLS.values()], "json_bare").requests
-        assert is_text(request, reply) is expected
-
-
 def test_a_call_beside_a_quotation_is_a_call() -> None:
     text, calls = read([*f"Not this:\n> {CALL}\nBut this: {CALL}"])
     assert text == f"Not this:\n> {CALL}\nBut this:"

@@ -46,11 +46,15 @@ def expected_of(row: Row) -> str:
     return "" if row["why"] == ENDS else str(row.get("expected", row["text"]))
 
 
-def first_shown(row: Row) -> tuple[str, bool]:
-    """What is shown of a first reply, and whether it asked for something."""
+def seen_of(row: Row) -> list[events.Event]:
     chat = desk(ScriptedModel([row["text"], *[END] * 9], tools=True), registry=REGISTRY)
+    return speak(chat, row.get("user") or "go")
+
+
+def first_shown(seen: list[events.Event]) -> tuple[str, bool]:
+    """What is shown of a first reply, and whether it asked for something."""
     parts: list[str] = []
-    for event in speak(chat, row.get("user") or "go"):
+    for event in seen:
         if isinstance(event, events.Said) and event.role == "assistant":
             parts.append(event.content)
         elif isinstance(event, events.ToolUsed | events.Failed | events.Audited | events.Ended):
@@ -60,16 +64,20 @@ def first_shown(row: Row) -> tuple[str, bool]:
 
 @loop_over("row", sample_every(4, STRIP), ids=lambda row: str(row["why"]))
 def test_a_turn_shows_no_plumbing(row: Row) -> None:
-    assert first_shown(row)[0].strip() == expected_of(row).strip()
+    assert first_shown(seen_of(row))[0].strip() == expected_of(row).strip()
 
 
 @loop_over("row", sample_every(4, KEEP), ids=lambda row: str(row["why"]))
 def test_a_turn_shows_all_the_rest(row: Row) -> None:
-    shown, called = first_shown(row)
+    seen = seen_of(row)
+    shown, called = first_shown(seen)
     if called:
         assert row["why"] == "fence alone"  # in a reply that is a call, in an answer it is none
     else:
+        last = seen[-1]
+        assert isinstance(last, events.Ended)
         assert shown == row["text"]
+        assert last.result in (shown, END)  # a claim is asked for anew
 
 
 def as_a_client_reads_it(row: Row) -> str:

@@ -16,7 +16,7 @@ from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.lexing.lexer import SHOWN, Lexer
+from andy_cli.compiler.lexing.lexer import SHOWN, Lexer, Segment
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name
@@ -301,34 +301,43 @@ def find_leaks(rendered: str, markers: Markers, tools: Tools, source: str = "") 
 
 
 def _find_hidden(text: str, markers: Markers, tools: Tools) -> tuple[str, ...]:
-    lexer = Lexer(markers, tools, runs_requests=False)
     visible = (*SHOWN, "reasoning")
-    segments = [*lexer.feed(text), *lexer.finish()]
     return tuple(
         segment.text
-        for segment in segments
+        for segment in _split_answer(text, markers, tools)
         if segment.kind not in visible and segment.text.strip() and not segment.fence
     )
+
+
+def _split_answer(text: str, markers: Markers, tools: Tools) -> list[Segment]:
+    lexer = Lexer(markers, tools, runs_requests=False)
+    return [*lexer.feed(text), *lexer.finish()]
 
 
 def _squeeze(text: str) -> str:
     return "".join(text.split())
 
 
-MARKDOWN = frozenset("&\\*_~`")
-"""Characters that rendering takes away or changes."""
+MARKDOWN = frozenset("&\\*_~")
+"""Characters of prose that rendering takes away or changes."""
 ESCAPED = Expression(r"\\([^\w\s])")
-EMPHASIS = Expression(r"[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
+EMPHASIS = Expression(r"\*+|(?<!~)~~(?!~)|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 
 
-def strip_markdown(text: str) -> str:
+def strip_markdown(text: str, markers: Markers, tools: Tools) -> str:
     """Return about what a reader sees of it; itself where nothing is rendered (C29).
 
-    `&lt;tool_call&gt;` is no marker before it is rendered, and is one on the screen.
+    `&lt;tool_call&gt;` is no marker before it is rendered, and is one on the screen. Code stays as
+    it is, between its marks: it may show what it likes.
     """
     if not MARKDOWN.intersection(text):
         return text
-    return html.unescape(EMPHASIS.sub("", ESCAPED.sub(r"\1", text)))
+    return "".join(
+        segment.text
+        if segment.kind == "code"
+        else html.unescape(EMPHASIS.sub("", ESCAPED.sub(r"\1", segment.text)))
+        for segment in _split_answer(text, markers, tools)
+    )
 
 
 WORKED_ON = 60
@@ -349,13 +358,18 @@ class AnswerSanitizer:
     def find_leaks(self, answer: str) -> tuple[str, ...]:
         """Find the plumbing that would stand in the answer once it is rendered."""
         profile = self._model.profile
-        return find_leaks(strip_markdown(answer), profile.markers, profile.known, answer)
+        return find_leaks(self._strip_markdown(answer), profile.markers, profile.known, answer)
 
     def clean(self, answer: str) -> str:
         """Clean the answer, or a piece of it, so that nothing leaks when it is rendered."""
-        if strip_markdown(answer) == answer or not self.find_leaks(answer):
+        stripped = self._strip_markdown(answer)
+        if stripped == answer or not self.find_leaks(answer):
             return answer
-        return self.sanitize(strip_markdown(answer))
+        return self.sanitize(stripped)
+
+    def _strip_markdown(self, answer: str) -> str:
+        profile = self._model.profile
+        return strip_markdown(answer, profile.markers, profile.known)
 
     def make_titles(self) -> ToolTitles | None:
         """Make what says titles for the names of tools; None where the user asks about tools."""

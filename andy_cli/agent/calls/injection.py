@@ -93,8 +93,8 @@ BEFORE_CALL, LONGEST_FRAMING = re.compile(r"(?:<[^<>\s]{1,60}>\s*)+\Z"), 200
 
 
 def is_quoted(request: ToolRequest, reply_text: str) -> bool:
-    """Tell whether it stands in a block quote of the reply, right between quotation marks, in the
-    midst of a sentence without markers of its own, or in an indented block of code."""
+    """Tell whether it stands in a block quote of the reply, right between quotation marks, in
+    inline code or in an indented block of code."""
     start, end = request.span
     if start == end:
         return False
@@ -107,7 +107,8 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
         return (
             before.startswith(">")
             or _stands_in_marks(before, written, following_text)
-            or _stands_in_sentence(before, written, following_text)
+            # Around nothing but a call they are its fence, behind words they quote it.
+            or ("`" in (before[-1], written[0]) and any(map(str.isalpha, before)))
         )
     return len(line_start.expandtabs(CODE_INDENT)) >= CODE_INDENT and _stands_in_code(
         start, reply_text
@@ -127,16 +128,6 @@ def _stands_in_marks(before: str, written: str, following_text: str) -> bool:
     closings = written.count(closing)
     is_unpaired = closings % 2 == 1 if mark == closing else closings > written.count(mark)
     return is_unpaired and not before[-2:-1].isalnum()
-
-
-def _stands_in_sentence(before: str, written: str, following_text: str) -> bool:
-    """Tell whether words of its line stand before and behind an object without markers, or before
-    one in backticks."""
-    words_before = any(map(str.isalpha, before))
-    if before.endswith("`") or written.startswith("`"):
-        return words_before
-    following_word = following_text.lstrip(" \t")[:1]
-    return words_before and written[0] in "{[" and following_word.isalpha()
 
 
 def _stands_in_code(start: int, reply_text: str) -> bool:
