@@ -132,7 +132,7 @@ def ask_once(served: Served, body: Mapping[str, Any]) -> tuple[Seen, bool]:
         if chunk.call:
             calls.add(chunk.call)
     seen.ok = not reader.failure and finish not in ("", "length", "content_filter", "error")
-    requests, _ = calls.requests(seen.ok)
+    requests = calls.read(seen.ok).requests
     seen.runs = [(call.name, dict(call.arguments or {})) for call in requests]
     seen.said = finish or str(reader.failure or "")
     seen.kind = reader.failure.kind if reader.failure else finish

@@ -17,7 +17,7 @@ def joined(*deltas: CallDelta, complete: bool = True) -> tuple[list[tuple[str, o
     calls = NativeCalls()
     for delta in deltas:
         calls.add(delta)
-    requests, incomplete = calls.requests(complete)
+    requests, incomplete, _ = calls.read(complete)
     return [(request.name, request.arguments) for request in requests], incomplete
 
 
@@ -76,14 +76,14 @@ def test_two_calls_are_two_calls_however_they_are_mixed(deltas: list[CallDelta])
 def test_glued_calls_get_ids_of_their_own() -> None:
     calls = NativeCalls()
     calls.add(CallDelta(0, "c1", "play", A + B))
-    assert [request.id for request in calls.requests(True)[0]] == ["c1", "c1_2"]
+    assert [request.id for request in calls.read(True).requests] == ["c1", "c1_2"]
 
 
 def test_two_calls_at_one_position_keep_the_ids_that_they_came_with() -> None:
     calls = NativeCalls()
     calls.add(CallDelta(0, "c1", "play", A))
     calls.add(CallDelta(0, "c2", "play", B))
-    assert [request.id for request in calls.requests(True)[0]] == ["c1", "c2"]
+    assert [request.id for request in calls.read(True).requests] == ["c1", "c2"]
 
 
 @pytest.mark.parametrize("text", ["}", "]", "{", '"}', "\\", '\\"}'])
@@ -148,6 +148,6 @@ def test_cuts_never_change_the_calls(written: list[dict[str, object]], data: st.
         cut = data.draw(st.integers(0, len(text)))
         calls.add(CallDelta(position, f"c{position}", "play", text[:cut]))
         calls.add(CallDelta(position, "", "", text[cut:]))
-    requests, incomplete = calls.requests(True)
+    requests, incomplete, _ = calls.read(True)
     assert [request.arguments for request in requests] == written
     assert not incomplete

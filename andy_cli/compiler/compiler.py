@@ -11,6 +11,7 @@ follows it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple, Protocol
 
 from andy_cli.compiler.bodies.calls import says_no_call
@@ -18,7 +19,13 @@ from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.frame import Frame
-from andy_cli.compiler.lexing.framing import LETTER, LONE_OBJECT
+from andy_cli.compiler.lexing.framing import (
+    LETTER,
+    LONE_CALL,
+    LONE_OBJECT,
+    PLAIN_JSON,
+    read_unknown_call,
+)
 from andy_cli.compiler.lexing.lexer import SHOWN, Lexer, Segment
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.lexing.open_calls import OpenCall
@@ -266,20 +273,21 @@ class Compiler:
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
         final_piece = self._pass_on(self._gaps.finish())
-        return final_piece, self._compile(*self._native.requests(complete=not cut_off))
+        return final_piece, self._compile(cut_off)
 
-    def _compile(self, native: Sequence[ToolRequest], native_incomplete: bool) -> CompiledReply:
+    def _compile(self, cut_off: bool) -> CompiledReply:
         """All that the reply means; a server's own calls count before those in the text."""
+        native = self._native.read(complete=not cut_off)
         written = self._join_requests(self._parsed)
         return CompiledReply(
             text="".join(self._text),
             reasoning="".join(self._reasoning),
-            requests=tuple(native) or written,
-            dialect="native" if native else self._dialect if written else "",
+            requests=native.requests or written,
+            dialect="native" if native.requests else self._dialect if written else "",
             spans=tuple(self._spans),
-            repairs=tuple(repair for parsed in self._parsed for repair in parsed.repairs),
-            fault=next((parsed.fault for parsed in self._parsed if parsed.fault), ""),
-            incomplete=native_incomplete or any(parsed.incomplete for parsed in self._parsed),
+            repairs=tuple(chain.from_iterable(parsed.repairs for parsed in self._parsed)),
+            fault=next((parsed.fault for parsed in self._parsed if parsed.fault), native.fault),
+            incomplete=native.incomplete or any(parsed.incomplete for parsed in self._parsed),
             hidden=tuple(self._hidden),
             thought_first=self.relabelled,
         )
@@ -344,7 +352,7 @@ class Compiler:
                 self._add_reasoning(segment.text)
             case "closer":
                 self._relabel(segment)
-            case "framing" if segment.dialect in (LONE_OBJECT, LETTER):
+            case "framing" if segment.dialect in (LONE_OBJECT, LONE_CALL, LETTER):
                 self._take_aside(segment)
             case "call" if segment.fence and segment.fence not in FENCES:
                 self._take_markerless(segment)
@@ -392,10 +400,12 @@ class Compiler:
 
     def _take_aside(self, segment: Segment) -> None:
         """Take framing that may be the whole answer: then it is shown after all."""
-        if segment.dialect == LONE_OBJECT and (self._keeps_objects or self._wants_code):
+        is_alone = self._gaps.empty and self._runs
+        is_object = segment.dialect != LETTER and (self._keeps_objects or self._wants_code)
+        if is_object or (segment.dialect == LONE_CALL and not is_alone):
             self._settle(as_text=True)
             self._show(segment.text)
-        elif self._gaps.empty and self._runs:
+        elif is_alone:
             self._waiting.append(segment)
         else:
             self._hide(segment)
@@ -416,8 +426,17 @@ class Compiler:
                 self._settle_text(segment, as_text)
 
     def _settle_text(self, segment: Segment, as_text: bool) -> None:
-        """Show a waiting segment that is no call after all; framing only if it is the answer."""
-        if segment.kind == "framing" and (as_text or self._parsed):
+        """Show a waiting segment that is no call after all; framing only if it is the answer.
+
+        An object that is the whole reply and calls a tool that does not exist is no answer.
+        """
+        is_whole = segment.dialect in (LONE_OBJECT, LONE_CALL) and not (as_text or self._parsed)
+        request = read_unknown_call(segment.text, self._tools) if is_whole else None
+        if request is not None:
+            self._take_call(segment._replace(parsed=Parsed((request,)), dialect=PLAIN_JSON))
+        elif segment.kind == "framing" and (
+            self._parsed or (as_text and segment.dialect != LONE_CALL)
+        ):
             self._hide(segment)
         elif segment.dialect == LETTER:
             label, colon, answer = segment.text.partition(":")

@@ -11,6 +11,7 @@ import re
 from ast import literal_eval
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.foreign_values import read_json, replace_surrogates
@@ -18,6 +19,10 @@ from andy_cli.messages import Arguments, CallDelta, ToolRequest
 
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
+
+SHOWN = 200
+"""Characters of arguments that cannot be read, which the model is told."""
+AS_OBJECT = "Write its arguments as one JSON object."
 
 
 class NativeCalls:
@@ -64,25 +69,36 @@ class NativeCalls:
             return self._by_id.get(delta.id)
         return None if delta.name or not self._calls else self._calls[-1]
 
-    def requests(self, complete: bool) -> tuple[list[ToolRequest], bool]:
-        """The requests in the order of their positions, and whether some call was cut off.
+    def read(self, complete: bool) -> "NativeReading":
+        """Read the requests in the order of their positions.
 
         `complete`: the reply ended with a finish reason other than length. If it did not, nothing
         may run, however whole a call looks.
         """
         if not complete:
-            return [], bool(self._calls)
+            return NativeReading(incomplete=bool(self._calls))
         requests: list[ToolRequest] = []
         used_ids: set[str] = set()
-        incomplete = False
+        fault = ""
         for _, call in sorted(enumerate(self._calls), key=_place_of_call):
             argument_objects = call.read() if call.name else None
-            incomplete = incomplete or argument_objects is None
+            if argument_objects is None:
+                fault = fault or call.describe_fault()
             for arguments in argument_objects or ():
                 requests.append(
                     ToolRequest(call.name, arguments, _make_unique_id(call.id, used_ids))
                 )
-        return requests, incomplete
+        return NativeReading(tuple(requests), bool(fault), fault)
+
+
+class NativeReading(NamedTuple):
+    """What the calls of a reply mean."""
+
+    requests: tuple[ToolRequest, ...] = ()
+    incomplete: bool = False
+    """Some call was cut off, or cannot be read."""
+    fault: str = ""
+    """Which cannot be read although the reply is whole, in words for the model."""
 
 
 def _make_unique_id(id: str, used_ids: set[str]) -> str:
@@ -152,6 +168,10 @@ class _Call:
                 self.depth += 1 if structure_token in "{[" else -1
                 self.closed = self.depth == 0
         self.backslash = text.endswith("\\") and end < len(text)
+
+    def describe_fault(self) -> str:
+        written = f"{self.name or 'no name'}({''.join(self.pieces)[:SHOWN]})"
+        return f"This request could not be read: {written}. {AS_OBJECT}"
 
     def read(self) -> list[Arguments] | None:
         """The argument objects that were written; None if they are cut off or no objects."""

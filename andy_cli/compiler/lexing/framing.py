@@ -18,11 +18,15 @@ from andy_cli.compiler.bodies.end_detectors import (
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
+from andy_cli.messages import ToolRequest
 
 LONGEST = 100_000
 """Characters of one piece of protocol that nothing but its end announces."""
 LONGEST_LABEL = 200
-LONE_OBJECT, LETTER = "lone object", "letter"
+LONE_OBJECT, LONE_CALL, LETTER = "lone object", "lone call", "letter"
+TOOL_NAME = Expression(r"[\w.\-/:]+")
+PLAIN_JSON = "json_bare"
+"""The dialect that an object which is the whole reply is written in."""
 LABELLED = Expression(
     r"(?!\()[*_]*:?[ \t]*(?P<name>[\w.\-/]*)[ \t]*:?(?P<gap>\s*)(?P<value>[{\[]?)"
 )
@@ -137,6 +141,25 @@ def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     )
 
 
+def _read_lone_call(text: str, tools: Tools) -> Parsed | None:
+    """Read `{"name": "x", "arguments": {...}}` of no tool that exists."""
+    return Parsed() if read_unknown_call(text, tools) else None
+
+
+def read_unknown_call(text: str, tools: Tools) -> ToolRequest | None:
+    """Read an object that has the form of a call, and names none of the tools."""
+    value = json_text.read_value(text) if len(text) < LONGEST else None
+    if not isinstance(value, dict):
+        return None
+    named = [key for key in value if key not in (*calls.IDS, "type", "thought")]
+    if len(named) != 2 or named[0] not in calls.NAMES or named[1] not in calls.ARGUMENTS:
+        return None
+    request = calls.read_request(value, tools)
+    if request is None or request.name in tools:
+        return None
+    return request if TOOL_NAME.fullmatch(request.name) else None
+
+
 def _read_element(text: str, tools: Tools) -> Parsed | None:
     """Read an element of a protocol that holds what may be a call, a result, or nothing."""
     if text.endswith(">") and text.count(">") == 1:
@@ -166,6 +189,7 @@ def _framing_form(
     parse: Callable[[str, Tools], Parsed | None] = _take_framing,
     start_markers: tuple[str, ...] = (),
     line_start_markers: tuple[str, ...] = (),
+    reply_start_markers: tuple[str, ...] = (),
     case_insensitive: bool = False,
 ) -> Dialect:
     return Dialect(
@@ -176,6 +200,7 @@ def _framing_form(
         write=lambda request: "",
         render=lambda history: [],
         line_start_markers=line_start_markers,
+        reply_start_markers=reply_start_markers,
         case_insensitive=case_insensitive,
     )
 
@@ -184,6 +209,7 @@ NEXT_TURN = _framing_form("next turn", lambda opener, tools: BlankRestEnd())
 
 FRAMING = (
     _framing_form(LONE_OBJECT, BareCallEnd, _read_lone_object, line_start_markers=("{",)),
+    _framing_form(LONE_CALL, BareCallEnd, _read_lone_call, reply_start_markers=("{",)),
     _framing_form(
         "label", lambda opener, tools: LabelEnd(tools), _read_label, LABELS, case_insensitive=True
     ),

@@ -28,11 +28,23 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = json_text.close_last(body)
     values = list(json_text.iterate_values(body))
     value: object = values if len(values) > 1 else json_text.read_value(body)
+    if (answer := read_final_answer(value, tools)) is not None:
+        return Parsed(text=answer)
     parsed = read_known(value, tools) or read_lines(body, tools)
     if parsed is not None:
         return parsed
     if not json_text.is_balanced(body) and builders.begins_call(body) and names_a_tool(body, tools):
         return Parsed(incomplete=True)
+    return None
+
+
+def read_final_answer(value: object, tools: Tools) -> str | None:
+    """Read the answer of `{"action": "Final Answer", "action_input": "..."}`, as LangChain's
+    structured chat has its models write."""
+    match value:
+        case {"action": str(action), "action_input": str(answer), **rest}:
+            is_final = action.lower() == "final answer" and action not in tools
+            return answer if is_final and not rest else None
     return None
 
 

@@ -33,10 +33,11 @@ from andy_cli.messages import (
 
 OPENERS = ("dear andybot", "**dear andybot", "deear andybot")
 LETTER = Expression(
-    r"\W*\w+ \w+(?P<comma>\s*[,:]?)[\s*_`\"']*(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
+    r"\W*\w+ \w+(?P<comma>\s*[,:]?)[\s*_`\"'<\[(]*(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
 )
+WORD = Expression(r"\w[\w.\-]*")
 VALUE = Expression(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
-BLANK = frozenset(" \t\r\n*_`\"'")
+BLANK = frozenset(" \t\r\n*_`\"'<[(")
 
 
 class LetterEnd:
@@ -64,7 +65,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     letter = LETTER.match(text)
     if not letter:
         return None
-    name = find_known_tool(letter["name"], tools)
+    name = find_named_tool(f"{letter['name']}{letter['rest']}", tools)
     if name is None and not letter["comma"].strip():
         return None  # "Dear Andybot fans": nobody is asked for anything
     request = ToolRequest(
@@ -72,6 +73,13 @@ def parse(text: str, tools: Tools) -> Parsed | None:
         arguments=read_values(letter["rest"], tools[name]) if name else None,
     )
     return Parsed((request,), settled="\n" in letter["rest"])
+
+
+def find_named_tool(letter_text: str, tools: Tools) -> str | None:
+    """Find the first tool that its first line names: models are polite, `please READ_FILE`."""
+    first, *further = WORD.compiled.findall(letter_text.partition("\n")[0])
+    words = [first, *filter(str.isupper, further)]
+    return next(filter(None, (find_known_tool(word, tools) for word in words)), None)
 
 
 def find_known_tool(written: str, tools: Tools) -> str | None:

@@ -32,6 +32,7 @@ CALLED = Expression(
 ALONE = Expression(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
 INVENTED = Expression(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
 FINAL = Expression(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
+NAME = Expression(r"[\w.\-]+")
 KEYED = Expression(r"[\"']?\w+[\"']?\s*[=:]")
 THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
@@ -40,7 +41,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     own_text, *invented = INVENTED.split(text, maxsplit=1)
     action = ACTION.search(own_text) or CALLED.search(own_text) or ALONE.search(own_text)
     final = FINAL.search(own_text)
-    if final and (not action or final.start() < action.start()):
+    if final and (not action or final.start() < action.start() or calls_nothing(action, tools)):
         thought = find_thought(own_text[: final.start()])
         return Parsed(text=own_text[final.end() :].strip(), reasoning=thought)
     return read_action(own_text, action, invented, tools) if action else None
@@ -55,7 +56,7 @@ def read_action(
     if name.lower() == "finish" and name not in tools:
         return Parsed(text=find_answer(action["input"]), reasoning=thought)
     if name not in tools:
-        return None
+        return read_unknown_action(action, name, thought)
     arguments = read_action_input(action, name, tools)
     if arguments is None:
         return Parsed(incomplete=True)
@@ -66,6 +67,20 @@ def read_action(
         settled=bool(invented),
         behind=words_behind(following_text),
     )
+
+
+def calls_nothing(action: re.Match[str], tools: Tools) -> bool:
+    """Tell whether the action is `None`, or words, for models fill in every line of the form."""
+    name = calls.clean_tool_name(action["name"], tools)
+    return name not in tools and (calls.says_no_call(name, tools) or " " in name)
+
+
+def read_unknown_action(action: re.Match[str], name: str, thought: str) -> Parsed | None:
+    """Read an action that names no tool: with an input as JSON it can be nothing else."""
+    value = json_text.read_value(find_input(action).strip())
+    if not isinstance(value, dict) or NAME.fullmatch(name) is None:
+        return None
+    return Parsed((ToolRequest(name, value),), reasoning=thought)
 
 
 def find_input(action: re.Match[str]) -> str:

@@ -1,0 +1,95 @@
+"""What has the form of a call is no answer, also where nothing of that name exists."""
+
+import pytest
+
+from andy_cli.compiler import compile_text
+from andy_cli.compiler.native_calls import AS_OBJECT
+from andy_cli.messages import CallDelta, Chunk
+from tests.desk import play
+from tests.fakes import native
+
+END = "There are two files."
+FORMS = {
+    "react": 'Thought: look.\nAction: list_dirs\nAction Input: {"path": "."}',
+    "an object": '{"name": "list_dirs", "arguments": {"path": "."}}',
+    "an object with a tool": '{"tool": "list_dirs", "args": {"path": "."}}',
+    "a tag": '<tool_call>{"name": "list_dirs", "arguments": {"path": "."}}</tool_call>',
+}
+
+
+@pytest.mark.parametrize("reply", FORMS.values(), ids=FORMS)
+def test_a_call_of_no_tool_is_told_to_the_model_and_shown_to_nobody(reply: str) -> None:
+    played = play([reply, END], "what is here?")
+    assert played.answer == END
+    assert "list_dirs" in str(played.model.requests[-1].messages[-1])
+
+
+def test_such_an_object_is_an_answer_where_it_was_asked_for_or_stands_beside_words() -> None:
+    written = FORMS["an object"]
+    assert play([written], "write it as JSON").answer == written
+    assert play([f"{written}\n\nSo it looks."], "how does it look?").answer.startswith(written)
+    person = '{"name": "Bea", "arguments": 41}'
+    assert play([person], "who is it?").answer == person
+
+
+@pytest.mark.parametrize(
+    "action", ["None", "None\nAction Input: None", "none needed\nAction Input:"]
+)
+def test_a_form_that_is_filled_in_with_nothing_ends_with_its_answer(action: str) -> None:
+    reply = f"Thought: I know.\nAction: {action}\nFinal Answer: It is four."
+    assert play([reply], "2 + 2?").answer == "It is four."
+
+
+@pytest.mark.parametrize("frame", ["{}", "```json\n{}\n```", "```\n{}\n```\n"])
+def test_a_final_answer_as_an_object_is_one(frame: str) -> None:
+    written = '{"action": "Final Answer", "action_input": "It is four."}'
+    assert play([frame.replace("{}", written)], "2 + 2?").answer == "It is four."
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DEAR ANDYBOT, <CALENDAR_LIST>",
+        "DEAR ANDYBOT, [CALENDAR_LIST]",
+        "Dear Andybot, please CALENDAR_LIST",
+        "DEAR ANDYBOT, I would like you to CALENDAR_LIST.",
+    ],
+)
+def test_a_letter_may_be_polite_or_in_brackets(line: str) -> None:
+    assert play([line, END], "what is on?", "dialect=andybot").names == ["calendar_list"]
+
+
+PROGRAMS = ('print("hi")', "import os\nprint(os.listdir('.'))", "x = 2\nprint(x)")
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_for_an_interpreter_that_is_not_there_is_told_to_the_model(program: str) -> None:
+    played = play([f"<|python_tag|>{program}<|eom_id|>", END], "what is here?")
+    assert played.answer == END
+    assert "No program can be run here" in str(played.model.requests[-1].messages[-1])
+
+
+def test_a_mention_of_the_mark_for_programs_is_text() -> None:
+    text = "The token <|python_tag|> marks code."
+    assert compile_text(text).text == text
+
+
+def test_a_call_in_python_may_end_with_a_control_token() -> None:
+    reply = '<|python_tag|>list_directory.call(path=".")<|eom_id|>'
+    assert play([reply, END], "what is here?").ran == [("list_directory", {"path": "."})]
+
+
+@pytest.mark.parametrize("arguments", ['{"path": "."', "[1]", '"."', "."])
+def test_arguments_that_cannot_be_read_are_no_reply_that_was_cut_off(arguments: str) -> None:
+    calls = native(("list_directory", arguments))
+    played = play([calls, END], "what is here?", tools=True)
+    assert played.answer == END
+    assert AS_OBJECT in str(played.model.requests[-1].messages[-1])
+    ended = play([calls] * 9, "what is here?", tools=True).ended
+    assert ended.subtype == "error_unreadable"
+
+
+def test_arguments_that_break_off_are_still_cut_off() -> None:
+    delta = Chunk(call=CallDelta(0, "c1", "list_directory", '{"path": "'))
+    ended = play([[delta, Chunk(finish="length")]] * 9, "what is here?", tools=True).ended
+    assert ended.subtype == "error_cut_off"
