@@ -92,7 +92,7 @@ class NativeCalls:
 
 
 class NativeReading(NamedTuple):
-    """What the calls of a reply mean."""
+    """The calls of a reply, as they are meant."""
 
     requests: tuple[ToolRequest, ...] = ()
     incomplete: bool = False

@@ -149,15 +149,21 @@ def _read_lone_call(text: str, tools: Tools) -> Parsed | None:
 def read_unknown_call(text: str, tools: Tools) -> ToolRequest | None:
     """Read an object that has the form of a call, and names none of the tools."""
     value = json_text.read_value(text) if len(text) < LONGEST else None
-    if not isinstance(value, dict):
-        return None
-    named = [key for key in value if key not in (*calls.IDS, "type", "thought")]
-    if len(named) != 2 or named[0] not in calls.NAMES or named[1] not in calls.ARGUMENTS:
+    if not isinstance(value, dict) or not _has_form_of_call(list(value)):
         return None
     request = calls.read_request(value, tools)
     if request is None or request.name in tools:
         return None
     return request if TOOL_NAME.fullmatch(request.name) else None
+
+
+def _has_form_of_call(keys: list[str]) -> bool:
+    """Tell whether an object says a name and arguments, and nothing else but an id."""
+    name_and_arguments = [key for key in keys if key not in (*calls.IDS, "type", "thought")]
+    if len(name_and_arguments) != 2:
+        return False
+    name_key, arguments_key = name_and_arguments
+    return name_key in calls.NAMES and arguments_key in calls.ARGUMENTS
 
 
 def _read_element(text: str, tools: Tools) -> Parsed | None:
