@@ -11,7 +11,16 @@ from andy_cli.toolbox.runtime_context import find_meant_path, find_meant_paths
 def workspace(tmp_path: Path) -> Path:
     root = tmp_path / "work"
     (root / "Reports").mkdir(parents=True)
-    for name in ("notes.md", " odd.txt ", "`tick`", "a b.md", "Reports/May.csv", "Same", "same"):
+    for name in (
+        "notes.md",
+        " odd.txt ",
+        "`tick`",
+        "a b.md",
+        "Reports/May.csv",
+        "Same",
+        "same",
+        "e\u0301.txt",
+    ):
         (root / name).write_text("x")
     (tmp_path / "outside.md").write_text("x")
     return root
@@ -29,6 +38,8 @@ def workspace(tmp_path: Path) -> Path:
         ("@notes.md", "notes.md"),
         ("@types/node.d.ts", "@types/node.d.ts"),
         ("reports/may.CSV", "Reports/May.csv"),
+        ("\u00e9.txt", "\u00e9.txt"),  # is there in other code points
+        ("`\u00c9.TXT`", "e\u0301.txt"),
         (" odd.txt ", " odd.txt "),  # is there as it was written
         ("`tick`", "`tick`"),
         ("SAME", "SAME"),  # two files fit

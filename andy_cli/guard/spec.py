@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.guard.commands.lookup import WILDCARDS, is_secret
-from andy_cli.guard.workspace import PROTECTED, ResourceAccess, inside
+from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, inside
 from andy_cli.messages import Arguments
 
 DEEPEST = 3
@@ -170,7 +170,8 @@ def command_fits(command_spec: str, words: Sequence[str], wholly: bool) -> bool:
 
 
 def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
-    """Check whether a path, as it really is, is what the spec names or lies below it."""
+    """Check whether a path, as it really is, is what the spec names or lies below it, in whichever
+    code points either is spelled."""
     if path_spec.startswith("~"):
         path_spec = str(Path.home().resolve()) + path_spec[1:]
     elif not path_spec.startswith("/"):
@@ -178,7 +179,8 @@ def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
         path_spec = (
             f"{glob.escape(str(workspace))}/{'**/' * anywhere}{path_spec.removeprefix('./')}"
         )
-    return path_expression(re.sub("/+", "/", path_spec).rstrip("/")).fullmatch(path) is not None
+    expression = path_expression(compose_name(re.sub("/+", "/", path_spec).rstrip("/")))
+    return expression.fullmatch(compose_name(path)) is not None
 
 
 def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:
@@ -190,10 +192,10 @@ def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:
     inner = Path(path).relative_to(workspace) if inside(Path(path), (workspace,)) else Path(path)
     spelled_names = [
         spelled_name
-        for spelled_name in path_spec.split("/")
+        for spelled_name in compose_name(path_spec).split("/")
         if spelled_name[:1] not in ("*", "?", "")
     ]
-    special_names = filter(is_special_name, inner.parts)
+    special_names = map(compose_name, filter(is_special_name, inner.parts))
     unnamed = any(
         not any(fnmatchcase(special_name, spelled_name) for spelled_name in spelled_names)
         for special_name in special_names

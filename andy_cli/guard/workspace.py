@@ -16,6 +16,7 @@ says, the gate judges and the user sees.
 """
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -45,6 +46,9 @@ DELETING = ("delete", "delete_recursive")
 CHANGING = ("write", *DELETING)
 LONGEST_NAME, LONGEST_PATH = 255, 4096
 """Bytes; file systems of all kinds give up there."""
+
+MOST_LINKS = 40
+"""As many as Linux follows on the way of one path: those of other spellings may form a circle."""
 
 SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
 RESERVED = re.compile(
@@ -106,17 +110,54 @@ def resolve(written: str, workspace: Path, operation: Operation = "read") -> Pat
     """The real path, links followed; relative ones start in the workspace.
 
     A link is deleted itself, not what it leads to: then only the folders above it are followed.
-    Raises ToolError for what no file system can name.
+    A name that is not there means the one that is the same text in other code points. So an entry
+    cannot be moved to another such spelling of its own name. Raises ToolError for what no file
+    system can name.
     """
     if "\0" in written:
         raise ToolError("A path cannot hold a NUL character.")
     try:
         entry = workspace / expand_home(written)
         if operation in DELETING and entry.name not in ("", ".."):
-            return entry.parent.resolve() / entry.name
-        return entry.resolve()
+            return _find_spelled(_resolve_spelled(entry.parent) / entry.name)
+        return _resolve_spelled(entry)
     except (OSError, RuntimeError, ValueError) as error:
         raise ToolError(f"{written!r} is not a usable path: {error}.") from error
+
+
+def compose_name(name: str) -> str:
+    """Spell a name in one way, of the several that Unicode has: macOS writes `e` and an accent,
+    keyboards and models write one letter."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _resolve_spelled(entry: Path) -> Path:
+    """Follow links, also where a name on the way is spelled in other code points."""
+    path = entry.resolve()
+    for _ in range(MOST_LINKS):
+        spelled = _find_spelled(path)
+        if spelled == path:
+            return path
+        path = spelled.resolve()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _find_spelled(path: Path) -> Path:
+    """Find the one entry that has the same text for the first name that is not there.
+
+    The path as it is where there is none or several: nothing is guessed.
+    """
+    if str(path).isascii() or os.path.lexists(path):
+        return path
+    missing = next(above for above in (path, *path.parents) if os.path.lexists(above.parent))
+    try:
+        names = [entry.name for entry in missing.parent.iterdir()]
+    except OSError:
+        return path
+    same_names = [name for name in names if compose_name(name) == compose_name(missing.name)]
+    if len(same_names) != 1:
+        return path
+    return missing.with_name(same_names[0]) / path.relative_to(missing)
 
 
 def expand_home(written: str) -> Path:
@@ -136,15 +177,20 @@ def inside(path: Path, roots: Iterable[Path]) -> bool:
 
 
 def _below(path: Path, root_folder: Path) -> bool:
-    """The same by what the folders are, not by how they are spelled: disks may fold case."""
+    """The same by what the folders are, not by how they are spelled: disks may fold case, and
+    code points."""
     deeper = len(path.parts) - len(root_folder.parts)
-    if deeper < 0 or not str(path).casefold().startswith(str(root_folder).casefold()):
+    if deeper < 0 or not _fold(path).startswith(_fold(root_folder)):
         return False
     above = [path, *path.parents][deeper]
     try:
         return above.samefile(root_folder)
     except OSError:
         return False
+
+
+def _fold(path: Path) -> str:
+    return compose_name(str(path)).casefold()
 
 
 def _contain_real_path(

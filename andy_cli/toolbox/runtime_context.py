@@ -25,6 +25,7 @@ from andy_cli.guard.workspace import (
     NO_GRANTS,
     Grants,
     Operation,
+    compose_name,
     contain,
     inside,
     open_inside,
@@ -171,6 +172,10 @@ def _is_there(written: str, workspace: Path) -> bool:
     return inside(path, [workspace.resolve()]) and os.path.lexists(path)
 
 
+def _fold_case(name: str) -> str:
+    return compose_name(name).lower()
+
+
 def _in_other_case(written: str, workspace: Path) -> str:
     """The one path of the workspace that differs in nothing but its case; else as written."""
     path, workspace_root = resolve(written, workspace), workspace.resolve()
@@ -179,7 +184,7 @@ def _in_other_case(written: str, workspace: Path) -> str:
     matched_path = workspace_root
     for component in path.relative_to(workspace_root).parts:
         names = [entry.name for entry in matched_path.iterdir()]
-        same_names = [name for name in names if name.lower() == component.lower()]
+        same_names = [name for name in names if _fold_case(name) == _fold_case(component)]
         candidates = [component] if component in names else same_names
         if len(candidates) != 1:
             return written

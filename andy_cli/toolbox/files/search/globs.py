@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import NamedTuple
 
+from andy_cli.guard.workspace import compose_name
+
 ANY = "**"
 LONGEST, MOST_FORMS = 500, 50
 """Characters of a pattern, and readings of its braces; what is more matches nothing."""
@@ -27,7 +29,7 @@ class Glob(NamedTuple):
     def matches(self, path: tuple[str, ...]) -> bool:
         """Tell whether the pattern fits all of the path."""
         if self.parts[:1] == (ANY,) and len(self.parts) == 2:  # the most common one, made fast
-            return _name_pattern(self.parts[1]).match(path[-1]) is not None
+            return _name_fits(self.parts[1], path[-1])
         reached = {0}
         for name in path:
             reached = {
@@ -51,7 +53,7 @@ class Glob(NamedTuple):
             return ()
         if self.parts[position] == ANY:
             return (position,)
-        return (position + 1,) if _name_pattern(self.parts[position]).match(name) else ()
+        return (position + 1,) if _name_fits(self.parts[position], name) else ()
 
 
 def parse_glob(pattern: str) -> Glob:
@@ -80,10 +82,14 @@ def parse_globs(pattern: str) -> tuple[Glob, ...]:
     return tuple(parse_glob("".join(combination)) for combination in combinations)
 
 
+def _name_fits(pattern: str, name: str) -> bool:
+    return _name_pattern(pattern).match(compose_name(name)) is not None
+
+
 @lru_cache(maxsize=4096)
 def _name_pattern(pattern: str) -> re.Pattern[str]:
     """One name's pattern. A backslash makes what follows plain, `[^a]` is `[!a]`."""
-    pattern = re.sub(r"\\(.)", _escape_plain, pattern).replace("[^", "[!")
+    pattern = re.sub(r"\\(.)", _escape_plain, compose_name(pattern)).replace("[^", "[!")
     return re.compile(fnmatch.translate(pattern))
 
 

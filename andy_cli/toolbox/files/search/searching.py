@@ -12,7 +12,7 @@ from typing import BinaryIO, Literal, NamedTuple, get_args
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
-from andy_cli.guard.workspace import is_secret_file
+from andy_cli.guard.workspace import compose_name, is_secret_file
 from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
@@ -256,7 +256,7 @@ class Search:
         self, entry: FolderEntry, likely: set[str] | None
     ) -> Iterator[dict[str, object]]:
         """One entry's results: its name, then its lines."""
-        if self._finder is None or self._finder.matches(self._compared_name(entry)):
+        if self._finder is None or self._name_matches(self._finder, entry):
             folder = entry.kind == "folder"
             yield {"file": self._prefix + entry.name, **({"type": entry.kind} if folder else {})}
         if entry.kind != "file" or self._finder is None:
@@ -267,9 +267,11 @@ class Search:
         elif likely is None or "/".join(entry.path) in likely:
             yield from self._search_lines(entry, path)
 
-    def _compared_name(self, entry: FolderEntry) -> str:
-        """Return what the pattern is held against: the name, or the path if the pattern is one."""
-        return entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
+    def _name_matches(self, finder: Finder, entry: FolderEntry) -> bool:
+        """Hold the pattern against the name, or the path if the pattern is one, in the code points
+        that it has and in those of keyboards."""
+        name = entry.name if "/" in self._asked.pattern else entry.name.rpartition("/")[2]
+        return finder.matches(name) or finder.matches(compose_name(name))
 
     def _search_lines(self, entry: FolderEntry, path: Path) -> Iterator[dict[str, object]]:
         try:
