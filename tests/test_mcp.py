@@ -735,6 +735,15 @@ def test_the_commands(home: Path) -> None:
     assert andy("mcp", "add", "nothing", home=home).code == 2
 
 
+def test_of_one_name_the_server_of_the_command_line_is_taken(home: Path) -> None:
+    given = home / "given.json"
+    keep("one", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
+    keep("two", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
+    keep("one", {"command": "given"}, given)
+    found = {each.name: each.command for each in servers(load(), home, [given])}
+    assert found == {"one": "given", "two": "mine"}
+
+
 def test_servers_of_another_program_are_taken_over(home: Path) -> None:
     other = home / "theirs.json"
     other.write_text('{"servers": {"a": {"command": "x"}, "b": {"url": "https://b.example/mcp"}}}')

@@ -73,10 +73,10 @@ def user_file() -> Path:
 def servers(
     settings: Settings, workspace: Path, more_files: Iterable[Path] = ()
 ) -> list[McpServer]:
-    """All servers, the user's before those of `more_files` and of a trusted project; of one name
-    the first. Raises UsageError for a file of the user's own that cannot be read."""
+    """All servers, those of `more_files` before the user's and those of a trusted project; of one
+    name the first. Raises UsageError for a file of the user's own that cannot be read."""
     servers_by_name: dict[str, McpServer] = {}
-    for file in (user_file(), *more_files):
+    for file in (*more_files, user_file()):
         for server in read(file, os.environ, is_own=True):
             servers_by_name.setdefault(server.name, server)
     if trusts(settings, workspace):
