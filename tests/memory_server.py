@@ -3,7 +3,7 @@
     python -m tests.memory_server            over stdio
     python -m tests.memory_server PORT       over streamable HTTP
 
-`SLOW`, `BROKEN` and `GROWS` in the environment make it late, dead, or get a tool more.
+`SLOW` and `BROKEN` in the environment make it late or dead; `ODD` is the name of one tool more.
 """
 
 import os
@@ -76,6 +76,8 @@ def main() -> None:
     if os.environ.get("BROKEN"):
         sys.stderr.write("no database\n")
         sys.exit(1)
+    if os.environ.get("ODD"):
+        server.add_tool(wait, name=os.environ["ODD"])
     if sys.argv[1:]:
         server.run("streamable-http", port=int(sys.argv[1]))
     else:

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from andy_cli import events
 from andy_cli.agent.turn import turn
 from andy_cli.errors import UsageError
+from andy_cli.frontends.doctor.doctor_command import check_server
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
 from andy_cli.toolbox.mcp import long_lines
@@ -454,6 +455,40 @@ def test_a_yes_is_bound_to_the_version_of_a_tool(home: Path) -> None:
     assert len(set(prints)) == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("say hello", "'say hello' (its name holds more than letters a-z, digits and _ . : / -)"),
+        ("größe\x1b", r"'größe\x1b' (its name holds more"),
+        ("x" * 129, f"'{'x' * 60}' (its name is longer than 128 characters)"),
+    ],
+)
+def test_a_tool_with_an_odd_name_is_left_out_and_that_is_said(
+    name: str, why: str, home: Path
+) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        hub._replace_tools(hub.connections[0])
+        assert len(registry) == len(hub.connections[0].tools) - 1
+
+    (told,) = [each for each in with_servers([ours("odd", ODD=name)], doing) if "left out" in each]
+    assert told.startswith(f"Tools of the server odd are left out: {why}")
+
+
+def test_the_doctor_warns_of_tools_that_are_left_out(home: Path) -> None:
+    finding = asyncio.run(check_server(ours("odd", ODD="say hello")))
+    assert finding.grade == "warn"
+    assert "7 tools" in finding.message
+    assert "left out: 'say hello' (its name" in finding.message
+
+
+@pytest.mark.parametrize("name", ["a.b/c:d-e", "x" * 128])
+def test_a_tool_of_any_name_that_the_protocol_knows_is_offered(name: str, home: Path) -> None:
+    async def doing(hub: Hub, registry: Registry) -> None:
+        assert (await called(registry, f"odd.{name}", seconds=0)).content == "waited"
+
+    assert "left out" not in "".join(with_servers([ours("odd", ODD=name)], doing))
+
+
 SCHEMAS = [
     ({"type": "object", "properties": {"a": {"type": "string"}}}, True),
     ({}, True),
@@ -700,6 +735,15 @@ def test_no_server_of_a_project_starts_before_it_is_trusted(home: Path) -> None:
     assert [(each.name, each.command) for each in found] == [("u", "mine"), ("p", "sh")]
 
 
+def test_of_one_name_the_server_of_the_command_line_is_taken(home: Path) -> None:
+    given = home / "given.json"
+    keep("one", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
+    keep("two", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
+    keep("one", {"command": "given"}, given)
+    found = {each.name: each.command for each in servers(load(), home, [given])}
+    assert found == {"one": "given", "two": "mine"}
+
+
 def test_an_effect_is_believed_in_the_users_own_file_only(home: Path) -> None:
     project = home / "project"
     project.mkdir()
@@ -715,7 +759,7 @@ def andy(*words: str, home: Path) -> Done:
 
 
 def test_the_commands(home: Path) -> None:
-    words = ["--env", f"PYTHONPATH={ROOT}", "--", *OURS]
+    words = ["--env", f"PYTHONPATH={ROOT}", "--env", "ODD=say hello", "--", *OURS]
     assert andy("mcp", "add", "mem", *words, home=home).code == 0
     remote = ("https://a.example/mcp", "--header", "Authorization: Bearer sk-secret")
     assert andy("mcp", "add", "far", *remote, home=home).code == 0
@@ -727,21 +771,13 @@ def test_the_commands(home: Path) -> None:
     assert json.loads(shown)[1]["headers"] == ["Authorization"]
     tried = andy("mcp", "test", "mem", home=home)
     assert (tried.code, "mem.search_memory" in tried.out) == (0, True)
+    assert tried.err.startswith("andy: left out: 'say hello' (its name holds more than letters")
     assert andy("mcp", "remove", "mem", home=home).code == 0
     assert andy("mcp", "remove", "mem", home=home).code == 2
     missing = andy("mcp", "test", "mem", home=home)
     assert (missing.code, "There are: far" in missing.err) == (2, True)
     assert andy("mcp", "add", "a b", "--", "x", home=home).code == 2
     assert andy("mcp", "add", "nothing", home=home).code == 2
-
-
-def test_of_one_name_the_server_of_the_command_line_is_taken(home: Path) -> None:
-    given = home / "given.json"
-    keep("one", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
-    keep("two", {"command": "mine"}, home / ".config" / "andy" / "mcp.json")
-    keep("one", {"command": "given"}, given)
-    found = {each.name: each.command for each in servers(load(), home, [given])}
-    assert found == {"one": "given", "two": "mine"}
 
 
 def test_servers_of_another_program_are_taken_over(home: Path) -> None:

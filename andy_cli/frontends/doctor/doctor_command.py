@@ -111,11 +111,14 @@ async def check_in_time(
 async def check_server(server: McpServer) -> Finding:
     """Start or reach an MCP server, list its tools, end it."""
     subject, began = f"mcp {server.name}", asyncio.get_running_loop().time()
-    state, tools = await try_server(server)
+    trial = await try_server(server)
     seconds = asyncio.get_running_loop().time() - began
-    if state != "ready":
-        return Finding(subject, "fail", state, suggest_fix(server, state))
-    return Finding(subject, "ok", f"{format_count(len(tools), 'tool')}, {seconds:.1f} s")
+    if trial.state != "ready":
+        return Finding(subject, "fail", trial.state, suggest_fix(server, trial.state))
+    message = f"{format_count(len(trial.tools), 'tool')}, {seconds:.1f} s"
+    if trial.left_out:
+        return Finding(subject, "warn", f"{message}; left out: {trial.left_out}")
+    return Finding(subject, "ok", message)
 
 
 def print_findings(findings: Sequence[Finding], as_json: bool) -> None:

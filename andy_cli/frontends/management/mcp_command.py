@@ -1,12 +1,14 @@
 """`andy mcp add|list|remove|login|logout|test`."""
 
 import asyncio
+import sys
 import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
@@ -15,6 +17,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.mcp.connection import MISSING
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.mcp.servers import NAME, McpServer, entries, keep, servers, user_file
+from andy_cli.toolbox.mcp.tools import describe_left_out
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
@@ -177,24 +180,39 @@ def import_login() -> ModuleType:
 
 def test_server(name: str, as_json: bool) -> int:
     """Connect, list the tools, end; returns the exit code."""
-    state, tools = asyncio.run(try_server(find_server(name)))
+    trial = asyncio.run(try_server(find_server(name)))
     if as_json:
-        tool_records = [{"name": tool.name, "description": tool.description} for tool in tools]
-        print_json({"name": name, "state": state, "tools": tool_records})
-    elif state == "ready":
-        print_table([(tool.name, tool.description) for tool in tools] or [("no tools", "")])
+        tool_records = [
+            {"name": tool.name, "description": tool.description} for tool in trial.tools
+        ]
+        print_json({"name": name, "state": trial.state, "tools": tool_records})
+    elif trial.state == "ready":
+        print_table([(tool.name, tool.description) for tool in trial.tools] or [("no tools", "")])
     else:
-        raise UsageError(f"{name} cannot be used: {state}.")
-    return 0 if state == "ready" else 1
+        raise UsageError(f"{name} cannot be used: {trial.state}.")
+    if trial.left_out:
+        sys.stderr.write(f"andy: left out: {trial.left_out}\n")
+    return 0 if trial.state == "ready" else 1
 
 
-async def try_server(server: McpServer) -> tuple[str, list[Tool]]:
+class ServerTrial(NamedTuple):
+    """The outcome of trying a server."""
+
+    state: str
+    """As that of its connection."""
+    tools: list[Tool]
+    left_out: str
+    """The tools that cannot be used, with why."""
+
+
+async def try_server(server: McpServer) -> ServerTrial:
     registry = Registry()
     hub = Hub([server], registry, lambda sentence: None)
     hub.start()
     try:
-        await hub.connections[0].wait_until_settled()
-        return hub.connections[0].state, [*registry]
+        (connection,) = hub.connections
+        await connection.wait_until_settled()
+        return ServerTrial(connection.state, [*registry], describe_left_out(connection))
     finally:
         await hub.close()
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.servers import McpServer
-from andy_cli.toolbox.mcp.tools import source, tools_of
+from andy_cli.toolbox.mcp.tools import describe_left_out, source, tools_of
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import split_name
 
@@ -27,6 +27,8 @@ class Hub:
         self._tell = notify
         self._slow: set[str] = set()
         """Servers that the user was told are slow."""
+        self._left_out: dict[str, str] = {}
+        """The tools of each server that the user was told cannot be used."""
         self._watch: asyncio.Task[None] | None = None
         self._began = 0.0
         self.connections = [McpConnection(server, self._replace_tools) for server in servers]
@@ -105,11 +107,19 @@ class Hub:
         self._registry.drop(source(name))
         if connection.ready:
             self._registry.put(tools_of(connection))
+            self._tell_left_out(connection)
             if name in self._slow:
                 self._slow.discard(name)
                 self._tell(f"The server {name} is ready.")
         elif connection.state not in ("starting", "ready"):
             self._tell(f"The server {name} cannot be used: {connection.state}.")
+
+    def _tell_left_out(self, connection: McpConnection) -> None:
+        """Tell which tools of a server cannot be used; the same ones once."""
+        name, left_out = connection.server.name, describe_left_out(connection)
+        if left_out and self._left_out.get(name) != left_out:
+            self._tell(f"Tools of the server {name} are left out: {left_out}.")
+        self._left_out[name] = left_out
 
 
 def is_named(server: str, task: str) -> bool:

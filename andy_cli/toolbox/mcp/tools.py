@@ -3,7 +3,8 @@
 A server's tool is called `server.tool`, so that none takes the name of another. Its description is
 somebody else's words: it is cut, kept on one line, and broken where it holds markers. So is its
 title, which is not used where it is more than a few words. Its hints about what it does are not
-believed.
+believed. A tool whose name holds other signs than those of the protocol is left out, as it may look
+like that of another, and that is said.
 """
 
 import hashlib
@@ -13,14 +14,19 @@ from collections.abc import Awaitable, Callable, Iterator
 from fnmatch import fnmatchcase
 
 from andy_cli.foreign_values import standardize_required
-from andy_cli.guard.terminal_sanitizer import one_line
+from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.phrases import describe_step, plain_title
 from andy_cli.toolbox.mcp.servers import ServerTool
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, Tool
 
-NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,100}")
+NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
+"""The signs that the protocol asks for, and two more that are in use."""
+LONGEST_NAME = 128
+"""Characters; those of the protocol."""
+MOST_OF_NAME = 60
+"""Characters of a name that is told of."""
 LONGEST = 1024
 """Characters of a description."""
 LARGEST = 60_000
@@ -29,14 +35,36 @@ LARGEST = 60_000
 
 def tools_of(connection: McpConnection) -> Iterator[Tool]:
     """The tools that are wanted of a server and can be used; the others are left out."""
+    for tool in _list_wanted(connection):
+        if not _find_fault(tool):
+            yield make_tool(connection, tool)
+
+
+def describe_left_out(connection: McpConnection) -> str:
+    """Name the tools that are wanted of a server and cannot be used, with why; or nothing."""
+    faults = {tool.name: _find_fault(tool) for tool in _list_wanted(connection)}
+    return ", ".join(
+        f"'{spell_out(name)[:MOST_OF_NAME]}' ({fault})" for name, fault in faults.items() if fault
+    )
+
+
+def _list_wanted(connection: McpConnection) -> Iterator[ServerTool]:
     server = connection.server
     for tool in connection.tools:
         is_included = not server.include or any(
             fnmatchcase(tool.name, pattern) for pattern in server.include
         )
-        is_excluded = any(fnmatchcase(tool.name, pattern) for pattern in server.exclude)
-        if is_included and not is_excluded and NAME.fullmatch(tool.name) and usable(tool.schema):
-            yield make_tool(connection, tool)
+        if is_included and not any(fnmatchcase(tool.name, pattern) for pattern in server.exclude):
+            yield tool
+
+
+def _find_fault(tool: ServerTool) -> str:
+    """Tell why a tool cannot be used, or nothing."""
+    if len(tool.name) > LONGEST_NAME:
+        return f"its name is longer than {LONGEST_NAME} characters"
+    if not NAME.fullmatch(tool.name):
+        return "its name holds more than letters a-z, digits and _ . : / -"
+    return "" if usable(tool.schema) else "its parameters are no schema, or a huge one"
 
 
 def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:

@@ -15,6 +15,7 @@ from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.mcp.connection import McpConnection
 from andy_cli.toolbox.mcp.hub import MOMENT, Hub
 from andy_cli.toolbox.mcp.servers import McpServer, servers
+from andy_cli.toolbox.mcp.tools import describe_left_out
 
 NONE = "There are no MCP servers. `andy mcp add NAME -- COMMAND`, or a URL, adds one."
 RESTART = "restart"
@@ -69,6 +70,8 @@ def summarize_connection(connection: McpConnection) -> Iterator[str]:
     name, state = connection.server.name, connection.state
     if connection.ready:
         yield f"{name}  ready, {len(connection.tools)} tools (/mcp {name} lists them)"
+        if left_out := describe_left_out(connection):
+            yield f"    left out: {left_out}"
     elif state == "starting":
         yield f"{name}  starting, its tools join when it is ready"
     else:
@@ -87,7 +90,7 @@ def find_connection(name: str, connections: list[McpConnection]) -> McpConnectio
 
 
 def describe_tools(connection: McpConnection) -> str:
-    rows = [(f"  {tool.name}", one_line(tool.description)) for tool in connection.tools]
+    rows = [(f"  {spell_out(tool.name)}", one_line(tool.description)) for tool in connection.tools]
     tools = format_table(rows) if rows else []
     lines = [*summarize_connection(connection), f"from {connection.server.file}"]
     return "\n".join([*lines, spell_out(connection.server.where), *tools])
