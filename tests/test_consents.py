@@ -214,6 +214,7 @@ def test_no_rule_is_offered_where_a_yes_is_needed_each_time(tmp_path: Path) -> N
     assert asyncio.run(gate.decide(proposal)) == Decision(
         False, f"it was quoted, and {NOBODY}", asked=True
     )
+    assert (gate.wanting_whole, gate.wanting_yes) == ([], True)
     decide(gate, Effect.ACT, ResourceAccess(shown="Dear Bea"))
     assert gate.wanting == []
     for _ in range(2):

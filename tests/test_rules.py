@@ -148,8 +148,16 @@ def test_an_address_that_the_user_named_is_looked_at_unasked(tmp_path: Path) -> 
 def test_what_nobody_could_allow_by_a_rule_is_not_suggested_as_one(tmp_path: Path) -> None:
     gate = Gate(tmp_path)
     claim = ResourceAccess(command="echo hi > x.txt")
+    for _ in range(2):
+        asyncio.run(gate.decide(ApprovalRequest("terminal_execute", Effect.RUN, "run", claim)))
+    assert (gate.wanting, gate.wanting_whole) == ([], ["terminal_execute"])
+
+
+def test_no_rule_is_suggested_where_another_asks_whatever_is_allowed(tmp_path: Path) -> None:
+    claim = ResourceAccess(command="make all")
+    gate = Gate(tmp_path, rules=parse_rules((), ("Bash(make *)",), ("Bash",)))
     asyncio.run(gate.decide(ApprovalRequest("terminal_execute", Effect.RUN, "run", claim)))
-    assert gate.wanting == []
+    assert (gate.wanting, gate.wanting_whole, gate.wanting_yes) == ([], [], True)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

@@ -266,6 +266,41 @@ def test_a_command_that_failed_is_no_proof_for_who_is_strict(tmp_path: Path) -> 
     assert "I have removed the folder full (not verified)." in done.out
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "way"),
+    [
+        (
+            "terminal_execute",
+            {"command": "make all"},
+            "To let this happen: --allow 'terminal_execute(make all)', or -y for",
+        ),
+        (
+            "terminal_execute",
+            {"command": "for i in 1 2; do touch x; done"},
+            "No narrow rule covers this: --allow terminal_execute for all of the tool, -y for",
+        ),
+        (
+            "open_url",
+            {"url": "https://example.org/"},
+            "No narrow rule covers this: --allow open_url for all of the tool, -y for",
+        ),
+        (
+            "fetch_page",
+            {"url": "http://127.0.0.1:8123/"},
+            "Why it was not allowed: 127.0.0.1 is not on the public net. If it is a server of the "
+            "user's own, they can name it: `andy config set web.trusted 127.0.0.1:8123`.",
+        ),
+    ],
+)
+def test_a_refusal_tells_what_would_let_it_happen(
+    tool: str, arguments: dict[str, str], way: str, tmp_path: Path
+) -> None:
+    with ModelServer([called(tool, json.dumps(arguments)), streamed("I may not.")]) as server:
+        done = run(server, tmp_path, "do it", cwd=tmp_path)
+    assert done.code == 3
+    assert done.err.splitlines()[-1].startswith(way)
+
+
 def test_a_folder_named_in_the_request_may_be_read(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

@@ -11,7 +11,7 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -41,6 +41,8 @@ from andy_cli.toolbox.music import player
 FIRST_BYTE = 0.3
 """Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
 PIPED_LIMIT = 1_000_000
+AUTO = "-y for everything but destruction"
+ASKING = "`andy chat`, which asks you"
 RUN_GO_ON = '`andy run -c "go on"`'
 
 
@@ -138,7 +140,7 @@ async def run_turn(
         attached = await attach_mentions(conversation.chat, words)
     except AndyError as error:
         code = printer.report_not_started(error)
-        suggest_rules(conversation, printer)
+        suggest_ways(conversation, printer)
         return code
     for sentence in attached.notices:
         printer.tell(sentence)
@@ -148,15 +150,30 @@ async def run_turn(
         printer.show_event(event)
         if isinstance(event, events.Ended):
             code = event.exit_code
-    suggest_rules(conversation, printer)
+    suggest_ways(conversation, printer)
     return code
 
 
-def suggest_rules(conversation: OpenConversation, printer: "RunPrinter") -> None:
-    """Tell which options would have allowed what nobody could be asked about."""
-    if wanting := conversation.chat.gate.wanting:
-        rules = " ".join(f"--allow {shlex.quote(rule_text)}" for rule_text in wanting)
-        printer.tell(f"To let this happen: {rules}, or -y for everything but destruction.")
+def suggest_ways(conversation: OpenConversation, printer: "RunPrinter") -> None:
+    """Tell why something was refused, and what would have let happen what nobody could be asked
+    about."""
+    gate = conversation.chat.gate
+    for reason in gate.refusals:
+        printer.tell(f"Why it was not allowed: {reason}.")
+    if gate.wanting:
+        printer.tell(f"To let this happen: {join_rules(gate.wanting)}, or {AUTO}.")
+    if gate.wanting_whole:
+        subject = "the rest" if gate.wanting else "this"
+        rules = join_rules(gate.wanting_whole)
+        printer.tell(
+            f"No narrow rule covers {subject}: {rules} for all of the tool, {AUTO}, or {ASKING}."
+        )
+    if gate.wanting_yes:
+        printer.tell(f"What needs a yes each time can be done in {ASKING}.")
+
+
+def join_rules(rules: Sequence[str]) -> str:
+    return " ".join(f"--allow {shlex.quote(rule_text)}" for rule_text in rules)
 
 
 async def run_in_time(

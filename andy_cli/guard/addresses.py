@@ -96,6 +96,14 @@ def judge(
     return _judge_resolved(judged, host_and_port[1], resolver)
 
 
+def advise_opening(judged: AddressJudgement) -> str:
+    """Advise how the user can open what is their own; nothing for what is not."""
+    if "not on the public net" not in judged.reason and "its network" not in judged.reason:
+        return ""
+    command = f"andy config set web.trusted {judged.host}:{judged.port}"
+    return f"If it is a server of the user's own, they can name it: `{command}`."
+
+
 def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) -> AddressJudgement:
     """Judge by the port, the name and its addresses; a doubt is kept for addresses that pass."""
     if judged.port in OTHER_PROTOCOLS or judged.port > 65535:

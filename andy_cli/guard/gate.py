@@ -126,6 +126,12 @@ class Gate:
         """Keeps rules for good, where the user asked for that."""
         self.wanting: list[str] = []
         """The rules that would have allowed what nobody could be asked for."""
+        self.wanting_whole: list[str] = []
+        """The tools that could have been allowed as a whole alone: no narrower rule covers it."""
+        self.wanting_yes = False
+        """Something needs a yes each time, whatever is allowed, and nobody could be asked."""
+        self.refusals: list[str] = []
+        """Why something was refused that no yes lets happen."""
 
     def note_user_paths(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on, and the
@@ -164,6 +170,7 @@ class Gate:
     ) -> Decision:
         rule_subject = self._as_asked(proposal, resolved_paths)
         if reason := self._find_refusal(proposal, rule_subject):
+            self.refusals += [reason] * (reason not in self.refusals)
             return Decision(False, reason)
         doubt = self._find_doubt(proposal, resolved_paths)
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:
@@ -171,7 +178,7 @@ class Gate:
         if proposal.doubtful:
             return await self._ask_user(proposal, resolved_paths, proposal.doubtful, only_once=True)
         if reason := self._rule_asks(rule_subject):
-            return await self._ask_user(proposal, resolved_paths, reason)
+            return await self._ask_user(proposal, resolved_paths, reason, each_time=True)
         if not doubt:
             return Decision(True, "inside the workspace", harmless=True)
         if reason := self._find_consent(proposal, rule_subject):
@@ -299,10 +306,11 @@ class Gate:
         resolved_paths: tuple[Path, ...],
         question: str,
         only_once: bool = False,
+        each_time: bool = False,
     ) -> Decision:
+        """Ask, if there is somebody: a yes holds `only_once`, or a rule wants one `each_time`."""
         if self.ask is None:
-            rules = () if only_once else suggest_rules(proposal, self._workspace)
-            self.wanting += [suggested for suggested in rules if suggested not in self.wanting]
+            self._note_missing(proposal, only_once or each_time)
             return Decision(False, f"{question}, and {NOBODY}" if only_once else NOBODY, asked=True)
         answer = await self.ask(proposal._replace(why=question))
         if answer.yes and not only_once:
@@ -310,6 +318,16 @@ class Gate:
             self._save_rules(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Decision(answer.yes, reason, asked=True)
+
+    def _note_missing(self, proposal: ApprovalRequest, is_always_asked: bool) -> None:
+        """Note what would have let happen what nobody could be asked about."""
+        if is_always_asked:
+            self.wanting_yes = True
+            return
+        rules = suggest_rules(proposal, self._workspace)
+        self.wanting += [suggested for suggested in rules if suggested not in self.wanting]
+        if not rules and proposal.tool not in self.wanting_whole:
+            self.wanting_whole.append(proposal.tool)
 
     def _save_rules(self, texts: tuple[str, ...]) -> None:
         if texts:
@@ -349,10 +367,13 @@ def _judge_address(claim: ResourceAccess, *verdicts: str) -> str:
     """Give the reason of the judge of addresses for one before any name is looked up."""
     if not claim.address or claim.trusted:
         return ""
-    from andy_cli.guard.addresses import judge  # for what goes to the network
+    from andy_cli.guard.addresses import advise_opening, judge  # for what goes to the network
 
     judged = judge(claim.address, claim.method, lambda host: (PUBLIC,))
-    return judged.reason if judged.verdict in verdicts else ""
+    if judged.verdict not in verdicts:
+        return ""
+    advice = advise_opening(judged)
+    return f"{judged.reason}. {advice.rstrip('.')}" if advice else judged.reason
 
 
 PUBLIC = "93.184.215.14"

@@ -6,7 +6,13 @@ from functools import partial
 from typing import NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.addresses import AddressJudgement, Resolver, judge, judge_redirect
+from andy_cli.guard.addresses import (
+    AddressJudgement,
+    Resolver,
+    advise_opening,
+    judge,
+    judge_redirect,
+)
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.work import run_at_most
@@ -38,7 +44,7 @@ class RedirectPolicy(NamedTuple):
         judged = await self._looked_up(partial(judge, url, method, self.resolver, self.trusted))
         if judged.verdict == "block":
             raise ToolError(
-                f"{show_url(url)} is not fetched: {judged.reason}.", _advise_opening(judged)
+                f"{show_url(url)} is not fetched: {judged.reason}.", advise_opening(judged)
             )
         if judged.verdict == "error":
             raise ToolError(_not_found(judged))
@@ -85,9 +91,3 @@ def show_url(url: str) -> str:
 
 def _not_found(judged: AddressJudgement) -> str:
     return f"There is no {judged.host} to be found. Check the address and the network."
-
-
-def _advise_opening(judged: AddressJudgement) -> str:
-    """Advice on how the user can open what is their own."""
-    is_own_network = "not on the public net" in judged.reason or "its network" in judged.reason
-    return "If it is a server of the user's own, they can name it in web.trusted." * is_own_network
