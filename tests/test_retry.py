@@ -77,10 +77,11 @@ def test_what_will_not_work_later_is_not_tried_again(error: ModelError) -> None:
 
 @pytest.mark.parametrize(("kind", "most"), [("server", 4), ("timeout", 2), ("dns", 3)])
 def test_there_is_an_end_to_trying(kind: str, most: int) -> None:
-    client = Scripted(kinded(kind))
+    client, told = Scripted(kinded(kind)), list[str]()
     with pytest.raises(TransientError, match="busy"):
-        said(client)
+        said(client, told)
     assert client.asked == most
+    assert told[-1].endswith(f"({most} of {most}).")
 
 
 def test_the_number_of_tries_is_a_setting() -> None:

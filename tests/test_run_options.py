@@ -174,7 +174,9 @@ def test_each_call_is_shown_with_its_arguments_where_that_is_asked_for(
     with ModelServer(script) as server:
         done = run(server, tmp_path, "-v", "look", cwd=folder)
         plain = run(server, tmp_path, "look", cwd=folder)
+        offered = server.requests[0].body["tools"]
     assert (done.code, done.out) == (0, "Done.\n")
+    assert done.err.splitlines()[0].endswith(f", native, {len(offered)} tools")
     assert 'list_directory {"path": "."}' in done.err
     assert " s\n" in done.err
     assert secret not in done.err

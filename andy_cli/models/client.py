@@ -152,7 +152,10 @@ class Retrying(ForwardingClient):
     def _worth_it(self, error: TransientError, tries: int) -> bool:
         if error.retry_after is not None and error.retry_after > LONGEST_WAIT:
             return False
-        return tries < min(self._tries, TRIES.get(error.kind, self._tries))
+        return tries < self._most_tries(error)
+
+    def _most_tries(self, error: TransientError) -> int:
+        return min(self._tries, TRIES.get(error.kind, self._tries))
 
     async def _wait_before_retry(self, error: TransientError, tries: int) -> None:
         import asyncio  # it runs us
@@ -161,5 +164,6 @@ class Retrying(ForwardingClient):
         longest_wait = min(LONGEST_BACKOFF, self._first_backoff * 2 ** (tries - 1))
         seconds = max(random.uniform(0, longest_wait), error.retry_after or 0.0)
         reason = str(error).rstrip(".")
-        self._tell(f"{reason}. Trying again in {seconds:.1f} s ({tries + 1} of {self._tries}).")
+        count = f"{tries + 1} of {self._most_tries(error)}"
+        self._tell(f"{reason}. Trying again in {seconds:.1f} s ({count}).")
         await asyncio.sleep(seconds)
