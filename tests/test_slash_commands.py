@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from andy_cli.agent.conversation import AnswerProvenance
+from andy_cli.agent.grounding.evidence import ActionRecord, Evidence
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_controller import ChatController
 from andy_cli.frontends.chat.command_lookup import (
@@ -19,10 +21,12 @@ from andy_cli.frontends.chat.command_lookup import (
     list_added,
     list_commands,
 )
+from andy_cli.frontends.chat.commands.conversation.why import OWN_WORDS, explain_lines
 from andy_cli.frontends.chat.commands.sessions.export import read_argument
 from andy_cli.frontends.chat.markdown_commands import fill_in
 from andy_cli.frontends.chat.slash_command import check_argument
 from andy_cli.frontends.command_line.options import Options
+from andy_cli.messages import Effect, Status
 from andy_cli.settings import save
 from tests.model_server import ModelServer, called, event, raw, status, streamed
 from tests.terminal import Terminal
@@ -209,6 +213,29 @@ def test_tools_are_listed_and_explained_without_a_model() -> None:
         enter(terminal, "/tools play_mp3", "which song (file name, title or number)")
         text = enter(terminal, "/tools play_mp4", "Did you mean play_mp3?")
     assert "models" not in text
+
+
+def test_why_knows_lines_that_are_quoted_and_what_was_done() -> None:
+    rows = "item,amount\nTea,3.50\nThe rest is free.\n"
+    read = ActionRecord("read_file", Effect.READ, "read a.csv", "read a.csv, 3 lines")
+    denied = ActionRecord("x", Effect.WRITE, "empty b.csv", "empty b.csv", Status.DENIED)
+    answer = (
+        "Read a.csv, 3 lines:\n\n| Tea | 3.50 |\n|---|---|\n\nitem,amount\nThe rest is free.\n\n"
+        "So be it with b.csv."
+    )
+    evidence = Evidence((rows, "not allowed"), actions=(read, denied))
+    assert [*explain_lines(AnswerProvenance(answer, evidence))] == [
+        "Read a.csv, 3 lines:",
+        "    read a.csv, 3 lines",
+        "| Tea | 3.50 |",
+        "    read a.csv, 3 lines: Tea,3.50",
+        "item,amount",
+        "    read a.csv, 3 lines: item,amount",
+        "The rest is free.",
+        "    read a.csv, 3 lines: The rest is free.",
+        "So be it with b.csv.",
+        f"    {OWN_WORDS}",
+    ]
 
 
 @slow

@@ -1,9 +1,12 @@
 """/why: what each sentence of the last answer rests on, and what was put right on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
 
 from andy_cli.agent.conversation import AnswerProvenance
 from andy_cli.agent.grounding.audit import find_backing
+from andy_cli.agent.grounding.backing import SNIPPET, contains_mark, split_lines
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -21,24 +24,60 @@ async def explain_answer(session: ChatSession, argument: str) -> str:
     return neutralize_text("\n".join(explain_lines(account)))
 
 
+class Source(NamedTuple):
+    """Something that a sentence can rest on."""
+
+    name: str
+    """Empty for what was done: that is its text."""
+    text: str
+
+
 def explain_lines(account: AnswerProvenance) -> Iterator[str]:
-    action_names = [action.did or action.action for action in account.evidence.actions or ()]
-    results = account.evidence.results
-    steps = dict(
-        enumerate(action_names[len(action_names) - len(results) :] if action_names else [])
-    )
-    steps[len(results)] = ATTACHED
-    evidence = account.evidence._replace(results=(*results, account.attached))
-    for sentence, result, snippet in find_backing(account.answer, evidence):
-        yield " ".join(sentence.split())
-        if result is None:
-            yield f"    {OWN_WORDS}"
-        else:
-            yield f"    {steps.get(result, FOUND)}: {' '.join(snippet.split())}"
+    sources = list_sources(account)
+    texts = tuple(source.text for source in sources)
+    for sentence, result, snippet in find_backing(
+        account.answer, account.evidence._replace(results=texts)
+    ):
+        words = " ".join(sentence.split())
+        if any(map(str.isalnum, words)):  # no rule of a table
+            yield words
+            if result is None:
+                result, snippet = find_quotation(words, texts)
+            yield f"    {describe_source(sources, result, snippet)}"
     if account.unsupported:
         yield f"Nothing supports: {', '.join(account.unsupported)}"
     for change in account.changes:
         yield f"corrected: {change}"
+
+
+def list_sources(account: AnswerProvenance) -> list[Source]:
+    """List the results, what came with the message, and what was done: `Read a.csv, 6 lines:`
+    may stand before the lines."""
+    actions, results = account.evidence.actions or (), account.evidence.results
+    names = [
+        action.did or action.action for action in actions[max(0, len(actions) - len(results)) :]
+    ]
+    return [
+        *(Source(name or FOUND, text) for name, text in zip_longest(names, results, fillvalue="")),
+        Source(ATTACHED, account.attached),
+        *(Source("", action.did) for action in actions if action.ok and action.did),
+    ]
+
+
+def find_quotation(words: str, texts: Sequence[str]) -> tuple[int | None, str]:
+    """Find the line in which a sentence stands word for word."""
+    for number, text in enumerate(texts):
+        for line in split_lines(text):
+            if contains_mark(" ".join(line.split()), words):
+                return number, line.strip()[:SNIPPET]
+    return None, ""
+
+
+def describe_source(sources: Sequence[Source], result: int | None, snippet: str) -> str:
+    if result is None:
+        return OWN_WORDS
+    found_text, name = " ".join(snippet.split()), sources[result].name
+    return f"{name}: {found_text}" if name else found_text
 
 
 COMMAND = SlashCommand(
