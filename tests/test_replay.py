@@ -119,6 +119,22 @@ def test_a_changed_outcome_is_a_difference(tmp_path: Path) -> None:
     assert '  - content "Four songs."\n  + content "Three songs."' in done.out
 
 
+def test_the_outcomes_are_printed_as_json_where_that_is_asked_for(tmp_path: Path) -> None:
+    file = captured(tmp_path, NATIVE)
+    text = file.read_text().replace('"content": "Three songs."', '"content": "Four songs."')
+    file.write_text(text)
+    done = replay(tmp_path, file, "--diff", "--json")
+    assert done.code == 1
+    first, second = map(json.loads, done.out.splitlines())
+    assert first["request"] == 1
+    assert first["model"] == "openai:m"
+    assert first["calls"][0]["name"] == "list_mp3s"
+    assert first["changes"] == []
+    change = {"name": "content", "earlier": "Four songs.", "current": "Three songs."}
+    assert second["changes"] == [change]
+    assert second["content"] == "Three songs."
+
+
 @pytest.mark.slow
 def test_without_outcomes_the_dialects_are_compared(tmp_path: Path) -> None:
     file = captured(tmp_path, HERMES)

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.compiler.compiler import Compiler, tools_by_name
@@ -70,7 +71,7 @@ def replay_capture(path: str, flags: ReplayFlags) -> int:
     different = sum(
         _replay_request(request, flags, file, only_dialect) for request in capture.requests
     )
-    if flags.diff:
+    if flags.diff and not flags.json:
         _print_lines(
             "", f"{different or 'nothing'} of {len(capture.requests)} came out differently"
         )
@@ -91,13 +92,31 @@ def _replay_request(
 ) -> bool:
     """Print what a request compiles to now; True if `diff` found a difference."""
     replayed = compile_again(request, only_dialect)
-    _print_lines(*describe_replay(replayed))
     changes = list(_list_changes(replayed, only_dialect)) if flags.diff else []
-    _print_lines(*changes)
+    if flags.json:
+        record = record_replay(replayed)
+        if flags.diff:
+            record["changes"] = [change._asdict() for change in changes]
+        _print_lines(json.dumps(record, default=str))
+    else:
+        _print_lines(*describe_replay(replayed), *map(_describe_change, changes))
     if flags.to_test:
-        id = f"{file.stem}-{request.number}"
-        _print_lines(f"  {_append_case(Path(flags.to_test), replayed, id)}")
+        case_note = _append_case(Path(flags.to_test), replayed, f"{file.stem}-{request.number}")
+        _print_lines(*([] if flags.json else [f"  {case_note}"]))
     return bool(changes)
+
+
+def record_replay(replayed: ReplayedRequest) -> dict[str, object]:
+    """Make a record of what a request compiles to."""
+    recorded, outcome = replayed.recorded, replayed.outcome
+    return {
+        "request": recorded.number,
+        "model": recorded.model,
+        "pieces": len(recorded.pieces),
+        "finish": replayed.finish,
+        **{name: outcome[name] for name in COMPARED},
+        "error": recorded.error or replayed.failure,
+    }
 
 
 def _find_file(path: str) -> Path:
@@ -213,7 +232,15 @@ def _describe_calls(calls: object) -> Iterator[str]:
         yield f"  call       {call['name']} {_to_json(call['arguments'])}"
 
 
-def _list_changes(replayed: ReplayedRequest, only_dialect: str) -> Iterator[str]:
+class OutcomeChange(NamedTuple):
+    """A part of an outcome that is another than before."""
+
+    name: str
+    earlier: object
+    current: object
+
+
+def _list_changes(replayed: ReplayedRequest, only_dialect: str) -> Iterator[OutcomeChange]:
     """List how the outcome differs from the one at the time, or from that by all dialects."""
     earlier_outcome = replayed.recorded.outcome
     if earlier_outcome is None and only_dialect:
@@ -221,10 +248,14 @@ def _list_changes(replayed: ReplayedRequest, only_dialect: str) -> Iterator[str]
     if earlier_outcome is None:
         return
     for name in COMPARED:
-        earlier, current = _to_json(earlier_outcome.get(name)), _to_json(replayed.outcome[name])
-        if earlier != current:
-            yield f"  - {name} {earlier}"
-            yield f"  + {name} {current}"
+        change = OutcomeChange(name, earlier_outcome.get(name), replayed.outcome[name])
+        if _to_json(change.earlier) != _to_json(change.current):
+            yield change
+
+
+def _describe_change(change: OutcomeChange) -> str:
+    earlier, current = _to_json(change.earlier), _to_json(change.current)
+    return f"  - {change.name} {earlier}\n  + {change.name} {current}"
 
 
 def _to_json(value: object) -> str:
