@@ -5,7 +5,8 @@
 
 A fork goes through the same door with its own arguments, environment, folder, streams, terminal
 and signals. What it leaves out is the loading: half a second of a core, as much as many a test
-takes. The process it is forked from has only imported, and never run anything.
+takes, and what each conversation compiles of the tables, half of what an `andy run` takes. The
+process it is forked from has only imported and read tables of the package, and never run anything.
 
 The program itself is started by every test that names `ANDY`, by those in tmux or in a shell, and
 where the environment says how Python begins (`begins_alike`).
@@ -17,6 +18,7 @@ import fcntl
 import functools
 import gc
 import importlib
+import itertools
 import json
 import os
 import pkgutil
@@ -246,6 +248,7 @@ def start_loader() -> socket.socket:
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     load_code()
+    read_tables()
     gc.freeze()  # what is never looked at again stays shared with the forks
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who report
@@ -267,6 +270,33 @@ def load_code() -> None:
     load_package(andy_cli)
     for name in LATER:
         importlib.import_module(name)
+
+
+def read_tables() -> None:
+    """Compile the expressions and read the tables that lie in the package: they hold for all."""
+    from andy_cli.agent.grounding.text import languages
+    from andy_cli.compiler import detect, dialect
+    from andy_cli.compiler.expression import Expression
+    from andy_cli.compiler.lexing.markers import Markers
+    from andy_cli.models.inside.planning import choosing, cutting, opening, part_reading, small_talk
+    from andy_cli.models.inside.values import templates
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("andy_cli.")]
+    for value in itertools.chain(*(vars(module).values() for module in modules)):
+        if isinstance(value, Expression):
+            assert value.compiled
+    dialects = [*dialect.dialects_by_name().values()]
+    detect.by_name("", dialects)
+    for known in ([], dialects):
+        Markers(known)
+    for language in {*languages.SCRIPTS, *languages.COMMON}:
+        languages.load_language(language)
+    small_talk.load_examples()
+    opening.load_openings()
+    choosing.list_said_words()
+    part_reading.load_weights()
+    cutting.list_openers()
+    templates.list_spoken_words()
 
 
 def load_package(package: ModuleType) -> None:
