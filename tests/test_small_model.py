@@ -29,7 +29,7 @@ def here(tmp_path: Path, weights_file: Path) -> Path:
 
 def asked(text: str, folder: Path, weights_file: Path) -> str:
     model = f"local:{weights_file}"
-    run = ("run", "-y", "--no-session", "--model", model)
+    run = ("run", "-y", "--no-session", "--no-wait", "--model", model)
     return andy(*run, text, home=folder.parent, cwd=folder).out
 
 
