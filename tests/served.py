@@ -4,10 +4,13 @@ import contextlib
 import json
 import os
 import re
+import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from tests.model_server import (
     Answer,
@@ -51,11 +54,30 @@ def serving(home: Path, *arguments: str) -> Iterator[str]:
     """Its address, `http://127.0.0.1:PORT`, once it answers."""
     known = {"PATH": os.environ["PATH"], "HOME": str(home)}
     with serve_in_fork("--port", "0", *arguments, cwd=Path.cwd(), environment=known) as (_, stderr):
-        said = stderr.readline()
-        address = re.search(r"http://[\d.]+:\d+", said)
-        assert address, said + stderr.read()
-        await_health(address[0])
-        yield address[0]
+        yield read_address(stderr)
+
+
+@contextlib.contextmanager
+def serving_after(code: str, home: Path, *arguments: str) -> Iterator[str]:
+    """As `serving`, by a program that runs this code first, which may make a limit smaller."""
+    begun = f"{code}\nfrom andy_cli.__main__ import door\ndoor()"
+    command = [sys.executable, "-c", begun, "serve", "--port", "0", *arguments]
+    known = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    with subprocess.Popen(command, env=known, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            yield read_address(process.stderr)
+        finally:
+            process.terminate()
+
+
+def read_address(stderr: IO[str]) -> str:
+    """Read where a server listens, and wait until it answers there."""
+    said = stderr.readline()
+    address = re.search(r"http://[\d.]+:\d+", said)
+    assert address, said + stderr.read()
+    await_health(address[0])
+    return address[0]
 
 
 def await_health(address: str) -> None:

@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from tests.http_server import PLAIN
-from tests.served import schema, serving
+from tests.served import schema, serving, serving_after
 from tests.shell import ROOT
 
 pytest_plugins = "tests.small_weights"
@@ -29,12 +29,18 @@ PLAY: Any = {"name": "play_mp3", "description": "Play a file.", "parameters": sc
 
 
 @pytest.fixture(scope="module")
-def address(weights_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def place(weights_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the weights."""
     home = tmp_path_factory.mktemp("home")
     models = home / ".local" / "share" / "andy" / "models"
     models.parent.mkdir(parents=True)
     models.symlink_to(weights_file.parent)
-    with serving(home, "--upstream", "local:smollm2") as url:
+    return home
+
+
+@pytest.fixture(scope="module")
+def address(place: Path) -> Iterator[str]:
+    with serving(place, "--upstream", "local:smollm2") as url:
         yield url
 
 
@@ -91,12 +97,13 @@ def test_a_reply_is_as_long_as_the_client_says(client: openai.OpenAI) -> None:
 def test_without_a_limit_a_reply_ends_by_itself_or_with_the_context(
     client: openai.OpenAI,
 ) -> None:
-    hundred = {"type": "array", "items": {"const": "word"}, "minItems": 100, "maxItems": 100}
-    shape = {"type": "json_schema", "json_schema": {"name": "many", "schema": hundred}}
-    usual = write(client, response_format=shape, max_tokens=200)
+    # More tokens than a reply has where nothing is said.
+    sixty = {"type": "array", "items": {"const": "word"}, "minItems": 60, "maxItems": 60}
+    shape = {"type": "json_schema", "json_schema": {"name": "many", "schema": sixty}}
+    usual = write(client, response_format=shape, max_tokens=20)
     whole = write(client, response_format=shape, max_tokens=-1)
     assert len(usual) < len(whole)
-    assert len(json.loads(whole)) == 100
+    assert len(json.loads(whole)) == 60
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -213,20 +220,22 @@ def test_scores_of_tokens_are_refused_by_name(
     assert write(client, logprobs=False, logit_bias={})
 
 
-def test_an_ollama_client_may_want_an_answer_without_a_limit(address: str) -> None:
-    hundred = {"type": "array", "items": {"const": "word"}, "minItems": 300, "maxItems": 300}
+def test_an_ollama_client_may_want_an_answer_without_a_limit(place: Path) -> None:
+    many = {"type": "array", "items": {"const": "word"}, "minItems": 20, "maxItems": 20}
+    # A thousand tokens and more take the small model a minute.
+    code = "from andy_cli.models.inside import local\nlocal.SCHEMA_TOKENS = 30"
     lengths = []
-    for limit in ({"num_predict": 50}, {}, {"num_predict": -1}):
-        body = {"model": "m", "messages": COLOR, "stream": False, "format": hundred}
-        made = httpx2.post(
-            f"{address}/api/chat", json={**body, "options": limit}, timeout=120, verify=PLAIN
-        )
-        told = made.json()
-        lengths.append(told["eval_count"])
-    assert lengths[0] == 50
-    assert lengths[1] == 1000
-    assert lengths[2] > 1000
-    assert json.loads(told["message"]["content"]) == ["word"] * 300
+    with serving_after(code, place, "--upstream", "local:smollm2") as address:
+        for limit in ({"num_predict": 10}, {}, {"num_predict": -1}):
+            body = {"model": "m", "messages": COLOR, "stream": False, "format": many}
+            made = httpx2.post(
+                f"{address}/api/chat", json={**body, "options": limit}, timeout=120, verify=PLAIN
+            )
+            told = made.json()
+            lengths.append(told["eval_count"])
+    assert lengths[:2] == [10, 30]
+    assert lengths[2] > 30
+    assert json.loads(told["message"]["content"]) == ["word"] * 20
 
 
 def test_of_two_commands_as_near_the_one_is_called_that_takes_all_that_was_said(
