@@ -116,6 +116,23 @@ def test_a_tool_that_ran_into_its_limit_has_timed_out() -> None:
     assert result.did == "end somehow"
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "blank"),
+    [
+        ("terminal_execute", {"command": "  \n"}, ["command"]),
+        ("web_search", {"query": " "}, ["query"]),
+        ("gmail_send", {"to": "\t", "subject": "", "body": ""}, ["to"]),
+        ("edit_file", {"path": "a", "old_string": "  ", "new_string": " "}, []),
+        ("terminal_execute", {"command": "ls"}, []),
+    ],
+)
+def test_a_call_whose_action_would_say_nothing_does_not_fit(
+    name: str, arguments: dict[str, object], blank: list[str]
+) -> None:
+    problems = Registry([*shipped_tools()]).check(name, arguments)
+    assert [problem.path for problem in problems] == blank
+
+
 def test_what_could_not_be_looked_at_is_told_beside_a_success() -> None:
     result = ended(Outcome(["a"], "found 1 match", "3 files could not be opened"))
     assert (result.status, result.problem) == (Status.SUCCESS, "")

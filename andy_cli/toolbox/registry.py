@@ -106,7 +106,7 @@ class Registry:
     def check(self, name: str, arguments: Arguments) -> tuple[Problem, ...]:
         """List what the tool itself finds wrong with the arguments."""
         tool = self._tools.get(name)
-        return tool.check(arguments) if tool else ()
+        return tool.check(arguments) or _list_blanks(tool, arguments) if tool else ()
 
     def claim(self, call: ToolCall) -> ResourceAccess:
         """Claim what a call would touch. Raises ToolError where its tool cannot say.
@@ -233,3 +233,14 @@ def field_name(key: str) -> str:
         return key
     first_word, *other_words = key.split("_")
     return first_word + "".join(map(str.capitalize, other_words))
+
+
+def _list_blanks(tool: Tool, arguments: Arguments) -> tuple[Problem, ...]:
+    """List the values without which the tool's action says nothing, and that are blank: such a
+    call does nothing, and would be told as done."""
+    blank_names = [
+        name
+        for name in tool.schema.get("required", ())
+        if f"{{{name}" in tool.action and not str(arguments.get(name)).strip()
+    ]
+    return tuple(Problem(name, "minLength", "is blank") for name in blank_names)
