@@ -22,6 +22,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Literal, NamedTuple, cast
@@ -150,14 +151,29 @@ def _find_spelled(path: Path) -> Path:
     if str(path).isascii() or os.path.lexists(path):
         return path
     missing = next(above for above in (path, *path.parents) if os.path.lexists(above.parent))
+    if missing.name.isascii():
+        return path
     try:
-        names = [entry.name for entry in missing.parent.iterdir()]
+        spellings = _list_spellings(missing.parent, missing.parent.stat().st_mtime_ns)
     except OSError:
         return path
-    same_names = [name for name in names if compose_name(name) == compose_name(missing.name)]
+    same_names = spellings.get(compose_name(missing.name), ())
     if len(same_names) != 1:
         return path
     return missing.with_name(same_names[0]) / path.relative_to(missing)
+
+
+@lru_cache(maxsize=4)
+def _list_spellings(folder: Path, changed: int) -> Mapping[str, Sequence[str]]:
+    """List the names in a folder by how keyboards write them.
+
+    Kept until the folder is `changed`: a thousand new files of one call are looked up in it.
+    """
+    spellings: dict[str, list[str]] = {}
+    for entry in folder.iterdir():
+        if not entry.name.isascii():
+            spellings.setdefault(compose_name(entry.name), []).append(entry.name)
+    return spellings
 
 
 def expand_home(written: str) -> Path:
