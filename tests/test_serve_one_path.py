@@ -24,6 +24,9 @@ from tests.model_server import (
     Received,
     answered,
     called,
+    ollama_end,
+    ollama_event,
+    ollama_reply,
     raw,
     refused,
     status,
@@ -357,3 +360,63 @@ def test_a_call_that_takes_long_is_a_stream_that_lives(taught: bool, tmp_path: P
     for path, answer_text in zip(PATHS[:3], answers, strict=True):
         assert answer_text.count(": still writing") == 2, path
         assert calls_in(path, answer_text, stream=True) == [("play_mp3", PLAY.arguments)], path
+
+
+# A server whose stream is damaged: what is missing from an answer, nobody knows.
+
+DAMAGED = raw('data: {"choices": [{"delta": {"content": " no\n\n')
+ENDINGS = {
+    "v1/chat/completions": ('data: {"error":', '"finish_reason": "stop"'),
+    "v1/responses": ("event: error", "response.completed"),
+    "v1/messages": ("event: error", "message_stop"),
+    "api/chat": ('{"error":', '"done":true'),
+}
+"""On each wire, how a stream fails and how one is complete."""
+
+
+def wire_body(path: str, tools: bool, stream: bool) -> dict[str, object]:
+    body = {**request_on(path, "hi"), "stream": stream}
+    return body if tools else {name: body[name] for name in body if name != "tools"}
+
+
+@pytest.mark.parametrize("words", [(), ("--dialect", "hermes")], ids=["native", "taught"])
+@pytest.mark.parametrize("tools", [True, False], ids=["tools", "words"])
+def test_a_damaged_stream_ends_in_an_error_and_is_one_where_nothing_was_sent(
+    words: tuple[str, ...], tools: bool, tmp_path: Path
+) -> None:
+    rest = [DAMAGED, on(0, {"content": "Never."}), on(0, {}, "stop"), DONE]
+    begun = [status(), on(0, {"content": "Do it. "}), {"op": "sleep", "s": 0.2}, *rest]
+    with (
+        ModelServer([begun] * 4 + [[status(), *rest]], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", *words, home=tmp_path) as served,
+    ):
+
+        def ask(path: str, stream: bool) -> httpx2.Response:
+            body = wire_body(path, tools, stream)
+            return httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+
+        for path, (failed, completed) in ENDINGS.items():
+            text = ask(path, stream=True).text
+            assert failed in text, path
+            assert completed not in text, path
+        for path in PATHS:
+            for stream in (True, False):
+                assert ask(path, stream).status_code == 502, path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_damaged_line_of_an_ollama_ends_its_answer_in_an_error(
+    stream: bool, tmp_path: Path
+) -> None:
+    lines = ollama_reply(ollama_event("Do it. "), ollama_event("Never."), ollama_end())
+    damaged = [*lines[:2], raw('{"message": {"content": " no\n'), *lines[2:]]
+    with (
+        ModelServer([damaged], ollama=True) as server,
+        serving(f"ollama+{server.url}", "--model", "m", home=tmp_path) as served,
+    ):
+        for path, (failed, completed) in ENDINGS.items():
+            body = wire_body(path, False, stream)
+            found = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+            assert completed not in found.text, path
+            assert found.status_code == 502 or failed in found.text, path

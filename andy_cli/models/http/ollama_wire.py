@@ -200,6 +200,11 @@ class OllamaReader:
         self._calls = 0
         self._choices = ChoiceReader()
 
+    @property
+    def damaged(self) -> bool:
+        """Something of the reply could not be read."""
+        return bool(self._stray)
+
     def feed(self, data: bytes) -> list[Chunk]:
         if self.failure or self.done:
             return []

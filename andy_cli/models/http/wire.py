@@ -254,7 +254,8 @@ class WireReader:
         self._is_error = False
         self._held: list[str] = []
         self._stray = ""
-        self._damaged = False
+        self.damaged = False
+        """Something of the reply could not be read."""
         self._choices = ChoiceReader()
         self._read_any = False
 
@@ -339,7 +340,7 @@ class WireReader:
         if payload == DONE:
             self._end_event()
             self.done = True
-            self._end_reply(is_sure=not self._damaged)
+            self._end_reply(is_sure=not self.damaged)
         elif payload:
             self._held.append(payload)
 
@@ -349,7 +350,7 @@ class WireReader:
             return
         if self._choices.any:
             self._choices.finish_reply(is_sure)
-        elif self._damaged and not self._read_any:
+        elif self.damaged and not self._read_any:
             self.failure = not_a_reply("")
         else:
             self.failure = _no_choice()
@@ -372,7 +373,7 @@ class WireReader:
         if not held_lines:
             return
         events, damaged = _parse_lines(held_lines)
-        self._damaged = self._damaged or damaged
+        self.damaged = self.damaged or damaged
         if is_error and not any(_is_error(event) for event in events):
             self.failure = error_in_reply({"error": events[0] if events else " ".join(held_lines)})
             return
@@ -387,7 +388,7 @@ class WireReader:
         if ("error" in event or "choices" not in event) and _is_error(event):
             self.failure = error_in_reply(event)
             return
-        self._choices.read(event, escaped="\\u" in line, is_sure=not self._damaged)
+        self._choices.read(event, escaped="\\u" in line, is_sure=not self.damaged)
         if self._choices.given_up:
             self.failure = _given_up(self._choices.given_up)
 

@@ -22,6 +22,7 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     has_choice,
     has_end,
     interrupted_error,
+    read_sound,
 )
 from andy_cli.frontends.serve.upstream.sources import RemoteSource, ReplySource
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
@@ -198,7 +199,8 @@ class RequestHandler:
                     raise explain_no_choice(data)
                 self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
                 return await self._rewrite_whole(data, upstream_request.kind, source, tools)
-            chunks = await begin_reply(upstream_request.read_chunks())
+            received = upstream_request.read_chunks()
+            chunks = await begin_reply(received if tools else read_sound(received))
             await self.exchange.start_response(
                 200, upstream_request.kind, self._compiled_header("native;repairs=0")
             )

@@ -170,7 +170,7 @@ class WatchedChoice:
         if not is_whole or self._needs_nothing(compiled):
             if text:
                 yield self._write_event({"content": text})
-            yield self._calls.release_all() + self._last
+            yield self._calls.release_all() + (self._last if ended else b"")
             return
         if text and self._shown_any:
             yield self._write_event({"content": text})

@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncIterator
 
 from andy_cli.errors import ModelError
+from andy_cli.frontends.serve.upstream.backend import LARGEST
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.models.http.wire import WireReader
 
@@ -34,19 +35,58 @@ def interrupted_error() -> ApiError:
     return ApiError(502, "The model's server broke off its reply.", "upstream_error")
 
 
+def damaged_error() -> ApiError:
+    return ApiError(502, "The model's server sent a reply that cannot be read.", "upstream_error")
+
+
 def has_ping(data: bytes) -> bool:
     """Tell whether a comment is in it: the server keeps the connection open, and so must we."""
     return data.startswith(b":") or b"\n:" in data
 
 
+async def read_sound(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same bytes in whole lines, as long as their events can be read. Raises ApiError."""
+    reader, size = WireReader(), 0
+    held_pieces: list[bytes] = []  # of a line that is not whole: an error can still stand before it
+    async for data in chunks:
+        size += len(data)
+        if size > LARGEST:
+            raise ApiError(502, "The model's reply is too long.", "upstream_error")
+        reader.feed(data)
+        if reader.damaged:
+            raise damaged_error()
+        lines_end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if lines_end:
+            yield b"".join((*held_pieces, data[:lines_end]))
+            held_pieces.clear()
+        held_pieces.append(data[lines_end:])
+    reader.finish()
+    if reader.damaged:
+        raise damaged_error()
+    if held := b"".join(held_pieces):
+        yield held
+
+
 async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The same bytes, once a choice was seen in them. Raises ApiError if there is none."""
+    """The same bytes, once a choice was seen in them. Raises ApiError if there is none, or if what
+    stands before it cannot be read."""
     held_bytes = b""
     async for data in chunks:
         held_bytes += data
         if has_choice(held_bytes) or has_ping(held_bytes) or len(held_bytes) > HELD:
+            _check_head(held_bytes)
             return _resume_chunks(held_bytes, chunks)
     raise explain_no_choice(held_bytes)
+
+
+def _check_head(data: bytes) -> None:
+    """Raises ApiError for an event up to the first choice that cannot be read."""
+    choice = CHOICE.search(data)
+    choice_end = data.find(b"\n\n", choice.start()) if choice else -1
+    reader = WireReader()
+    reader.feed(data[: choice_end + 2] if choice_end >= 0 else data)
+    if reader.damaged:
+        raise damaged_error()
 
 
 async def _resume_chunks(held_bytes: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -12,7 +12,11 @@ from typing import Protocol
 from andy_cli.errors import BadRequestError, ContextLengthError
 from andy_cli.frontends.serve.upstream.backend import LARGEST, Backend, UpstreamRequest
 from andy_cli.frontends.serve.upstream.local_fields import refuse_unscored, understand_fields
-from andy_cli.frontends.serve.upstream.reply_start import explain_failure, interrupted_error
+from andy_cli.frontends.serve.upstream.reply_start import (
+    damaged_error,
+    explain_failure,
+    interrupted_error,
+)
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
 from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
@@ -209,20 +213,13 @@ class RemoteSource:
                 yield chunk
 
     async def _stream_reply(self, body: bytes) -> AsyncGenerator[Chunk, None]:
-        size, ended = 0, False
+        ended = False
         async with self.send(body) as upstream_request:
             reader = reader_at(upstream_request.address)
-            async for data in upstream_request.read_chunks():
-                size += len(data)
-                for chunk in reader.feed(data):
-                    ended = ended or bool(chunk.finish)
-                    yield chunk
-                if reader.failure or reader.done or size > LARGEST:
-                    break
-            for chunk in reader.finish():
+            async for chunk in _read_chunks(reader, upstream_request):
                 ended = ended or bool(chunk.finish)
                 yield chunk
-        _check_ending(reader, ended, size)
+        _check_ending(reader, ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,11 +246,32 @@ class LocalSource:
                 raise ApiError(400, str(error)) from error
 
 
-def _check_ending(reader: WireReader | OllamaReader, ended: bool, size: int) -> None:
-    """Raise what a stream failed with, broke off by, or was too long for."""
+async def _read_chunks(
+    reader: WireReader | OllamaReader, upstream_request: UpstreamRequest
+) -> AsyncIterator[Chunk]:
+    """Raises ApiError for a reply without end, or one that is damaged before it has begun."""
+    size, begun = 0, False
+    async for data in upstream_request.read_chunks():
+        size += len(data)
+        chunks = reader.feed(data)
+        if reader.damaged and not begun:
+            raise damaged_error()  # nothing was sent: its client may ask again
+        for chunk in chunks:
+            begun = True
+            yield chunk
+        if reader.failure or reader.done:
+            break
+        if size > LARGEST:
+            raise ApiError(502, "The model's reply is too long.", "upstream_error")
+    for chunk in reader.finish():
+        yield chunk
+
+
+def _check_ending(reader: WireReader | OllamaReader, ended: bool) -> None:
+    """Raise what a stream failed with or broke off by. `ended`: its server said that it is whole,
+    and all before that could be read.
+    """
     if reader.failure:
         raise explain_failure(reader.failure)
-    if not (ended or reader.done):
-        raise interrupted_error()
-    if size > LARGEST:
-        raise ApiError(502, "The model's reply is too long.", "upstream_error")
+    if not ended:
+        raise damaged_error() if reader.damaged else interrupted_error()
