@@ -5,7 +5,7 @@ notation of each family that there is.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -420,3 +420,75 @@ def test_a_damaged_line_of_an_ollama_ends_its_answer_in_an_error(
             found = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
             assert completed not in found.text, path
             assert found.status_code == 502 or failed in found.text, path
+
+
+# A server's own call that nobody can use: asked again, and then an error instead of nothing.
+
+
+def call_script(*calls: dict[str, object]) -> Callable[[Received], Answer]:
+    """Native calls, and after a correction those of the next reply."""
+
+    def answer(received: Received) -> Answer:
+        told_again = sum(
+            "Write it again" in str(each["content"]) or "There is no tool" in str(each["content"])
+            for each in received.body["messages"]
+        )
+        call = calls[min(told_again, len(calls) - 1)]
+        if not received.body.get("stream"):
+            return whole({"content": None, "tool_calls": [call]}, "tool_calls")
+        return [status(), on(0, {"tool_calls": [{"index": 0, **call}]}), on(0, {}, "tool_calls")]
+
+    return answer
+
+
+USELESS = {
+    "unreadable": native("play_mp3", "file=a.mp3!"),
+    "no object": native("play_mp3", "[1, 2]"),
+    "unknown": native("fly_to_moon", "{}"),
+}
+
+
+@pytest.mark.parametrize("name", USELESS)
+def test_a_call_that_cannot_be_used_is_asked_for_again(name: str, tmp_path: Path) -> None:
+    script = call_script(USELESS[name], native("play_mp3", '{"file": "a.mp3"}'))
+    with (
+        ModelServer(script, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path in PATHS:
+            for is_streamed in (True, False):
+                body = {**request_on(path, "hi"), "stream": is_streamed}
+                response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+                assert response.status_code == 200, path
+                found = calls_in(path, response.text, is_streamed)
+                assert found == [("play_mp3", {"file": "a.mp3"})], path
+
+
+@pytest.mark.parametrize("name", USELESS)
+def test_a_call_that_never_can_be_used_is_an_error_and_no_empty_answer(
+    name: str, tmp_path: Path
+) -> None:
+    with (
+        ModelServer(call_script(USELESS[name]), checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, (failed, completed) in ENDINGS.items():
+            for is_streamed in (True, False):
+                body = {**request_on(path, "hi"), "stream": is_streamed}
+                found = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+                assert completed not in found.text, path
+                assert found.status_code == 502 or failed in found.text, path
+        assert len(server.requests) == 3 * 2 * len(PATHS)
+
+
+def test_a_stream_never_ends_well_behind_arguments_that_cannot_be_read(tmp_path: Path) -> None:
+    cut = [status(), *pieces('{"file": "a', ".mp3"), on(0, {}, "tool_calls"), DONE]
+    text, _ = stream(tmp_path, cut)
+    assert '"file' in "".join(each["arguments"] for each in joined(sent_events(text))["calls"])
+    assert joined(sent_events(text))["finish"] is None
+    assert "arguments of play_mp3 that cannot be read" in text
+
+
+def sent_events(text: str) -> list[dict[str, Any]]:
+    """The events of a stream but for its error."""
+    return [each for each in events_in(text) if "choices" in each]

@@ -14,7 +14,7 @@ from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
-from andy_cli.frontends.serve.wires.answer_parts import CompletedCall
+from andy_cli.frontends.serve.wires.answer_parts import ApiError, CompletedCall
 from andy_cli.messages import Arguments, CallDelta, Chunk, Constraint, ToolRequest, Wire
 
 WORDS = "Answer in words: no command can be used now."
@@ -138,10 +138,16 @@ def sort_by_fit(
 
 
 async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:
-    """The arguments that were meant by one native call; None if they do not fit."""
+    """The arguments that were meant by one native call; None if they do not fit.
+
+    Raises ApiError where they cannot be read: its client knows of the call.
+    """
     compiler = make_reader(dialogue)
     compiler.take(Chunk(call=delta))
     _, compiled = compiler.finish()
+    if compiled.incomplete:
+        message = f"The model wrote arguments of {delta.name} that cannot be read."
+        raise ApiError(502, message, "upstream_error")
     understood = await understand_reply(dialogue, compiled, "")
     return json.loads(understood.calls[0].arguments) if len(understood.calls) == 1 else None
 

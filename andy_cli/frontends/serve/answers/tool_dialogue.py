@@ -8,7 +8,7 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
-from andy_cli.agent.model.reply import ModelReply, exchange
+from andy_cli.agent.model.reply import ModelReply, exchange, may_run_calls
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import ModelError
@@ -16,6 +16,7 @@ from andy_cli.frontends.serve.answers.dialogue_constraints import next_step
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
 from andy_cli.frontends.serve.answers.reply_understanding import (
+    WORDS,
     UnderstoodReply,
     find_in_reasoning,
     make_reader,
@@ -39,6 +40,7 @@ TRIES = 3
 """Replies that are asked for until one can be used."""
 LOOK_UPS = 2
 """Replies more where tools can be looked up."""
+UNREADABLE = "Your call could not be read whole, so nothing was done. Write it again."
 LOOKED_UP = "These tools are described now: {}. Go on."
 
 
@@ -136,9 +138,19 @@ class DialogueAsker:
             return
         self._is_answered = True
         calls = understood.choose_calls(self._is_last)
-        for answer_part in closing_pieces(dialogue, understood, calls, self._behind):
+        answer_parts = [*closing_pieces(dialogue, understood, calls, self._behind)]
+        finish = end_answer(dialogue, reply, understood.dialect, bool(calls))
+        if note and finish.reason == "stop" and not (answer_parts or dialogue.said):
+            raise useless_error(note)
+        for answer_part in answer_parts:
             yield answer_part
-        yield end_answer(dialogue, reply, understood.dialect, bool(calls))
+        yield finish
+
+
+def useless_error(note: str) -> ApiError:
+    """The error of an answer that would say nothing. `note`: what the model was told, in vain."""
+    message = f"The model gave no answer that can be used. It was told: {note}"
+    return ApiError(502, message, "upstream_error")
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
@@ -152,6 +164,9 @@ async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> "Understoo
     """Find what a reply asks for; the tools that it looks up are told to it on the side."""
     compiled, reply_text = find_in_reasoning(dialogue, reply)
     understood = await understand_reply(dialogue, compiled, reply_text)
+    if compiled.incomplete and may_run_calls(reply.finish) and not understood.note:
+        note = WORDS if dialogue.chat_request.choice.how == "none" else UNREADABLE
+        understood = understood._replace(note=note)
     return (
         await look_up_tools(dialogue, dialogue.catalogue, understood)
         if dialogue.catalogue

@@ -183,7 +183,7 @@ class WatchedChoice:
             return self._calls.is_settled
         if self._calling:
             return False
-        if compiled.requests or self._dialogue.must:
+        if compiled.requests or compiled.incomplete or self._dialogue.must:
             return False
         silent = not (self._shown_any or compiled.text.strip())
         return not (silent and self._thoughts and self._dialogue.chat_request.tools)
