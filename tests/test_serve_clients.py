@@ -2,18 +2,21 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import anthropic
+import httpx2
 import openai
 import pytest
 
 from tests.apart import PYTHON, there
+from tests.http_server import PLAIN
 from tests.model_server import ModelServer, event, status, streamed
 from tests.node import installed
 from tests.served import ANSWER, CALLS, FILES, SCHEMAS, TASK, behind, result_of, schema, serving
+from tests.serving import joined
 
 pytest_plugins = "tests.small_weights"
 
@@ -77,6 +80,66 @@ def test_the_small_model_is_held_to_what_may_be_called(
     called = [each["function"]["name"] for each in message.model_dump()["tool_calls"] or []]
     assert called == ([name] if name else [])
     assert name or (message.content and "ANDYBOT" not in message.content)
+
+
+MAIL = {
+    "name": "send_mail",
+    "description": "Send an email",
+    "parameters": {
+        "type": "object",
+        "properties": {"to": {"type": "string"}, "body": {"type": "string"}},
+        "required": ["to", "body"],
+    },
+}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    "choice", ["required", {"type": "function", "function": {"name": "send_mail"}}]
+)
+def test_values_of_the_small_model_are_the_users_and_never_words_of_andy(
+    small: str, choice: object, stream: bool
+) -> None:
+    for text in ("hi", "hello there, how are you?", "write a poem about spring"):
+        fields = {"messages": [{"role": "user", "content": text}], "tool_choice": choice}
+        found = ask_small(small, MAIL, stream, **fields)
+        values = [
+            value for call in found["calls"] for value in json.loads(call["arguments"]).values()
+        ]
+        assert all(str(value) in text for value in values), found
+        assert found["calls"] or found["text"], found
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_small_model_tells_a_result_without_plumbing_where_no_tool_may_be_used(
+    small: str, stream: bool
+) -> None:
+    call: dict[str, object] = {"id": "c1", "type": "function"}
+    call |= {"function": {"name": "play_mp3", "arguments": '{"filename": "song1.mp3"}'}}
+    messages = [
+        {"role": "user", "content": "play song1.mp3"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "playing song1.mp3"},
+    ]
+    for tool in FUNCTIONS:
+        found = ask_small(small, tool, stream, messages=messages, tool_choice="none")
+        assert (found["text"], found["calls"]) == ("playing song1.mp3.", [])
+
+
+def ask_small(
+    small: str, function: Mapping[str, object], stream: bool, **fields: object
+) -> dict[str, Any]:
+    """Text and calls of an answer, streamed or whole."""
+    body = {"model": "m", "tools": [{"type": "function", "function": function}], **fields}
+    url = f"{small}/v1/chat/completions"
+    answer = httpx2.post(url, json={**body, "stream": stream}, timeout=60, verify=PLAIN)
+    assert answer.status_code == 200, answer.text
+    if stream:
+        lines = answer.text.split("\n")
+        return joined([json.loads(line[6:]) for line in lines if line.startswith("data: {")])
+    message = answer.json()["choices"][0]["message"]
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    return {"text": message["content"], "calls": calls}
 
 
 def test_a_model_that_reads_text_alone_refuses_pictures_at_once(small: str) -> None:

@@ -116,7 +116,7 @@ class LocalClient:
         """Return what is said where it is planned; None where the model writes. Blocks."""
         if request.constraint is None:  # a question that nothing fits: a value would be made up
             return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
-        if not request.constraint.choices:
+        if not (request.constraint.choices or request.constraint.results):
             return None
         said = self._load_planner().say(request.messages, request.constraint)
         # Words that have to be of a form are the model's own.

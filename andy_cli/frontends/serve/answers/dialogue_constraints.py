@@ -13,6 +13,9 @@ def next_step(dialogue: ToolDialogue) -> Constraint | None:
     choice = dialogue.chat_request.choice
     if not dialogue.source.guided:
         return next_reply(dialogue)
+    results, _ = collect_results(dialogue.chat_request.history)
+    if choice.how == "none" and results:
+        return Constraint(free_text=True, results=(*results,))
     if not dialect.constraint or choice.how == "none":
         return None
     tools = dialogue.tool_prompt.tools
@@ -21,10 +24,8 @@ def next_step(dialogue: ToolDialogue) -> Constraint | None:
     )
     if base_constraint.schema:
         return base_constraint
-    results, _ = collect_results(dialogue.chat_request.history)
     earlier, _ = collect_results(dialogue.chat_request.history, everything=True)
-    # What is due is asked for first, and only then what is due of commands alone.
-    allows_text = choice.how != "required" or not dialogue.side
+    allows_text = choice.how != "required"
     earlier_results = earlier[: len(earlier) - len(results)]
     return base_constraint._replace(
         free_text=allows_text, results=(*results,), earlier=(*earlier_results,)

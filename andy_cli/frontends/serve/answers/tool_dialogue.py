@@ -91,7 +91,10 @@ class DialogueAsker:
 
     def __init__(self, dialogue: ToolDialogue, tries: int) -> None:
         self._dialogue = dialogue
-        self._tries_left = tries + LOOK_UPS * (dialogue.catalogue is not None)
+        # A model that is chosen for takes a note of ours for the user's words, and what it is told
+        # to say is the same each time.
+        replies = 1 if dialogue.source.guided else tries
+        self._tries_left = replies + LOOK_UPS * (dialogue.catalogue is not None)
         self._is_answered = False
         self._reader = make_reader(dialogue)
         self._behind: list[AnswerPart] = []
