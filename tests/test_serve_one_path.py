@@ -492,3 +492,52 @@ def test_a_stream_never_ends_well_behind_arguments_that_cannot_be_read(tmp_path:
 def sent_events(text: str) -> list[dict[str, Any]]:
     """The events of a stream but for its error."""
     return [each for each in events_in(text) if "choices" in each]
+
+
+# What a client says of calls holds whatever its server does, in a stream too.
+
+LIST_ONE = {"type": "function", "function": {"name": "list_mp3s"}}
+WISHES: dict[str, tuple[dict[str, object], list[str]]] = {
+    "none": ({"tool_choice": "none"}, []),
+    "named": ({"tool_choice": LIST_ONE}, ["list_mp3s"]),
+    "one": ({"parallel_tool_calls": False}, ["ping"]),
+    "all": ({}, ["ping", "list_mp3s"]),
+}
+
+
+def answer_with_two_calls(received: Received) -> Answer:
+    """Two calls at once, and words where it is told something of them."""
+    calls = [native("ping", "{}"), native("list_mp3s", '{"path": "x"}', "c2")]
+    is_streamed = received.body.get("stream")
+    if len(received.body["messages"]) > 1:
+        return streamed("In words.") if is_streamed else whole({"content": "In words."})
+    if not is_streamed:
+        return whole({"content": None, "tool_calls": calls}, "tool_calls")
+    deltas = [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(calls)]
+    return [status(), *(on(0, delta) for delta in deltas), on(0, {}, "tool_calls"), DONE]
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_what_a_client_says_of_calls_holds_in_a_stream_as_in_a_whole_answer(
+    wish: str, tmp_path: Path
+) -> None:
+    fields, names = WISHES[wish]
+    body = {"model": "m", "messages": [USER], "tools": MP3S, **fields}
+    with (
+        ModelServer(answer_with_two_calls, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for is_streamed in (True, False):
+            text = served.post({**body, "stream": is_streamed}).text
+            if is_streamed:
+                found = joined(events_in(text))
+                called_names = [call["name"] for call in found["calls"]]
+                said, finish = found["text"], found["finish"]
+            else:
+                choice = json.loads(text)["choices"][0]
+                calls = choice["message"].get("tool_calls", ())
+                called_names = [call["function"]["name"] for call in calls]
+                said, finish = choice["message"]["content"], choice["finish_reason"]
+            assert called_names == names
+            assert finish == ("tool_calls" if names else "stop")
+            assert (said or "") == ("" if names else "In words.")

@@ -82,6 +82,20 @@ class ToolDialogue:
         return self.catalogue.tools if self.catalogue else self.chat_request.tools
 
     @property
+    def wanted_tools(self) -> Tools:
+        """The tools of which the client gets a call, by its `tool_choice`."""
+        choice = self.chat_request.choice
+        tools = {**self.callable_tools, **self.chat_request.tools}
+        if choice.how == "none":
+            return {}
+        return {choice.name: tools[choice.name]} if choice.name else tools
+
+    @property
+    def most_calls(self) -> int | None:
+        """So many calls the client gets at most; None where there is no limit."""
+        return None if self.chat_request.parallel else 1
+
+    @property
     def fields(self) -> Mapping[str, object]:
         """The fields that are passed on; with native calls also what is wanted of them."""
         if not self.native:

@@ -124,14 +124,8 @@ def sort_by_fit(
     dialogue: ToolDialogue, resolved_calls: Sequence[ResolvedCall]
 ) -> tuple[list[ResolvedCall], list[ResolvedCall]]:
     """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
-    request = dialogue.chat_request
-    wanted_names = (
-        [request.choice.name]
-        if request.choice.name
-        else {**dialogue.callable_tools, **request.tools}
-    )
-    known_calls = [resolved for resolved in resolved_calls if resolved.call.name in wanted_names]
-    most_calls = None if request.parallel else 1
+    wanted, most_calls = dialogue.wanted_tools, dialogue.most_calls
+    known_calls = [resolved for resolved in resolved_calls if resolved.call.name in wanted]
     fitting = [resolved for resolved in known_calls if not resolved.fault]
     unfit = [resolved for resolved in known_calls if resolved.fault]
     return fitting[:most_calls], unfit[:most_calls]

@@ -50,8 +50,10 @@ class StreamedCall:
 
 
 class StreamedCalls:
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, most_calls: int | None = None) -> None:
+        """`tools`: those of which the client gets a call. `most_calls`: so many it gets at most."""
         self._tools = tools
+        self._most_calls = most_calls
         self._calls: dict[int, StreamedCall] = {}
         self.deltas: list[CallDelta] = []
         """All that came."""
@@ -133,6 +135,8 @@ class StreamedCalls:
 
     def _is_sure(self, position: int, characters: int) -> bool:
         call = self._calls[position]
+        if call not in [*self][: self._most_calls]:
+            return False
         return call.name in self._tools and call.arguments.sure >= characters
 
 

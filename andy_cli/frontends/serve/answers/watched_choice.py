@@ -35,7 +35,7 @@ class WatchedChoice:
         self._dialogue = dialogue
         self._record = record
         self._reader = make_reader(dialogue)
-        self._calls = StreamedCalls(dialogue.tool_prompt.tools)
+        self._calls = StreamedCalls(dialogue.wanted_tools, dialogue.most_calls)
         self._opening = dialogue.opening = open_call(dialogue, self._streams_call)
         self._calling = ""
         """The arguments that went on of a call that is being written in the text."""
@@ -191,12 +191,13 @@ class WatchedChoice:
     async def _go_on(self) -> AsyncIterator[bytes]:
         """The rest of it, as a dialogue in which this was the first reply."""
         opened_calls, mixed_up = self._calls.opened, self._calls.mixed_up
+        wanted = [*self._calls][: self._dialogue.most_calls]
         for call in () if mixed_up else opened_calls:
             if not call.is_sent:
                 remaining_text = call.write_rest(await understand_call(self._dialogue, call.delta))
                 yield self._write_arguments(call.position, remaining_text)
         reason = "tool_calls"
-        if not opened_calls or mixed_up or len(opened_calls) < len([*self._calls]):
+        if not opened_calls or mixed_up or len(opened_calls) < len(wanted):
             async for event_or_finish in self._continue_dialogue():
                 if not isinstance(event_or_finish, Finish):
                     yield event_or_finish
