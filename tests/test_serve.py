@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import os
 import secrets
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from tests.model_server import (
     streamed,
 )
 from tests.serving import MP3S, USER, Served, calls_of, joined, serving
+from tests.warm_start import serve_in_fork
 
 pytestmark = pytest.mark.slow
 Script = list[Any]
@@ -630,6 +632,30 @@ def test_what_is_no_upstream_is_said_before_anything_is_served(upstream: str, ho
     assert done.returncode == 2
     assert "is no upstream" in done.stderr
     assert "serves at" not in done.stderr
+
+
+LOOPBACK = "http://127.0.0.1:9/v1"
+WRONG_SETUPS = [
+    (("--upstream", LOOPBACK, "--dialect", "nope"), "no dialect 'nope'"),
+    (("--upstream", "ftp://x/"), "is not the address"),
+    (("--upstream", "local:nope"), "no local model 'nope'"),
+    (("--upstream", "a=local:/nowhere/x.gguf"), "no file /nowhere/x.gguf"),
+    (("--upstream", f"a={LOOPBACK}", "--upstream", "a=local:smollm2"), "Two upstreams"),
+    (("--upstream", LOOPBACK, "--upstream", LOOPBACK), "has no name"),
+]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(("words", "said"), WRONG_SETUPS)
+def test_a_wrong_set_up_is_said_before_an_address_is(
+    words: Sequence[str], said: str, workers: str, home: Path
+) -> None:
+    arguments = ("--port", "0", "--workers", workers, *words)
+    with serve_in_fork(*arguments, cwd=home, environment=os.environ) as (process, stderr):
+        told = stderr.read()
+        assert process.wait(30) == 2
+    assert said in told
+    assert "serves at" not in told
 
 
 def numbered(received: Received) -> list[Mapping[str, Any]]:

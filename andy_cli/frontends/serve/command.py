@@ -50,13 +50,16 @@ def start_server(options: ServeOptions) -> int:
     for upstream in options.upstream:
         check_upstream(upstream)
     listening = open_listening_socket(options.host, options.port)
-    context = WorkerContext(options, settings, token, listening, SignalRelay())
+    return run_processes(WorkerContext(options, settings, token, listening, SignalRelay()))
+
+
+def announce_address(options: ServeOptions, listening: socket.socket) -> None:
+    """Tell where the server answers: by now its set-up has been found to be good."""
     port = listening.getsockname()[1]
     sys.stderr.write(
         f"andy serves at http://{format_host(options.host)}:{port}/v1 (Ctrl-C ends it)\n"
     )
     sys.stderr.flush()
-    return run_processes(context)
 
 
 def check_upstream(upstream: str) -> None:

@@ -13,7 +13,7 @@ from uvicorn.server import ServerState
 
 from andy_cli.frontends.serve.app import App
 from andy_cli.frontends.serve.call_records import CallRecords
-from andy_cli.frontends.serve.command import WorkerContext
+from andy_cli.frontends.serve.command import WorkerContext, announce_address
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import RequestGuard
 from andy_cli.frontends.serve.upstream.backend import TimeoutMonitor, make_backend
@@ -85,6 +85,8 @@ async def serve_until_stopped(app: App, context: WorkerContext) -> int:
     server = await loop.create_server(
         partial(ClientConnection, config, state), sock=context.listening
     )
+    if context.slot == 0:
+        announce_address(context.options, context.listening)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])

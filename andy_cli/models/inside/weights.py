@@ -105,7 +105,17 @@ def pull(name: str, progress: Progress = lambda done, total: None) -> Path:
         from andy_cli.models.inside.hub import fetch_from_hub
 
         return fetch_from_hub(hub_parts(name), folder(), progress)
-    raise UsageError(f"There is no file {name}. Check the path.")
+    raise missing_file(name)
+
+
+def missing_file(name: str) -> UsageError:
+    return UsageError(f"There is no file {name}. Check the path.")
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for a model that can neither be here nor be fetched."""
+    if find(name) is None and name not in PACKAGED and not name.startswith("hf:"):
+        raise missing_file(name)
 
 
 def hub_parts(name: str) -> tuple[str, ...]:

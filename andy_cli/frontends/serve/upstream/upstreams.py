@@ -30,6 +30,7 @@ from andy_cli.frontends.serve.wires.ollama.ollama_request import strip_latest_ta
 from andy_cli.guard.hosts import check_base_url
 from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import ollama_address
+from andy_cli.models.inside.weights import check_name
 from andy_cli.models.memory import recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
@@ -178,6 +179,11 @@ def _name_upstreams(opened: Sequence[Upstream], written_upstreams: Sequence[str]
             raise UsageError(
                 f"{written} has no name.", "With several, each is NAME=URL or PROVIDER:MODEL."
             )
+        names = [other.name for other in opened]
+        if names.count(upstream.name) > 1:
+            raise UsageError(
+                f"Two upstreams are called {upstream.name!r}.", "Name each: NAME=URL, for example."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,7 @@ class UpstreamOpener:
         model = model_name or self.model or preset.default_model
         endpoint = Endpoint(provider, model, preset.base_url, key)
         if preset.connect is not None:
+            check_name(model)
             client = preset.connect(endpoint, self.settings)
             source = LocalSource(endpoint, client, asyncio.Lock())
             return Upstream(name, source, self.dialect, False)
