@@ -5,8 +5,10 @@ import concurrent.futures
 import contextlib
 import gzip
 import json
+import os
 import signal
 import socket
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -477,6 +479,32 @@ def test_workers_end_with_the_first_even_if_that_is_killed(
             pytest.fail("somebody is still at the port")
 
 
+def list_workers(server: Served) -> list[int]:
+    """The numbers of its processes, dead ones that nobody waited for included."""
+    pid = server.process.pid
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are listed in /proc")
+def test_a_worker_that_is_killed_is_replaced(models: ModelServer, tmp_path: Path) -> None:
+    with served(tmp_path, models.url, "--workers", "2") as server:
+        assert [server.chat().status for _ in range(6)] == [200] * 6
+        workers = list_workers(server)
+        assert len(workers) == 2
+        for killed in workers:  # the first of them, too
+            os.kill(killed, signal.SIGKILL)
+        for _ in range(100):
+            time.sleep(0.05)
+            if len(now := list_workers(server)) == 2 and not {*now} & {*workers}:
+                break
+        else:
+            pytest.fail(f"{workers} are now {list_workers(server)}")
+        assert [server.chat().status for _ in range(6)] == [200] * 6
+        assert server.end() == 0
+    assert len(server.err) == 1
+
+
 @pytest.mark.slow
 def test_without_a_model_and_with_a_wrong_one_it_does_not_start(tmp_path: Path) -> None:
     for words in ([], ["--upstream", "nonsense"], ["--upstream", "ftp://x/"], ["--workers", "2"]):
@@ -675,8 +703,14 @@ def changed(value: Any) -> Iterator[Any]:  # noqa: ANN401
 @pytest.mark.slow
 def test_no_part_of_a_request_can_be_so_odd_that_the_server_fails(tmp_path: Path) -> None:
     call = '<tool_call>\n{"name": "play", "arguments": {"File": 5}}\n</tool_call>'
+
+    def answer(received: Received) -> Answer:
+        """A call, or words once there is no such tool."""
+        told = str(received.body["messages"][-1]["content"])
+        return streamed("I cannot." if "There is no tool" in told else call)
+
     with (
-        ModelServer([streamed(call)], checked=False) as models,
+        ModelServer(answer, checked=False) as models,
         served(tmp_path, models.url, "--dialect", "hermes") as server,
     ):
         for body in changed(FULL):

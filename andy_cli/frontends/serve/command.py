@@ -6,6 +6,7 @@ import secrets
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, NoReturn
@@ -132,13 +133,18 @@ class ShutdownPipe(NamedTuple):
     """A pipe between the processes of a server: all end when the first one pulls, or is gone."""
 
     held: int = -1
-    """The end of the first process."""
+    """The end of the process that keeps the others."""
     watched: int = -1
     """The end of the others."""
 
     def end_others(self) -> None:
         if self.held >= 0:
             os.write(self.held, b".")
+
+    def close_held(self) -> "ShutdownPipe":
+        """The pipe as a process has it that only watches."""
+        os.close(self.held)
+        return ShutdownPipe(watched=self.watched)
 
     def watch_end(self, loop: asyncio.AbstractEventLoop, exit_code: "asyncio.Future[int]") -> None:
         """`exit_code` gets 0 once it was pulled."""
@@ -169,31 +175,65 @@ class WorkerContext(NamedTuple):
 def run_processes(context: WorkerContext) -> int:
     try:
         # 0.2 s, and only this command needs it.
-        from andy_cli.frontends.serve.process import run_worker
+        from andy_cli.frontends.serve.process import check_setup, run_worker
     except ImportError as error:
         raise UsageError(
             f"The server needs {error.name}: pip install 'andy-cli[serve]'."
         ) from error
     workers = context.options.workers
-    if workers > 1 and not hasattr(os, "fork"):
+    if workers == 1:
+        return run_in_loop(run_worker(context))
+    if not hasattr(os, "fork"):
         raise UsageError("This system has no --workers.", "Start several servers instead.")
+    asyncio.run(check_setup(context))
+    announce_address(context.options, context.listening)
     watched, writing_end = os.pipe()
-    context = context._replace(stats=SharedStats(workers) if workers > 1 else None)
-    children = []
-    for worker_slot in range(1, workers):
-        child = os.fork()
-        if not child:
-            os.close(writing_end)
-            shutdown_pipe = ShutdownPipe(watched=watched)
-            run_child(context._replace(shutdown_pipe=shutdown_pipe, slot=worker_slot))
-        children.append(child)
-    try:
-        shutdown_pipe = ShutdownPipe(held=writing_end)
-        return run_in_loop(run_worker(context._replace(shutdown_pipe=shutdown_pipe)))
-    finally:
-        os.close(writing_end)
-        for child in children:
-            os.waitpid(child, 0)
+    pipe = ShutdownPipe(writing_end, watched)
+    return WorkerKeeper(context._replace(stats=SharedStats(workers), shutdown_pipe=pipe)).run()
+
+
+class WorkerKeeper:
+    """Keeps as many workers as are wanted: one that dies is waited for, and another takes its
+    place.
+    """
+
+    def __init__(self, context: WorkerContext) -> None:
+        self._context = context
+        self._children: dict[int, tuple[int, float]] = {}
+        """Process -> its slot, and when it began."""
+        self._code: int | None = None
+
+    def run(self) -> int:
+        """Keep them until a signal; returns the exit code once all have ended."""
+        self._context.signals.call_on_signal(self._end)
+        for slot in range(self._context.options.workers):
+            self._begin_worker(slot)
+        while self._children:
+            pid, _ = os.waitpid(-1, 0)
+            slot, began = self._children.pop(pid, (-1, 0.0))
+            if self._code is None and slot >= 0:
+                # What dies at once, over and over, shall not keep the machine busy.
+                time.sleep(max(0.0, began + SHORT_LIFE - time.monotonic()))
+                self._begin_worker(slot)
+        return self._code or 0
+
+    def _end(self, code: int) -> None:
+        self._code = code
+        self._context.shutdown_pipe.end_others()
+
+    def _begin_worker(self, slot: int) -> None:
+        pid = os.fork()
+        if not pid:
+            watched = self._context.shutdown_pipe.close_held()
+            # A signal to it alone ends it alone.
+            run_child(
+                self._context._replace(signals=SignalRelay(), shutdown_pipe=watched, slot=slot)
+            )
+        self._children[pid] = slot, time.monotonic()
+
+
+SHORT_LIFE = 1.0
+"""Seconds between two beginnings of a worker, at least."""
 
 
 def run_in_loop(coroutine: Coroutine[None, None, int]) -> int:

@@ -4,6 +4,8 @@ import asyncio
 import gc
 import logging
 import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -32,8 +34,21 @@ KEPT = 75
 
 async def run_worker(context: WorkerContext) -> int:
     """Serve until a signal; returns the exit code. Raises UsageError."""
-    options, settings = context.options, context.settings
     configure_logging()
+    async with open_app(context) as app:
+        return await serve_until_stopped(app, context)
+
+
+async def check_setup(context: WorkerContext) -> None:
+    """Raises UsageError for what no worker could begin with."""
+    async with open_app(context):
+        return
+
+
+@asynccontextmanager
+async def open_app(context: WorkerContext) -> AsyncIterator[App]:
+    """The application with its connections to the models. Raises UsageError."""
+    options, settings = context.options, context.settings
     timeouts = TimeoutMonitor(
         settings.number("network.total_timeout"), settings.number("network.idle_timeout") * 5
     )
@@ -61,9 +76,7 @@ async def run_worker(context: WorkerContext) -> int:
             tuple(options.origins),
             not is_loopback(options.host),
         )
-        return await serve_until_stopped(
-            App(upstreams, guard, CallRecords(context.stats, context.slot), get_facts), context
-        )
+        yield App(upstreams, guard, CallRecords(context.stats, context.slot), get_facts)
 
 
 async def serve_until_stopped(app: App, context: WorkerContext) -> int:
@@ -85,7 +98,7 @@ async def serve_until_stopped(app: App, context: WorkerContext) -> int:
     server = await loop.create_server(
         partial(ClientConnection, config, state), sock=context.listening
     )
-    if context.slot == 0:
+    if context.stats is None:
         announce_address(context.options, context.listening)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
@@ -95,7 +108,6 @@ async def serve_until_stopped(app: App, context: WorkerContext) -> int:
         code = await wait_for_stop(context)
     finally:
         server.close()
-        context.shutdown_pipe.end_others()
     for connection in list(state.connections):
         connection.shutdown()
     await drain_connections(state, context.options.drain)

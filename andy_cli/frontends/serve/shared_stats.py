@@ -23,9 +23,10 @@ class SharedStats:
             return False
         offset = slot_number * SLOT_SIZE
         times, _ = HEAD.unpack_from(self._memory, offset)
-        HEAD.pack_into(self._memory, offset, times + 1, 0)
+        times |= 1  # it may be odd: the writer before was killed while it wrote
+        HEAD.pack_into(self._memory, offset, times, 0)
         self._memory[offset + HEAD.size : offset + HEAD.size + len(data)] = data
-        HEAD.pack_into(self._memory, offset, times + 2, len(data))
+        HEAD.pack_into(self._memory, offset, times + 1, len(data))
         return True
 
     def read(self, slot_number: int) -> bytes:
