@@ -287,8 +287,9 @@ def test_a_command_that_failed_is_no_proof_for_who_is_strict(tmp_path: Path) -> 
         (
             "fetch_page",
             {"url": "http://127.0.0.1:8123/"},
-            "Why it was not allowed: 127.0.0.1 is not on the public net. If it is a server of the "
-            "user's own, they can name it: `andy config set web.trusted 127.0.0.1:8123`.",
+            "was not allowed to read http://127.0.0.1:8123/: 127.0.0.1 is not on the public net. "
+            "If it is a server of the user's own, they can name it: `andy config set web.trusted "
+            "127.0.0.1:8123`",
         ),
     ],
 )
@@ -298,7 +299,7 @@ def test_a_refusal_tells_what_would_let_it_happen(
     with ModelServer([called(tool, json.dumps(arguments)), streamed("I may not.")]) as server:
         done = run(server, tmp_path, "do it", cwd=tmp_path)
     assert done.code == 3
-    assert done.err.splitlines()[-1].startswith(way)
+    assert way in done.err
 
 
 def test_a_folder_named_in_the_request_may_be_read(tmp_path: Path) -> None:

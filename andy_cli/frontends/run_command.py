@@ -156,11 +156,8 @@ async def run_turn(
 
 
 def suggest_ways(conversation: OpenConversation, printer: "RunPrinter") -> None:
-    """Tell why something was refused, and what would have let happen what nobody could be asked
-    about."""
+    """Tell what would have let happen what nobody could be asked about."""
     gate = conversation.chat.gate
-    for reason in gate.refusals:
-        printer.tell(f"Why it was not allowed: {reason}.")
     if gate.wanting:
         printer.tell(f"To let this happen: {join_rules(gate.wanting)}, or {AUTO}.")
     if gate.wanting_whole:

@@ -130,8 +130,6 @@ class Gate:
         """The tools that could have been allowed as a whole alone: no narrower rule covers it."""
         self.wanting_yes = False
         """Something needs a yes each time, whatever is allowed, and nobody could be asked."""
-        self.refusals: list[str] = []
-        """Why something was refused that no yes lets happen."""
 
     def note_user_paths(self, text: str) -> None:
         """The user's own words: the places they name count as inside from now on, and the
@@ -170,7 +168,6 @@ class Gate:
     ) -> Decision:
         rule_subject = self._as_asked(proposal, resolved_paths)
         if reason := self._find_refusal(proposal, rule_subject):
-            self.refusals += [reason] * (reason not in self.refusals)
             return Decision(False, reason)
         doubt = self._find_doubt(proposal, resolved_paths)
         if self.mode == "plan" and doubt and proposal.effect in CHANGING:

@@ -147,7 +147,9 @@ class ToolRunner:
             return failed._replace(problem=proposal.problem)
         reason = decision.reason.rstrip(".")
         content = f"This was not allowed: {reason}. Do not try it again; tell the user."
-        return ToolResult(call.id, call.name, content, Status.DENIED, did=proposal.action)
+        denied = ToolResult(call.id, call.name, content, Status.DENIED, did=proposal.action)
+        # Who was asked knows why, and who could not be is told what would allow it.
+        return denied if decision.asked else denied._replace(problem=reason)
 
     async def _run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:
         tool = self._registry.get(call.name)

@@ -28,7 +28,7 @@ def format_action(event: ToolAnswered) -> str:
     if event.status is Status.SUCCESS:
         partly = f" ({event.problem})" if event.problem else ""
         return f"{line.rstrip('.')}{partly}, {event.seconds:.1f} s"
-    if event.status is Status.DENIED or not event.problem:
+    if not event.problem:
         return line
     return f"{line}: {event.problem.splitlines()[0]}"
 
