@@ -207,6 +207,8 @@ def test_a_command_that_fails_has_only_run(answer: str, line: str, *, claimed: b
 
 UNTRIED = [
     ("Done.", "delete a.txt", True),
+    ("That is done.", "delete a.txt", True),
+    ("Das ist erledigt.", "lösche a.txt", True),
     ("Erledigt!", "lösche a.txt", True),
     ("a.txt was deleted.", "delete a.txt", True),
     ("The file a.txt was created successfully.", "create a.txt with hello", True),

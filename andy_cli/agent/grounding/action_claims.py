@@ -205,7 +205,8 @@ PASSAGE = 60
 
 
 FINISHED = Expression(
-    r"\W*(?P<word>done|all done|all set|erledigt|fertig|hecho|listo|c['’]est fait|fait|feito|pronto"
+    r"\W*(?P<word>(?:(?:it|that|this|everything)(?:['’]s| is) )?(?:all )?done|all set"
+    r"|(?:(?:das|es|alles) ist )?(?:erledigt|fertig)|hecho|listo|c['’]est fait|fait|feito|pronto"
     r"|prontinho|fatto|готово|сделано|完了しました|完了です|完了|完成了|搞定|好了"
     r"|हो गया|تم|selesai|beres|সম্পন্ন|ہو گیا)(?=\s*(?:[!.,:–—！。，،।✅🎉-]|$))",
     re.IGNORECASE,

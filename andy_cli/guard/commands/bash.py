@@ -280,7 +280,7 @@ class _ShellReader:
 
     def _note_variables(self, node: Node) -> None:
         if node.is_named and node.type not in PLAIN_NODES:
-            self._add_doubt(f"{node.type.replace('_', ' ')} is not looked through")
+            self._add_doubt(f"what its {node.type.replace('_', ' ')} does is not checked")
 
     def _read_loop(self, node: Node) -> None:
         named_nodes = node.named_children
@@ -314,7 +314,7 @@ class _ShellReader:
                 return Word(self._expand_text(text), text[1:] in SHOWN_VARIABLES, literal=text)
             case "string_content":
                 return _read_quoted(text)
-        self._add_doubt(f"{node.type.replace('_', ' ')} is not looked through")
+        self._add_doubt(f"what its {node.type.replace('_', ' ')} does is not checked")
         return Word((UNKNOWN,), False, literal=text)
 
     def _expand_text(self, text: str) -> tuple[str, ...]:
