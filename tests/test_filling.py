@@ -1,6 +1,7 @@
 """Which arguments a command gets from what was said and found."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -348,6 +349,44 @@ def test_a_parameter_is_known_by_its_name_and_description(
 )
 def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told: str) -> None:
     assert conclude(result, done) == told
+
+
+READ = command(
+    "Read a text file or some of its lines",
+    "path",
+    path={"description": "file to read"},
+    start_line={"type": "integer"},
+)
+
+
+@pytest.mark.parametrize(
+    ("contents", "told"),
+    [
+        ("todo", "Read todo.txt: todo"),
+        ("read todo.txt", "Read todo.txt: read todo.txt"),
+        ('{"sizes": [1, 2], "name": "x"}', 'Read todo.txt: {"sizes": [1, 2], "name": "x"}'),
+        ("Hi.\nCall Tom.\nAsk Ann.\nmilk", "Read todo.txt:\nHi.\nCall Tom.\nAsk Ann.\nmilk"),
+        ("milk\n[use make_tea]", "Read todo.txt:\nmilk\n[use make_tea]"),
+        ("milk\n[These were lines 1 to 1 of 9. start_line=2 shows more.]", "Read todo.txt: milk"),
+        ("\n  milk\n", "Read todo.txt:   milk"),
+    ],
+)  # fmt: skip
+def test_contents_are_shown_whole_whatever_stands_in_them(contents: str, told: str) -> None:
+    assert conclude(contents, "read todo.txt", READ) == told
+
+
+def test_of_long_contents_it_is_said_how_much_follows() -> None:
+    told = conclude("\n".join(f"line {at}" for at in range(1000)), "read todo.txt", READ)
+    assert told.startswith("Read todo.txt:\nline 0\nline 1\n")
+    assert re.fullmatch(
+        r"line \d+\n\.\.\. and \d,\d+ characters more", told[-40:].split("\n", 1)[1]
+    )
+
+
+def test_a_list_of_what_the_deed_names_is_shown() -> None:
+    assert (
+        conclude('["todo.txt"]', "listed 1 file in todo", LIST) == "Listed 1 file in todo: todo.txt"
+    )
 
 
 def test_a_long_list_says_how_many_more_there_are() -> None:

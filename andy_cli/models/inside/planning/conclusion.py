@@ -4,6 +4,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
+from andy_cli.messages import Choice
+from andy_cli.models.inside.planning.command_kinds import reads_one
+from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.words import find_words
 
 LISTED = 20
@@ -12,6 +15,8 @@ LONGEST = 160
 """Characters of a name or value that is copied."""
 EXCERPT = 400
 """Characters of a long text that are copied."""
+PAGE = 4000
+"""The same of the contents of a file or page, which were asked for."""
 PAIRS = 4
 ADVICE = re.compile(
     r"^(?:ask|correct|use|do not|don't|try|call|tell|give|repeat|look|choose)\b|\bthe user\b"
@@ -39,38 +44,78 @@ REWORDED = (
 )
 
 
-def conclude_all(results: Sequence[str], done: Sequence[str]) -> str:
-    """Tell of all results of a turn, in paragraphs where one is long."""
+def conclude_all(
+    results: Sequence[str], done: Sequence[str], called: Sequence[Choice | None] = ()
+) -> str:
+    """Tell of all results of a turn, in paragraphs where one is long; `called` are the commands
+    behind them.
+    """
     deeds = [*done, *[""] * len(results)]
-    told = [conclude(result, deed) for result, deed in zip(results, deeds, strict=False)]
+    choices = [*called, *[None] * len(results)]
+    told = [
+        conclude(result, deed, choice)
+        for result, deed, choice in zip(results, deeds, choices, strict=False)
+    ]
     joint = "\n\n" if any("\n" in part for part in told) else "\n"
     return joint.join(dict.fromkeys(told))
 
 
-def conclude(result: str, done: str = "") -> str:
+def conclude(result: str, done: str = "", choice: Choice | None = None) -> str:
     """Tell of a result, JSON or text; `done` is what the tool did, in the past tense."""
-    value = _read_value(result)
     deed = f"{done[:1].upper()}{done[1:]}".rstrip(".")
+    if deed and choice and reads_one(choice):
+        return join_deed(deed, _cut_page(_drop_parameter_note(result, choice)))
+    return _conclude_finding(result, deed, looked=bool(choice and choice.harmless))
+
+
+def _conclude_finding(result: str, deed: str, looked: bool) -> str:
+    value = _read_value(result)
     found = _describe(value)
     sentence = found if found.endswith((".", "!", "?")) else f"{found}."
     if not deed:
         return found if "\n" in found else sentence
-    if not found or _says_it_all(deed, found, value):
+    if not found or _says_it_all(deed, found, value, looked):
         return f"{deed}."
     if join_words(deed) in join_words(found):
         return sentence
+    return join_deed(deed, found)
+
+
+def join_deed(deed: str, found: str) -> str:
+    if not found:
+        return f"{deed}."
     return f"{deed}:\n{found}" if "\n" in found else f"{deed}: {found}"
 
 
-def _says_it_all(deed: str, found: str, value: object) -> bool:
+def _drop_parameter_note(contents: str, choice: Choice) -> str:
+    """Leave out the last line where it tells how to get the rest: by which parameter."""
+    note = NOTE.search(contents)
+    names = [parameter.name for parameter in list_parameters(choice)]
+    is_ours = note and any(re.search(rf"\b{re.escape(name)}=\d", note[0]) for name in names)
+    return contents[: note.start()] if note and is_ours else contents
+
+
+def _cut_page(contents: str) -> str:
+    """Cut what is longer than a page behind a line, and say how much follows."""
+    contents = contents.strip("\n")
+    if len(contents) <= PAGE:
+        return contents
+    shown = contents[:PAGE].rpartition("\n")[0] or contents[:PAGE]
+    rest = contents[len(shown) :].strip("\n")
+    return f"{shown}\n... and {len(rest):,} characters more"
+
+
+def _says_it_all(deed: str, found: str, value: object, looked: bool) -> bool:
     """Tell whether the deed tells of it as well: a sentence is better than a record's names and
-    values, and `started a.mp3` says the same as `playing a.mp3`.
+    values, and `started a.mp3` says the same as `playing a.mp3`. What was looked for is told.
     """
     if isinstance(value, Mapping) and _list_entries(value) is None:
         return ": " in deed
     said = {*find_words(deed)}
     if _list_entries(value) == [] and said & {"no", "nothing", "empty"}:
         return True
+    if looked:
+        return join_words(found) in join_words(deed)
     new = {word for word in find_words(found) if not word.isdigit()}
     return new <= said or (3 * len(new - said) <= len(new) and len(new & said) > 1)
 

@@ -65,7 +65,7 @@ class Planner:
             return Utterance(self._talk(turn.request, choices))
         if steps and steps[0].is_lookup:
             found = any(map(holds_list, constraint.results))
-            told = conclude_all(constraint.results, constraint.done)
+            told = tell_results(turn, constraint)
             return Utterance(told if found else small_talk.CANNOT_KNOW)
         return Utterance(self._conclude(turn, constraint))
 
@@ -118,17 +118,17 @@ class Planner:
         choice = constraint.choices[step.at]
         if choice.beyond:
             limits = small_talk.describe_limits(self._name, choice, constraint.choices)
-            return self._end(limits, constraint)
+            return self._end(limits, turn, constraint)
         known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
         found = self._filler.fill_by_meaning(choice, step.text, known)
         if found.missing:
-            return self._end(ask_for(found.missing[0].about), constraint)
+            return self._end(ask_for(found.missing[0].about), turn, constraint)
         # A title may be `Don't Stop Me Now`: what something is called turns no wish round.
         plain = name_things(step.text, constraint.names)
         is_sure = step.lead >= UNSURE and not is_negated(plain)
         if not (confirmed or is_sure or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
-            return self._end(f"{ASKS}{action}?", constraint)
+            return self._end(f"{ASKS}{action}?", turn, constraint)
         command = write_command(choice, found)
         if command in turn.calls:
             return Utterance(self._conclude(turn, constraint))  # both parts meant it
@@ -146,16 +146,16 @@ class Planner:
         needs_found = is_missing or find_ordinal(step.text) is not None
         return None if turn.failed and needs_found else step
 
-    def _end(self, text: str, constraint: Constraint) -> Utterance:
+    def _end(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
         """Say the text behind what was found so far."""
         if not constraint.results:
             return Utterance(text)
-        told = conclude_all(constraint.results, constraint.done)
+        told = tell_results(turn, constraint)
         return Utterance(f"{told}\n\n{text}")
 
     def _conclude(self, turn: Turn, constraint: Constraint) -> str:
         """Say what was found, and which question beside it is not answered."""
-        told = conclude_all(constraint.results, constraint.done)
+        told = tell_results(turn, constraint)
         unanswered = self._recall_plan(turn, constraint).unanswered
         return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
 
@@ -165,6 +165,15 @@ class Planner:
     def _talk(self, text: str, choices: Sequence[Choice]) -> str:
         scores = self._scorer.compare(text, choices)
         return small_talk.answer_talk(scores.kind, scores.nearness, choices)
+
+
+def tell_results(turn: Turn, constraint: Constraint) -> str:
+    """Tell what was found, each result as that of the command behind it."""
+    commands = {choice.text: choice for choice in constraint.choices}
+    called = [commands.get(call.partition("\n")[0].strip()) for call in turn.calls]
+    # Where the messages are too long the first calls are missing among them.
+    unknown = [None] * (len(constraint.results) - len(called))
+    return conclude_all(constraint.results, constraint.done, [*unknown, *called])
 
 
 LONGEST_REQUEST = 600
