@@ -128,6 +128,15 @@ def test_lines_are_those_that_were_asked_for(
     assert read_line_range(said) == lines
 
 
+def test_words_that_were_found_in_a_document_are_shown_with_it() -> None:
+    found = [
+        {"file": "a.docx", "text": "the fence is green"},
+        {"file": "b.pdf", "place": "page 2", "text": "no fence"},
+    ]
+    told = conclude(json.dumps(found), "found 2 matches", LIST)
+    assert told == "Found 2 matches:\n- a.docx: the fence is green\n- b.pdf, page 2: no fence"
+
+
 def test_a_file_with_blanks_in_its_name_is_called_by_all_of_it() -> None:
     names = ("notes.txt", "my notes.txt", "a/my notes.txt.bak", "music/")
     assert quote_names("read My notes.txt", names) == "read `My notes.txt`"

@@ -183,12 +183,12 @@ def _list_entries(value: object) -> list[str] | None:
 
 
 def _find_name(entry: object) -> object:
-    """Find what an entry is called; of a line of a file that was found, its text too."""
+    """Find what an entry is called; of a text that was found in a file, that too."""
     if not isinstance(entry, Mapping):
         return entry
     texts = [text for text in entry.values() if isinstance(text, str) and text]
-    if "line" in entry and len(texts) > 1:
-        return f"{texts[0]}: {texts[1]}"
+    if "text" in entry and len(texts) > 1:
+        return f"{', '.join(texts[:-1])}: {texts[-1]}"
     return texts[0] if texts else entry
 
 
