@@ -60,6 +60,12 @@ def fill(encoder: Encoder, choice: Choice, said: str, known: Known = NOTHING) ->
 
 LIST = command("List the files in a folder", path=FOLDER, max_depth=DEPTH)
 PLAY = command("Play a song", "file", file=FILE, path=FOLDER, volume=VOLUME)
+READ = command(
+    "Read a text file or some of its lines",
+    "path",
+    path={"description": "file to read"},
+    start_line={"type": "integer"},
+)
 AGENDA = command("Look into the calendar", day=DAY)
 SAVE = command(
     "Write a text file",
@@ -120,12 +126,33 @@ def test_what_can_be_told_by_its_form_is_taken_as_it_stands(
         ("la première ligne", ("1", "1")),
         ("the last 2 lines", (None, None)),
         ("play 2 songs", (None, None)),
+        ("a.txt from line 5", ("5", None)),
+        ("from the third line on", ("3", None)),
+        ("read from a.txt the second line", ("2", "2")),
+        ("ab Zeile 12", ("12", None)),
+        ("everything but the first line", ("2", None)),
+        ("tutto tranne le prime due righe", ("3", None)),
+        ("everything but the last line", (None, None)),
     ],
 )
 def test_lines_are_those_that_were_asked_for(
     said: str, lines: tuple[str | None, str | None]
 ) -> None:
     assert read_line_range(said) == lines
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("the last 2 lines of todo.txt", "Read todo.txt, the last 2:\nthree\nfour"),
+        ("die letzte Zeile", "Read todo.txt, the last 1: four"),
+        ("the last 9 lines", "Read todo.txt:\none\ntwo\nthree\nfour"),
+        ("all but the last line", "Read todo.txt:\none\ntwo\nthree\nfour"),
+        ("my last letter", "Read todo.txt:\none\ntwo\nthree\nfour"),
+    ],
+)
+def test_the_last_lines_are_shown_of_what_was_read(said: str, shown: str) -> None:
+    assert conclude("one\ntwo\nthree\nfour", "read todo.txt", READ, said) == shown
 
 
 def test_words_that_were_found_in_a_document_are_shown_with_it() -> None:
@@ -360,14 +387,6 @@ def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told:
     assert conclude(result, done) == told
 
 
-READ = command(
-    "Read a text file or some of its lines",
-    "path",
-    path={"description": "file to read"},
-    start_line={"type": "integer"},
-)
-
-
 @pytest.mark.parametrize(
     ("contents", "told"),
     [
@@ -377,7 +396,7 @@ READ = command(
         ("Hi.\nCall Tom.\nAsk Ann.\nmilk", "Read todo.txt:\nHi.\nCall Tom.\nAsk Ann.\nmilk"),
         ("milk\n[use make_tea]", "Read todo.txt:\nmilk\n[use make_tea]"),
         ("milk\n[These were lines 1 to 1 of 9. start_line=2 shows more.]", "Read todo.txt: milk"),
-        ("\n  milk\n", "Read todo.txt:   milk"),
+        ("\n  milk\n", "Read todo.txt: milk"),
     ],
 )  # fmt: skip
 def test_contents_are_shown_whole_whatever_stands_in_them(contents: str, told: str) -> None:

@@ -341,6 +341,13 @@ def test_a_request_may_be_cut_at_joints_sentences_and_where_a_wish_may_begin() -
     assert list_parts("spiel dann den letzten") == [("spiel dann den letzten",)]
 
 
+@pytest.mark.parametrize(
+    "whole", ["line 2 and 3 of a.txt", "Zeile zwei und drei von a.txt", "all but line 3 of a.txt"]
+)
+def test_a_range_of_lines_is_one_wish(whole: str) -> None:
+    assert list_parts(whole) == [(whole,)]
+
+
 def test_what_is_wanted_before_another_part_comes_before_it() -> None:
     first = ("show me my notes", "you put Volare on")
     assert first in list_parts("before you put Volare on, show me my notes")

@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.command_kinds import reads_one
+from andy_cli.models.inside.values.line_ranges import count_last_lines
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.words import find_words
 
@@ -44,31 +46,38 @@ REWORDED = (
 )
 
 
-def conclude_all(
-    results: Sequence[str], done: Sequence[str], called: Sequence[Choice | None] = ()
-) -> str:
-    """Tell of all results of a turn, in paragraphs where one is long; `called` are the commands
-    behind them.
-    """
-    deeds = [*done, *[""] * len(results)]
-    choices = [*called, *[None] * len(results)]
-    told = [
-        conclude(result, deed, choice)
-        for result, deed, choice in zip(results, deeds, choices, strict=False)
-    ]
+class ToldResult(NamedTuple):
+    """A result of a tool, and what is known of how it came about."""
+
+    result: str
+    """JSON or text."""
+    done: str = ""
+    """The action of the tool, in the past tense; empty where it failed, or nobody knows."""
+    choice: Choice | None = None
+    wish: str = ""
+    """The part of the request that asked for it."""
+
+
+def conclude_all(results: Sequence[ToldResult]) -> str:
+    """Tell of all results of a turn, in paragraphs where one is long."""
+    told = [conclude(*result) for result in results]
     joint = "\n\n" if any("\n" in part for part in told) else "\n"
     return joint.join(dict.fromkeys(told))
 
 
-def conclude(result: str, done: str = "", choice: Choice | None = None) -> str:
-    """Tell of a result, JSON or text; `done` is what the tool did, in the past tense."""
+def conclude(result: str, done: str = "", choice: Choice | None = None, wish: str = "") -> str:
+    """Tell of a result; see ToldResult."""
     deed = f"{done[:1].upper()}{done[1:]}".rstrip(".")
     if deed and choice and reads_one(choice):
-        return join_deed(deed, _cut_page(_drop_parameter_note(result, choice)))
-    return _conclude_finding(result, deed, looked=bool(choice and choice.harmless))
+        contents = _drop_parameter_note(result, choice).strip("\n")
+        shown, lines = count_last_lines(wish), contents.split("\n")
+        if contents == result.strip("\n") and shown and shown < len(lines):
+            deed, contents = f"{deed}, the last {shown}", "\n".join(lines[-shown:])
+        return join_deed(deed, _cut_page(contents))
+    return _conclude_deed(result, deed, looked=bool(choice and choice.harmless))
 
 
-def _conclude_finding(result: str, deed: str, looked: bool) -> str:
+def _conclude_deed(result: str, deed: str, looked: bool) -> str:
     value = _read_value(result)
     found = _describe(value)
     sentence = found if found.endswith((".", "!", "?")) else f"{found}."
@@ -84,7 +93,7 @@ def _conclude_finding(result: str, deed: str, looked: bool) -> str:
 def join_deed(deed: str, found: str) -> str:
     if not found:
         return f"{deed}."
-    return f"{deed}:\n{found}" if "\n" in found else f"{deed}: {found}"
+    return f"{deed}:\n{found}" if "\n" in found else f"{deed}: {found.strip()}"
 
 
 def _drop_parameter_note(contents: str, choice: Choice) -> str:
@@ -97,7 +106,6 @@ def _drop_parameter_note(contents: str, choice: Choice) -> str:
 
 def _cut_page(contents: str) -> str:
     """Cut what is longer than a page behind a line, and say how much follows."""
-    contents = contents.strip("\n")
     if len(contents) <= PAGE:
         return contents
     shown = contents[:PAGE].rpartition("\n")[0] or contents[:PAGE]

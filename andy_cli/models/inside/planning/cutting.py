@@ -8,6 +8,7 @@ from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
     LINKS,
@@ -20,7 +21,7 @@ from andy_cli.phrases import load_phrases
 
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
-AND = r"and|n|but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
+AND = r"and|n|(?<!all )(?<!everything )but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
 THEN = "then|also|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
 MEANWHILE = (
     "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
@@ -242,8 +243,14 @@ def split_at_joints(text: str) -> list[str]:
 
 
 def find_joints(text: str) -> list[re.Match[str]]:
-    """Find what may stand between two wishes."""
-    return [joint for joint in find_marks(JOINT, text) if text[joint.end() :].strip()]
+    """Find what may stand between two wishes; `line 2 and 3` is one."""
+    numbers = find_numbers(text)
+    starts, ends = {start for _, start, _ in numbers}, {end for _, _, end in numbers}
+    return [
+        joint
+        for joint in find_marks(JOINT, text)
+        if text[joint.end() :].strip() and not (joint.start() in ends and joint.end() in starts)
+    ]
 
 
 def is_adverb(joint: re.Match[str], left: str) -> bool:

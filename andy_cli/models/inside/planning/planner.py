@@ -12,7 +12,7 @@ from andy_cli.messages import Choice, Constraint, Wire
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import Scorer, find_command_name, name_things
-from andy_cli.models.inside.planning.conclusion import conclude_all
+from andy_cli.models.inside.planning.conclusion import ToldResult, conclude_all
 from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
 from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.part_reading import NAMED
@@ -65,7 +65,7 @@ class Planner:
             return Utterance(self._talk(turn.request, choices))
         if steps and steps[0].is_lookup:
             found = any(map(holds_list, constraint.results))
-            told = tell_results(turn, constraint)
+            told = self._tell(turn, constraint)
             return Utterance(told if found else small_talk.CANNOT_KNOW)
         return Utterance(self._conclude(turn, constraint))
 
@@ -150,14 +150,18 @@ class Planner:
         """Say the text behind what was found so far."""
         if not constraint.results:
             return Utterance(text)
-        told = tell_results(turn, constraint)
+        told = self._tell(turn, constraint)
         return Utterance(f"{told}\n\n{text}")
 
     def _conclude(self, turn: Turn, constraint: Constraint) -> str:
         """Say what was found, and which question beside it is not answered."""
-        told = tell_results(turn, constraint)
+        told = self._tell(turn, constraint)
         unanswered = self._recall_plan(turn, constraint).unanswered
         return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
+
+    def _tell(self, turn: Turn, constraint: Constraint) -> str:
+        steps = self._recall_plan(turn, constraint).steps
+        return conclude_all(list_told_results(turn, constraint, steps))
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > SAME
@@ -167,13 +171,18 @@ class Planner:
         return small_talk.answer_talk(scores.kind, scores.nearness, choices)
 
 
-def tell_results(turn: Turn, constraint: Constraint) -> str:
-    """Tell what was found, each result as that of the command behind it."""
+def list_told_results(
+    turn: Turn, constraint: Constraint, steps: Sequence[Step]
+) -> list[ToldResult]:
+    """List what was found, each result as that of the command behind it."""
+    results = constraint.results
     commands = {choice.text: choice for choice in constraint.choices}
     called = [commands.get(call.partition("\n")[0].strip()) for call in turn.calls]
     # Where the messages are too long the first calls are missing among them.
-    unknown = [None] * (len(constraint.results) - len(called))
-    return conclude_all(constraint.results, constraint.done, [*unknown, *called])
+    choices = [*[None] * (len(results) - len(called)), *called]
+    deeds = [*constraint.done, *[""] * len(results)]
+    wishes = [*(step.text for step in steps), *[""] * len(results)]
+    return list(map(ToldResult, results, deeds, choices, wishes))
 
 
 LONGEST_REQUEST = 600

@@ -10,6 +10,11 @@ from andy_cli.models.inside.values.words import find_plain_words
 LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
 FIRST = "first|ersten?|primer[oa]s?|premier(?:e?s)?|prim[ieoa]"
 LAST = re.compile(r"\b(?:last|letzten?|ultim[oaie]s?|derniere?s?)\b")
+SINCE = re.compile(
+    rf"\b(?:from|ab|desde|depuis|partir (?:de|da)|dal(?:la)?)(?: \w+){{0,2}} (?:{LINE})\b"
+)
+"""It begins there and goes on to the end; a file that stands between is a word too many."""
+BUT = re.compile(r"\b(?:but|except|ausser|bis auf|ohne|menos|salvo|excepto|sauf|tranne|eccetto)\b")
 NAMED = re.compile(rf"\b(?:{LINE}) (\d+)\b")
 COUNTED = re.compile(rf"\b(?:(?:{FIRST}) (\d+)|(\d+) (?:{FIRST}|{LINE}))\b")
 
@@ -27,12 +32,20 @@ def read_line_range(text: str) -> tuple[str | None, str | None]:
 
     How many lines there are nobody knows yet, so `the last two` are not told.
     """
-    said = write_digits(without_things(text))
+    said = write_digits(text)
     if not re.search(rf"\b(?:{LINE})\b", said) or LAST.search(said):
         return None, None
     numbers = re.findall(r"\d+", said)
     if len(numbers) == 2:
         return numbers[0], numbers[1]
+    first, last = read_one_bound(said)
+    if BUT.search(said):
+        return (str(int(last) + 1) if last else None), None
+    return first, None if SINCE.search(said) else last
+
+
+def read_one_bound(said: str) -> tuple[str | None, str | None]:
+    """Read one line by its number or its place, or the number of the first ones."""
     if match := NAMED.search(said):
         return match[1], match[1]
     if match := COUNTED.search(said):
@@ -41,8 +54,18 @@ def read_line_range(text: str) -> tuple[str | None, str | None]:
     return (None, None) if place is None else (str(place + 1), str(place + 1))
 
 
+def count_last_lines(text: str) -> int | None:
+    """Count the lines asked for from the end; None where no or all but such ones are."""
+    said = write_digits(text)
+    if not (re.search(rf"\b(?:{LINE})\b", said) and LAST.search(said)) or BUT.search(said):
+        return None
+    numbers = re.findall(r"\d+", said) or ["1"]
+    return int(numbers[0]) if len(numbers) == 1 else None
+
+
 def write_digits(text: str) -> str:
-    """Write the words without accents, and numbers in digits."""
+    """Write the words without accents, numbers in digits, and something for what is named."""
+    text = without_things(text, "x")
     for number, start, end in reversed(find_numbers(text)):
         text = f"{text[:start]}{number:g}{text[end:]}"
     text = re.sub(r"(?<=\d)\s*[-\u2013]\s*(?=\d)", " to ", text)

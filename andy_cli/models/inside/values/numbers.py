@@ -97,9 +97,9 @@ def find_ordinal(text: str) -> int | None:
     return None
 
 
-def without_things(text: str) -> str:
+def without_things(text: str, filler: str = " ") -> str:
     """The text with blanks where addresses, files and quotations stood: places stay the same."""
     for thing in find_things(text):
         if thing.kind != "sum":
-            text = text[: thing.start] + " " * (thing.end - thing.start) + text[thing.end :]
+            text = text[: thing.start] + filler * (thing.end - thing.start) + text[thing.end :]
     return text
