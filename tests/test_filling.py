@@ -170,6 +170,12 @@ def test_a_file_with_blanks_in_its_name_is_called_by_all_of_it() -> None:
     assert quote_names('read "my notes.txt"', names) == 'read "my notes.txt"'
     assert quote_names("read notes.txt", names) == "read notes.txt"
     assert quote_names("my notes.txt.bak", names) == "`my notes.txt.bak`"
+    assert quote_names("list Live 1999", ("Live 1999/",)) == "list `Live 1999/`"
+    assert quote_names("read docs/a b.txt", ("my/Docs/a b.txt",)) == "read `docs/a b.txt`"
+    assert quote_names("Live 1999/a.mp3", ("Live 1999/", "Live 1999/a.mp3")) == "`Live 1999/a.mp3`"
+    common = frozenset(("my", "music"))
+    assert quote_names("play my music", ("My Music/",), common) == "play my music"
+    assert quote_names("list my music/", ("My Music/",)) == "list `my music/`"
     [thing] = find_things("read `my notes.txt`")
     assert (thing.kind, thing.text) == ("file", "my notes.txt")
 
@@ -229,6 +235,12 @@ def test_a_file_may_be_an_entry_of_what_was_listed(
     encoder: Encoder, said: str, result: str, file: str
 ) -> None:
     assert fill(encoder, PLAY, said, Known((result,))).values["file"] == file
+
+
+def test_of_a_list_of_all_kinds_a_song_is_played(encoder: Encoder) -> None:
+    mixed = Known(['["notes.txt", "cover.jpg", "aria.mp3", "coda.mp3"]'])
+    play = PLAY._replace(harmless=False, examples=("play the song",))
+    assert fill(encoder, play, "play the second one", mixed).values["file"] == "coda.mp3"
 
 
 def test_what_is_played_is_of_the_newest_list_with_something_to_play(encoder: Encoder) -> None:

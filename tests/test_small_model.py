@@ -382,3 +382,45 @@ def test_of_a_file_the_lines_that_are_asked_for_are_read(here: Path, weights_fil
     answer = asked("zeig mir zeile 3 bis 4 von notes.txt", here, weights_file)
     assert "three" in answer
     assert not {"two", "five"} & {*answer.split()}
+
+
+@pytest.fixture
+def music_folders(here: Path) -> Path:
+    """A folder with blanks in its name that holds two songs, and one of texts."""
+    (here / "Live 1999").mkdir()
+    for song in ("01 - Morning Light.mp3", "02 - Paper Boats.mp3"):
+        shutil.copy(ROOT / "tests" / "music" / song, here / "Live 1999")
+    (here / "Docs").mkdir()
+    (here / "Docs" / "year report.txt").write_text("sales rose\n")
+    return here
+
+
+def test_each_of_two_named_folders_is_listed(music_folders: Path, weights_file: Path) -> None:
+    answer = asked("list Docs and Live 1999", music_folders, weights_file)
+    assert "year report.txt" in answer
+    assert "Paper Boats" in answer
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ("list live 1999", "Paper Boats"),
+        ("read Docs/year report.txt", "sales rose"),
+        ("play Live 1999/01 - Morning Light.mp3", "Started 01 - Morning Light.mp3"),
+    ],
+)
+def test_a_path_with_blanks_is_called_by_all_of_it(
+    wish: str, told: str, music_folders: Path, weights_file: Path
+) -> None:
+    assert told in asked(wish, music_folders, weights_file)
+
+
+def test_an_entry_of_a_named_folder_is_not_one_of_what_was_listed_before(
+    music_folders: Path, weights_file: Path
+) -> None:
+    run = ("run", "-y", "--model", f"local:{weights_file}")
+    home = music_folders.parent
+    andy(*run, "list the mp3s here", home=home, cwd=music_folders)
+    wish = "play the second song in Live 1999"
+    answer = andy(*run, "--continue", wish, home=home, cwd=music_folders).out
+    assert "Started 02 - Paper Boats.mp3" in answer

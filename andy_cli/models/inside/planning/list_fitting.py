@@ -91,7 +91,15 @@ class ListFitter:
         choice = self._request.choices[step.at]
         needed = {parameter.kind for parameter in list_parameters(choice) if parameter.needed}
         takes_entry = bool(needed & ENTRIES) and not choice.beyond
-        return takes_entry and not self._mentions.has_name(step.text, choice)
+        is_unnamed = self.points_into_folder(step) or not self._mentions.has_name(step.text, choice)
+        return takes_entry and is_unnamed
+
+    def points_into_folder(self, step: Step) -> bool:
+        """`The second song in Docs`: tell whether an entry of a named folder is meant, whatever was
+        listed before.
+        """
+        is_ordered = find_ordinal(step.text) is not None
+        return is_ordered and self._mentions.names_folder_alone(step.text)
 
     def _found_no_list(self, count: int, choice: Choice) -> bool:
         """Tell whether so many commands were carried out, and none found a list for this one."""

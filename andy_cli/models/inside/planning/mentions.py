@@ -66,6 +66,17 @@ class Mentions:
     def has_thing(self, text: str) -> bool:
         return bool(find_things(text)) or name_things(text, self._request.names) != text
 
+    def find_folder(self, text: str) -> str | None:
+        """Find the folder that is called by its name."""
+        return find_called(text, [name for name in self._request.names if not is_file(name)])
+
+    def names_folder_alone(self, text: str) -> bool:
+        """Tell whether a folder is called by its name, and no file is."""
+        kinds = {thing.kind for thing in find_things(text)}
+        named = find_named(text, self._request.names, frozenset())
+        kinds |= {"file" if is_file(match.name) else "folder" for match in named if match.is_clear}
+        return "folder" in kinds and "file" not in kinds
+
     def is_named(self, text: str, choice: Choice) -> bool:
         """Tell whether something is called by its name, or half of it where that is enough."""
         return self.has_thing(text) or self.names_part(text, choice)

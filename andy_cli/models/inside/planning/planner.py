@@ -22,7 +22,8 @@ from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
 from andy_cli.models.inside.values.spans import quote_names
-from andy_cli.models.inside.values.words import is_negated
+from andy_cli.models.inside.values.templates import list_spoken_words
+from andy_cli.models.inside.values.words import LINKS, is_negated
 
 REMEMBERED = 32
 """Plans; later steps of a turn ask for the same one again."""
@@ -49,7 +50,7 @@ class Planner:
         """Say the whole reply."""
         turn, choices = read_turn(messages), constraint.choices
         request, before = (
-            quote_names(shorten_request(text), constraint.names)
+            quote_names(shorten_request(text), constraint.names, list_spoken_words() | LINKS)
             for text in (turn.request, turn.before)
         )
         turn = replace(turn, request=request, before=before)

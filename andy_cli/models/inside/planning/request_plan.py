@@ -64,7 +64,10 @@ class RequestPlan:
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
-        steps = self._lists.fit(steps) if is_first else list(map(self._read_entry, steps))
+        if is_first or any(map(self._lists.points_into_folder, steps)):
+            steps = self._lists.fit(steps)
+        else:
+            steps = list(map(self._read_entry, steps))
         return list(map(self._fit_to_kind, steps))
 
     def find_best_step(self, text: str) -> Step:
@@ -200,14 +203,18 @@ class RequestPlan:
         return step._replace(at=best) if scores[best] > scores[step.at] - DECISIVE else step
 
     def _repeat_for_names(self, step: Step) -> list[Step]:
-        """`The January and March reports`: a command that takes one file, or one of the values that
-        it knows, is meant for each.
+        """`The January and March reports`: a command that takes one file or folder, or one of the
+        values that it knows, is meant for each.
         """
         choice = self._request.choices[step.at]
-        if not (takes_file(choice) or choice.members):
+        if not (takes_file(choice) or is_lister(choice) or choice.members):
             return [step]
+        mentions = self._mentions
         pieces = split_at_joints(step.text)
-        named = {self._mentions.find_value(piece, choice): piece for piece in pieces}
+        if is_lister(choice):
+            named = {mentions.find_folder(piece): piece for piece in pieces}
+        else:
+            named = {mentions.find_value(piece, choice): piece for piece in pieces}
         named.pop(None, None)
         if len(named) < 2 and choice.members:
             named = find_members(step.text, choice)

@@ -111,7 +111,7 @@ def find_path(written: str, names: Sequence[str]) -> str:
     """Find the file that is there where only its case or some letters are other ones."""
     if written in names:
         return written
-    base = written.rpartition("/")[2].casefold()
+    base = written.rstrip("/").rpartition("/")[2].casefold()
     bases = {name: name.rstrip("/").rpartition("/")[2].casefold() for name in names}
     same = [name for name in bases if bases[name] == base]
     alike = same or [name for name in bases if is_near(base, bases[name])]

@@ -297,9 +297,10 @@ class _Filling:
         is_folder = parameter.kind == "folder"
         if not is_folder and (listed := self._find_listed(is_file=True)):
             return find_path(listed, self._known.names)
-        if is_folder and find_ordinal(self._text) is not None:
+        found = self._find_name(parameter)
+        if found is None and is_folder and find_ordinal(self._text) is not None:
             return self._find_folder_before()
-        return self._find_name(parameter)
+        return found
 
     def _find_name(self, parameter: Parameter) -> str | None:
         """Find a file or folder that is there and is called by its name."""
@@ -344,16 +345,15 @@ class _Filling:
         names = self._known.names
         for result in reversed(self._known.results):
             listed = find_files(result, names) if is_file else find_entries(result, key, names)
-            if any(self._may_take(entry.name, is_file) for entry in listed):
-                entry = self._choose_entry(listed, is_list(result))
-                return entry if entry is None or self._may_take(entry, is_file) else None
+            if taken := [entry for entry in listed if self._may_take(entry.name, is_file)]:
+                return self._choose_entry(taken, is_list(result))
         return None
 
     def _may_take(self, entry: str, is_file: bool) -> bool:
-        """Tell whether an entry is of the kind that the command takes: no text is played."""
+        """Tell whether an entry is of the kind that the command takes: a recording is played."""
         if not is_file or self._choice.harmless or self._choice.beyond or not self._choice.examples:
             return True
-        return not (guess_type(entry)[0] or "").startswith("text/")
+        return (guess_type(entry)[0] or "").startswith("audio/")
 
     def _choose_entry(self, listed: Sequence[ListedEntry], is_ordered: bool) -> str | None:
         at = find_ordinal(self._text)

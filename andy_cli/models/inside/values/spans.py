@@ -145,18 +145,36 @@ def _is_whole(text: str, own: frozenset[str]) -> bool:
     )
 
 
-def quote_names(text: str, names: Sequence[str]) -> str:
+def quote_names(text: str, names: Sequence[str], common: frozenset[str] = frozenset()) -> str:
     """Put what is there, has blanks in its name and is called by all of it, in backticks: `read
     my notes.txt` is no request for `notes.txt`.
+
+    It may be called by its path or the end of that. A folder of `common` words alone is no name:
+    `play my music`.
     """
-    bases = {name.rpartition("/")[2] for name in names}
-    spaced = sorted((base for base in bases if " " in base and ENDING.search(base)), key=len)
-    called = "|".join(map(re.escape, reversed(spaced)))
-    return (
-        re.sub(rf"(?<![\w`'\"/])({called})(?![\w`'\"])", r"`\1`", text, flags=re.I)
-        if called
-        else text
-    )
+    said = text.casefold()
+    called = {end for name in names for end in list_spaced_ends(name) if end.casefold() in said}
+    files = {end for end in called if ENDING.search(end)}
+    folders = {end for end in called - files if not {*find_plain_words(end)} <= common}
+    if not files | folders:
+        return text
+    longest = sorted(map(re.escape, files | folders), key=len, reverse=True)
+    pattern = rf"(?<![\w`'\"/])(?:{'|'.join(longest)})/?(?![\w`'\"])"
+
+    def quote(match: re.Match[str]) -> str:
+        name = match[0].rstrip("/")
+        is_folder = match[0].endswith("/") or not ENDING.search(name)
+        return f"`{name}/`" if is_folder else f"`{name}`"
+
+    return re.sub(pattern, quote, text, flags=re.I)
+
+
+def list_spaced_ends(name: str) -> list[str]:
+    """List the ends of a path that have blanks in them: what lies there may be called so."""
+    parts = name.rstrip("/").split("/")
+    ends = ["/".join(parts[at:]) for at in range(len(parts))]
+    is_named = name.endswith("/") or ENDING.search(name)
+    return [end for end in ends if " " in end] if is_named else []
 
 
 def overlaps(span: Span, taken: Iterable[range]) -> bool:

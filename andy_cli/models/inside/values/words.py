@@ -114,8 +114,11 @@ def find_things(text: str) -> list[Thing]:
 
 def make_thing(kind: str, match: re.Match[str]) -> Thing:
     inner = next((group for group in match.groups() if group), match[0])
-    if kind == "quote" and match[1] and ENDING.search(inner):
-        kind = "file"  # in backticks
+    if kind == "quote" and match[1]:  # in backticks
+        if inner.endswith("/"):
+            kind = "folder"
+        elif ENDING.search(inner):
+            kind = "file"
     return Thing(kind, inner, *match.span())
 
 
