@@ -215,6 +215,16 @@ def test_a_name_that_the_server_does_not_list_is_refused(tmp_path: Path) -> None
     assert "has no model 'another'" in done.err
 
 
+def test_a_model_that_its_server_lists_and_refuses_is_not_its_own_correction(
+    tmp_path: Path,
+) -> None:
+    missing = refused(404, "The model `fake` does not exist", type="not_found_error")
+    with ModelServer([missing], models=("fake", "fake-2")) as server:
+        done = andy("run", "--base-url", server.url, "--model", "fake", "hi", home=tmp_path)
+    assert "has no model 'fake'" in done.err
+    assert "Did you mean fake-2?" in done.err
+
+
 def run(home: Path, server: ModelServer, model: str) -> str:
     """The dialect that a run's first event names."""
     where = ("--base-url", server.url, "--model", model, "-o", "stream-json")

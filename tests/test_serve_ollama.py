@@ -457,7 +457,7 @@ def test_what_is_not_offered_is_refused_in_a_sentence(client: ollama.Client, add
     for code, words, attempt in (
         (501, "Embeddings", lambda: client.embed("m", "x")),
         (501, "copied", lambda: client.copy("m", "n")),
-        (405, "not how", lambda: client.delete("m")),
+        (501, "not removed", lambda: client.delete("m")),
         (404, "no model 'n'", lambda: client.pull("n")),
         (400, "suffix", lambda: client.generate("m", "x", "y")),
     ):

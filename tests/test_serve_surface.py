@@ -827,3 +827,35 @@ def test_a_page_may_send_the_headers_of_the_sdks(models: ModelServer, tmp_path: 
         assert not {"x-evil", "x-stainless-*", "*"} & set(allowed)
         stranger = server.ask("OPTIONS", "/v1/messages", {**asks, "origin": "https://evil.example"})
         assert "access-control-allow-headers" not in stranger.headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", PATH, "POST, OPTIONS"),
+        ("PUT", PATH, "POST, OPTIONS"),
+        ("DELETE", "/health", "GET, HEAD, OPTIONS"),
+        ("POST", "/api/delete", "DELETE, OPTIONS"),
+        ("JUMP", "/", "GET, HEAD, POST, OPTIONS"),
+    ],
+)
+def test_a_405_names_the_methods_of_its_path(
+    method: str, path: str, allowed: str, opened: Served
+) -> None:
+    answer = opened.ask(method, path, {})
+    assert (answer.status, answer.headers["allow"]) == (405, allowed)
+
+
+def test_a_closed_path_says_why_by_the_method_that_clients_use(opened: Served) -> None:
+    answer = opened.ask("DELETE", "/api/delete", {"content-type": "application/json"}, b"{}")
+    assert (answer.status, answer.json["error"]) == (501, "Models are not removed here.")
+    assert opened.ask("DELETE", "/nothing", {}).status == 404
+
+
+def test_a_refused_key_is_said_to_be_that_of_this_server(tmp_path: Path) -> None:
+    script = [refused(401, "Invalid API key.")]
+    with ModelServer(script) as models, served(tmp_path, models.url) as server:
+        answer = server.chat()
+    assert answer.status == 502
+    said = answer.json["error"]["message"]
+    assert said == "The model's server does not take the key of this server: Invalid API key."

@@ -80,7 +80,7 @@ class App:
         page = None if answer_wire else find_route(path)
         methods = page.methods if page else POSTED
         if method == "OPTIONS":
-            await exchange.start_response(204, JSON, allow_header((*methods, "OPTIONS")))
+            await exchange.start_response(204, JSON, allow_header(methods))
             await exchange.write_chunk(b"", has_more=False)
             return
         if method not in methods:
@@ -209,6 +209,7 @@ ROUTES: Mapping[str, Route] = {
     "/api/show": Route(App.ollama_show, POSTED),
     "/api/pull": Route(App.ollama_pull, POSTED),
     **dict.fromkeys(NOT_OFFERED, Route(App.ollama_refusal, POSTED)),
+    "/api/delete": Route(App.ollama_refusal, ("DELETE",)),
 }
 
 

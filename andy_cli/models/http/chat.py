@@ -269,7 +269,8 @@ class ChatClient:
     async def _unknown_model(self, server_name: str) -> ModelError:
         import difflib  # only for somebody who mistyped
 
-        listed = await self.models()
+        # A server may list a model that it refuses: its own name is no advice.
+        listed = [name for name in await self.models() if name != self.endpoint.model]
         nearest_names = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
         advice = f"Did you mean {', '.join(nearest_names)}? " if nearest_names else ""
         advice += "`andy models list` shows what there is."

@@ -155,8 +155,9 @@ class ClientConnection(HttpToolsProtocol):
             cycle.message_event.set()
         if cycle is None or cycle.response_complete or not cycle.response_started:
             body = dump_json(write_error(api_error))
+            own_lines = "".join(f"{name}: {text}\r\n" for name, text in api_error.headers.items())
             head = (
-                f"HTTP/1.1 {api_error.status} \r\ncontent-type: application/json\r\n"
+                f"HTTP/1.1 {api_error.status} \r\ncontent-type: application/json\r\n{own_lines}"
                 f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
             )
             self.transport.write(head.encode() + body)
@@ -167,5 +168,6 @@ def explain_unreadable(data: bytes) -> ApiError:
     """Explain what is wrong with bytes that the parser does not take."""
     line = FIRST_LINE.search(data)
     if line and line[1].decode() not in METHODS:
-        return ApiError(405, "This is not how it is asked for.")
+        allowed = {"allow": ", ".join(METHODS)}
+        return ApiError(405, "This is not how it is asked for.", headers=allowed)
     return ApiError(400, "This is no HTTP request that can be read.")

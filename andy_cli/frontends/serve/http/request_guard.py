@@ -63,8 +63,6 @@ class RequestGuard:
         if len(headers) < len(raw_headers):
             refuse_duplicates(raw_headers)
         self._check_length(headers)
-        if method not in METHODS:
-            raise ApiError(405, "This is not how it is asked for.", headers=allow_header(METHODS))
         self._check_host(headers)
         self._check_origin(headers)
         if method == "POST":
@@ -182,4 +180,5 @@ def is_address(name: str) -> bool:
 
 
 def allow_header(methods: Iterable[str]) -> dict[str, str]:
-    return {"allow": ", ".join(methods)}
+    """`methods`: those of a path, beside the one that asks for them."""
+    return {"allow": ", ".join((*methods, "OPTIONS"))}

@@ -251,6 +251,8 @@ def translate_refusal(
 ) -> ApiError:
     """Translate the refusal of a model's server into what the client gets."""
     message = redact_text(refusal.message) or f"The model's server answered {status}."
+    if status == 401:
+        message = f"The model's server does not take the key of this server: {message}"
     passed_status = _choose_status(status)
     kind = refusal.type or (BAD_REQUEST if passed_status in (400, 413, 422) else "upstream_error")
     code = refusal.name or None
