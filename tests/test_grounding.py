@@ -205,6 +205,52 @@ def test_a_command_that_fails_has_only_run(answer: str, line: str, *, claimed: b
         assert texts(answer, failed._replace(results=(), actions=(command(line, 0),))) == []
 
 
+FAILED_EDITS = (
+    "J'ai modifié notes.txt.", "J'ai mis à jour notes.txt.", "Ich habe notes.txt geändert.",
+    "notes.txt wurde geändert.", "He modificado notes.txt.", "I've modified notes.txt.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", FAILED_EDITS)
+def test_what_a_call_says_that_failed_tells_of_no_action(answer: str) -> None:
+    edit = deed("edit_file", Effect.WRITE, "edit notes.txt", FAILED)
+    failed = Evidence(("No such text: nothing was changed in notes.txt.",), "edit it", (), (edit,))
+    assert texts(answer, failed)
+
+
+COMMAND_LINES = [
+    ("I have updated notes.txt.", "sed -i s/42/43/ notes.txt"),
+    ("I replaced 42 by 43.", "sed -i s/42/43/ notes.txt"),
+    ("I created hello.txt.", "echo hi > hello.txt"),
+    ("I've saved hello.txt.", "echo hi > hello.txt"),
+    ("I have built the project.", "npm run build"),
+    ("I have fixed the tests.", "python fix.py tests"),
+]
+
+
+@pytest.mark.parametrize(("answer", "line"), COMMAND_LINES)
+def test_a_command_may_do_what_its_words_do_not_say(answer: str, line: str) -> None:
+    assert texts(answer, Evidence(("",), "see to it", (), (command(line, 0),))) == []
+    assert texts("I have deleted a.txt.", Evidence(("",), "", (), (command("mkdir x", 0),)))
+
+
+def test_into_the_trash_is_a_move() -> None:
+    trash = deed("trash", Effect.WRITE, "put todo.md into the trash")
+    assert texts("I've moved todo.md to the trash.", Evidence((), "", (), (trash,))) == []
+
+
+DENIALS = (
+    "I changed nothing. What should go?", "I have changed nothing yet.", "I deleted no files.",
+    "I deleted none of the files.", "I moved nothing, since there is none.",
+    "I deleted neither a.txt nor b.txt.", "Je n'ai supprimé aucun fichier.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", DENIALS)
+def test_a_denial_may_stand_behind_its_verb(answer: str) -> None:
+    assert texts(answer, Evidence((), "tidy up", (), ())) == []
+
+
 UNTRIED = [
     ("Done.", "delete a.txt", True),
     ("That is done.", "delete a.txt", True),

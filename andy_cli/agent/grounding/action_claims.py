@@ -38,7 +38,7 @@ KINDRED = {
     "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
     "change": {"create", "save", "rename", "move", "cancel", "schedule"},
     "save": {"create", "change", "copy", "download", "remember", "upload"},
-    "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule"},
+    "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule", "delete"},
     "copy": {"save", "create", "upload", "download"}, "delete": {"cancel", "change", "move"},
     "send": {"share", "create", "upload"}, "share": {"send", "create", "upload", "change"},
     "schedule": {"create", "change", "move"}, "cancel": {"delete", "change"},
@@ -173,7 +173,11 @@ def list_ways(text: str, language: Language, action: str, takes_weak: bool) -> S
 
 
 def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> bool:
-    """Tell whether the clause makes it no report: not, if, can, will."""
+    """Tell whether the clause makes it no report - not, if, can, will - or what follows does:
+    `I changed nothing`."""
+    following_text = sentence.text[match.end("done") :].lstrip()
+    if language.unreal.match(following_text):
+        return True
     clause, start = locate_clause(sentence, sentence.start + match.start("done"))
     if language.name not in FINAL:
         clause = clause[: sentence.start + match.end() - start]
@@ -240,18 +244,20 @@ def is_done(action: str, is_own: bool, sentence: str, index: EvidenceIndex) -> b
     new_successes = [record for record in index.evidence.actions if record.is_new_success]
     if any(has_done(action, record) for record in new_successes):
         return True
-    if not is_own and is_told(action, new_successes, index):
+    if not is_own and is_told(action, index):
         return True
     return is_done_before(action, sentence, index)
 
 
-def is_told(action: str, new_successes: Sequence[ActionRecord], index: EvidenceIndex) -> bool:
-    """Tell whether a result tells that it was done. What a failed command says of its own action
-    is no such thing."""
-    if any(record.exit_code and fits_action(action, record) for record in new_successes):
+def is_told(action: str, index: EvidenceIndex) -> bool:
+    """Tell whether a result tells that it was done. What a call says that tried it in vain is no
+    such thing: `Nothing was changed`."""
+    new_actions = [record for record in index.evidence.actions or () if not record.earlier]
+    tries = [record for record in new_actions if record.effect in EFFECTS[action]]
+    if any(action in find_named_actions(record.text) for record in tries):
         return False
-    commands = [record for record in new_successes if record.effect is Effect.RUN]
-    return any(not record.exit_code for record in commands) or index.tells_of(action)
+    commands = [record for record in new_actions if record.effect is Effect.RUN]
+    return any(map(has_succeeded, commands)) or index.tells_of(action)
 
 
 def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
@@ -292,9 +298,13 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     """Tell whether a call is of the kind that does such a thing."""
     if record.effect not in EFFECTS[action]:
         return False
-    if record.effect is Effect.RUN and action == "run":
+    if record.effect is not Effect.RUN:
+        named_actions = find_named_actions(record.text)
+    elif action == "run":
         return True
-    named_actions = find_named_actions(record.text)
+    else:
+        # That it is run says the tool; what else is run may do anything.
+        named_actions = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
     return not named_actions or not named_actions.isdisjoint(list_kindred(action))
 
 
