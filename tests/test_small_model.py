@@ -424,3 +424,29 @@ def test_an_entry_of_a_named_folder_is_not_one_of_what_was_listed_before(
     wish = "play the second song in Live 1999"
     answer = andy(*run, "--continue", wish, home=home, cwd=music_folders).out
     assert "Started 02 - Paper Boats.mp3" in answer
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ("what is queued?", "Nothing is playing."),
+        ("is Morning Light queued?", "Nothing is playing."),
+        ("ist was in der warteschlange", "Nothing is playing."),
+        ("go on", "Nothing is playing."),
+        ("next", "I cannot do that."),
+        ("play them all", "I cannot do that."),
+    ],
+)
+def test_nothing_is_played_where_nobody_asked_for_it(
+    wish: str, told: str, music_folders: Path, weights_file: Path
+) -> None:
+    answer = asked(wish, music_folders, weights_file)
+    assert answer.startswith(told)
+    assert "tarted" not in answer
+    assert "ueued" not in answer
+
+
+def test_a_question_about_somebody_is_not_about_andy(here: Path, weights_file: Path) -> None:
+    (here / "notes.txt").write_text("rent is due\nTenant: Maria Klein\n")
+    assert "Maria Klein" in asked("who is the tenant?", here, weights_file)
+    assert "I am andy" in asked("who are you?", here, weights_file)

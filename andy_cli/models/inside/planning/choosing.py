@@ -293,11 +293,14 @@ def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profil
     """Add to the score of each command what the words and forms of the request say for it."""
     said = {find_stem(word) for word in find_words(plain)}
     asks = is_question(text)
+    is_marked = asks and text.rstrip().endswith("?")
     weighed = []
     for score, profile, choice in zip(scores, profiles.commands, profiles.choices, strict=False):
         shared = len(profile.stems & said) / (len(said) or 1)
-        # Who asks wants nothing changed.
-        unasked = asks and bool(choice.beyond)
+        # Who asks wants nothing changed. `When this is over play it` is no question, and nobody
+        # knows what the commands of others do.
+        plays = bool(choice.examples) and not choice.harmless
+        unasked = (asks and bool(choice.beyond)) or (is_marked and plays)
         fit = fit_form(text, plain != text, choice)
         weighed.append(score + WORDS_WEIGHT * shared + fit - unasked)
     return weighed
