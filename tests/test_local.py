@@ -53,7 +53,8 @@ def tools(suite: str) -> dict[str, Schema]:
 
 
 def commands(suite: str = "desk") -> tuple[Choice, ...]:
-    return andybot.constraint(tools(suite)).choices
+    choices = andybot.constraint(tools(suite)).choices
+    return tuple(choice._replace(harmless="PLAY" not in choice.text) for choice in choices)
 
 
 def chunks(client: LocalClient, request: Request) -> list[Chunk]:
@@ -255,7 +256,7 @@ def test_the_model_is_not_loaded_where_examples_say_how_people_ask(
         Choice("DEAR ANDYBOT, STOP_MP3", "Stop the music", examples=("stop the music",)),
     )
     asked = Constraint(choices, free_text=True)
-    told = said(LocalClient(str(file)), user("whats this song called"), constraint=asked)
+    told = said(LocalClient(str(file)), user("which song is this"), constraint=asked)
     assert told == "DEAR ANDYBOT, NOW_PLAYING"
     with pytest.raises(AssertionError, match="loaded"):
         said(LocalClient(str(file)), user("hi"))

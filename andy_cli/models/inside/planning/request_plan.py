@@ -209,16 +209,17 @@ class RequestPlan:
         choice = self._request.choices[step.at]
         if not (takes_file(choice) or is_lister(choice) or choice.members):
             return [step]
-        mentions = self._mentions
-        pieces = split_at_joints(step.text)
-        if is_lister(choice):
-            named = {mentions.find_folder(piece): piece for piece in pieces}
-        else:
-            named = {mentions.find_value(piece, choice): piece for piece in pieces}
+        named = {self._find_named(piece, choice): piece for piece in split_at_joints(step.text)}
         named.pop(None, None)
         if len(named) < 2 and choice.members:
             named = find_members(step.text, choice)
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
+
+    def _find_named(self, text: str, choice: Choice) -> str | None:
+        """Find the folder that is called by its name where the command lists, else the value."""
+        if is_lister(choice):
+            return self._mentions.find_folder(text)
+        return self._mentions.find_value(text, choice)
 
     def _find_whole(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find what to do for a request none of whose parts asks for a command."""
