@@ -28,7 +28,6 @@ from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
-from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.words import LINKS, find_plain_words, is_question
 
@@ -99,7 +98,6 @@ class RequestPlan:
                 self._add_value(steps, part.text)
             elif part.label == "command" and part.step:
                 step = self._look_instead(part.step) if is_asked else part.step
-                step = self._borrow_value(steps, step)
                 self._add_step(steps, self._take_values(step, text), text)
             elif part.step:
                 steps.append(part.step)
@@ -147,21 +145,6 @@ class RequestPlan:
         whole = step._replace(text=text)
         is_missing = self._request.fill_by_meaning(step).missing
         return whole if is_missing and not self._request.fill_by_meaning(whole).missing else step
-
-    def _borrow_value(self, steps: list[Step], step: Step) -> Step:
-        """`The one by Queen, then play it`: take the value of a part whose command takes none."""
-        choices = self._request.choices
-        if (
-            not steps
-            or list_parameters(choices[steps[-1].at])
-            or not self._request.fill(step).missing
-        ):
-            return step
-        before = steps[-1]
-        if not self._mentions.names_part(before.text, choices[step.at]):
-            return step
-        steps.pop()
-        return step._replace(text=f"{before.text} {step.text}")
 
     def _add_value(self, steps: list[Step], part: str) -> None:
         """Add a call with one more value; the first value is that of the step before."""
