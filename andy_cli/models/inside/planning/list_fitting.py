@@ -1,6 +1,5 @@
 """Fit steps to lists: what points at an entry needs a list before it, and takes of its kind."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 from andy_cli.messages import Choice
@@ -46,11 +45,10 @@ class ListFitter:
         Behind a list comes what takes one of its entries.
         """
         steps = [*steps[:1], *(self._open_page(before, step) for before, step in pairwise(steps))]
-        ordered = next((step for step in steps if find_ordinal(step.text) is not None), None)
-        pointing = ordered or self._find_unsaid(steps)
+        pointing = next((step for step in steps if find_ordinal(step.text) is not None), None)
         if pointing is None or not self._points_at_entry(pointing):
             return steps
-        return self._fit_step_to_list(steps, steps.index(pointing), is_ordered=bool(ordered))
+        return self._fit_step_to_list(steps, steps.index(pointing))
 
     def _open_page(self, before: Step, step: Step) -> Step:
         """`Search for X, open whatever comes up`: behind a search of the web a page is opened."""
@@ -59,7 +57,7 @@ class ListFitter:
         opens = finds_pages and reads_one(choice) and bool(self._request.fill(step).missing)
         return self._take_from(before, step) if opens else step
 
-    def _fit_step_to_list(self, steps: list[Step], place: int, is_ordered: bool) -> list[Step]:
+    def _fit_step_to_list(self, steps: list[Step], place: int) -> list[Step]:
         pointing = steps[place]
         choices = self._request.choices
         lists = [at for at, choice in enumerate(choices) if at != pointing.at and is_lister(choice)]
@@ -73,7 +71,7 @@ class ListFitter:
         if before.at not in near:
             return steps
         scores = self._request.compare(before.text).commands
-        if is_ordered and scores[best] > scores[before.at] - DECISIVE:
+        if scores[best] > scores[before.at] - DECISIVE:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
         if near[before.at] < near[best] - UNLIKE:
             pointing = self.refer_back(pointing)
@@ -109,13 +107,6 @@ class ListFitter:
             names = self._request.constraint.names
             found = tuple(text for text in found if not is_text(text) or find_files(text, names))
         return len(self._request.constraint.results) >= count and not any(map(holds_list, found))
-
-    def _find_unsaid(self, steps: Sequence[Step]) -> Step | None:
-        """Find the step behind a list that has no value of its own: `open the one from March`."""
-        for before, step in pairwise(steps):
-            if is_lister(self._request.choices[before.at]) and self._request.fill(step).missing:
-                return step
-        return None
 
     def holds_texts(self) -> bool:
         """Tell whether the newest files that were listed are all there to be read."""
