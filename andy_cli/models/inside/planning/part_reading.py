@@ -42,8 +42,6 @@ FIGURE = 0.03
 """The weight of a figure or a code in a request for a command of others rather than for talk."""
 EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
-TALK_LEAD = 0.01
-"""By so much nearer to its command than to talk is a part that plays or stops something."""
 REFUSED_LEAD = 0.025
 """By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
 KNOWLEDGE = 0.07
@@ -152,7 +150,7 @@ class PartReader:
             only = self.find_only_step(text, asks)
             return Part(text, "command", only) if only else Part(text, self._find_talk(text))
         step = self.find_step(text, bool(others), asks)
-        if step and self._is_meant(step):
+        if step:
             return Part(text, "command", step)
         reading = self.read_what_is_meant(text)
         return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
@@ -181,16 +179,6 @@ class PartReader:
         if self._request.has_examples and is_clear and small_talk.is_refused(scores.kind):
             return "refused"
         return "question" if scores.kind in small_talk.QUESTIONS else "talk"
-
-    def _is_meant(self, step: Step) -> bool:
-        """Tell whether one of several parts asks for what it may: to see something by few words, as
-        `open it`, but to play or to stop clearly, as `it is full stop` does not.
-        """
-        choice = self._request.choices[step.at]
-        if choice.harmless or not choice.examples or self._mentions.is_named(step.text, choice):
-            return True
-        scores = self._request.compare(step.text)
-        return max(scores.commands) > scores.talk + TALK_LEAD
 
     def find_step(self, text: str, follows: bool, asks: bool = True) -> Step | None:
         """Find the command that a part of a request asks for; None where it is talk.
