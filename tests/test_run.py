@@ -255,6 +255,41 @@ def test_what_may_be_an_example_is_asked_for_once_more_where_nobody_can_agree(
     assert (tmp_path / "notes.txt").exists()
 
 
+WRITE = '{"name": "write_file", "arguments": {"path": "new.txt", "content": "x"}}'
+EXAMPLES = (
+    f"For example: {WRITE} would write a file.",
+    f"I will not run {WRITE} because you did not ask for it.",
+    f"A model would write <tool_call>{WRITE}</tool_call> to write a file.",
+    f"Here is an example of a call:\n<tool_call>{WRITE}</tool_call>\nThe program would run it.",
+    f"So it looks:\n\n    {WRITE}\n\nThat is all.",
+    f"In a page: <code>{WRITE}</code>",
+)
+
+
+@pytest.mark.parametrize("reply", EXAMPLES)
+def test_an_example_changes_nothing_and_is_shown_as_it_was_written(
+    reply: str, tmp_path: Path
+) -> None:
+    with ModelServer([streamed(reply)]) as server:
+        done = run(server, tmp_path, "-y", "what is a tool call?", cwd=tmp_path)
+    assert (done.code, done.out) == (0, f"{reply}\n")
+    assert not (tmp_path / "new.txt").exists()
+    with ModelServer([streamed(reply), streamed("That was one.")]) as server:
+        done = run(server, tmp_path, "-y", "what is a tool call?", cwd=tmp_path)
+    assert done.out == f"{reply}\n\nThat was one.\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [f"I will write it.\n\n<tool_call>{WRITE}</tool_call>\n\nIt is written.", f"Sure: {WRITE}"],
+)
+def test_words_above_and_below_a_call_make_no_example_of_it(reply: str, tmp_path: Path) -> None:
+    with ModelServer([streamed(reply), streamed("It is there.")]) as server:
+        done = run(server, tmp_path, "-y", "write new.txt", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "It is there.\n")
+    assert (tmp_path / "new.txt").read_text() == "x"
+
+
 def test_a_command_that_failed_is_no_proof_for_who_is_strict(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a.txt").touch()

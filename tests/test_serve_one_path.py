@@ -425,12 +425,15 @@ def test_a_damaged_line_of_an_ollama_ends_its_answer_in_an_error(
 # A server's own call that nobody can use: asked again, and then an error instead of nothing.
 
 
+CORRECTED = ("could not be read", "There is no tool")
+
+
 def call_script(*calls: dict[str, object]) -> Callable[[Received], Answer]:
     """Native calls, and after a correction those of the next reply."""
 
     def answer(received: Received) -> Answer:
         told_again = sum(
-            "Write it again" in str(each["content"]) or "There is no tool" in str(each["content"])
+            any(words in str(each["content"]) for words in CORRECTED)
             for each in received.body["messages"]
         )
         call = calls[min(told_again, len(calls) - 1)]

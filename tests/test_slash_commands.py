@@ -369,7 +369,7 @@ STORY = "It was a long story. " * 100
 
 @slow
 def test_compact_tells_what_was_folded_and_the_next_session_goes_on_from_it(home: Path) -> None:
-    script = [streamed(STORY), streamed(STORY), streamed("Done."), streamed("A king died.")]
+    script = [streamed(STORY), streamed(STORY), streamed("Yes."), streamed("A king died.")]
     with ModelServer([*script, streamed("Of old age.")]) as server:
         with Terminal("chat", *to(server)[:4], folder=home, columns=100) as terminal:
             terminal.prompts()

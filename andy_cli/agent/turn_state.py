@@ -124,6 +124,8 @@ class TurnState:
     resends: int = 0
     refusal: str = ""
     """The note to the model on its last reply, if that has to be sent again."""
+    example_round: int = -1
+    """The last round whose reply was shown with an example of a request in it."""
     is_done: bool = False
     """The model ended its turn by a call."""
     stop_reason: str = ""

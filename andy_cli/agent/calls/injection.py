@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import cast
 
+from andy_cli.compiler.bodies.fences import introduces_example
 from andy_cli.compiler.control_tokens import CLOSERS, FORMS, LITERAL, REASONING, RESULTS
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.compiler.lexing.frame import BEHIND_CALL, CLOSING_MARKS
@@ -88,6 +89,7 @@ SHORTEST = 8
 CODE_INDENT = 4
 """Columns by which Markdown sets a block of code in."""
 
+HTML_CODE = re.compile(r"<(?:code|pre)>", re.IGNORECASE)
 BEFORE_CALL, LONGEST_FRAMING = re.compile(r"(?:<[^<>\s]{1,60}>\s*)+\Z"), 200
 """Markers that open a list of calls, and the characters that all of them have at most."""
 
@@ -98,11 +100,12 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
     start, end = request.span
     if start == end:
         return False
-    opening = BEFORE_CALL.search(reply_text, max(0, start - LONGEST_FRAMING), start)
-    start = opening.start() if opening else start
+    start, opening = _find_opening(request, reply_text)
     line_start = reply_text[reply_text.rfind("\n", 0, start) + 1 : start]
     before = line_start.strip()
     written, following_text = reply_text[start:end], reply_text[end:]
+    if HTML_CODE.search(opening):
+        return True
     if before:
         return (
             before.startswith(">")
@@ -113,6 +116,36 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
     return len(line_start.expandtabs(CODE_INDENT)) >= CODE_INDENT and _stands_in_code(
         start, reply_text
     )
+
+
+def _find_opening(request: ToolRequest, reply_text: str) -> tuple[int, str]:
+    """Find where the markers in front of a request begin, and what they are."""
+    start = request.span[0]
+    opening = BEFORE_CALL.search(reply_text, max(0, start - LONGEST_FRAMING), start)
+    return (opening.start(), opening[0]) if opening else (start, "")
+
+
+def is_example(request: ToolRequest, reply_text: str) -> bool:
+    """Tell whether it may be an example: in a fence beside words, a quotation or a sentence."""
+    return (
+        request.quoted or is_quoted(request, reply_text) or stands_in_sentence(request, reply_text)
+    )
+
+
+def stands_in_sentence(request: ToolRequest, reply_text: str) -> bool:
+    """Tell whether words of its line stand on both sides of it, or those before it say that an
+    example follows: `A model would write {...} to play a song.`"""
+    start, _ = _find_opening(request, reply_text)
+    end = request.span[1]
+    if start == end:
+        return False
+    before = reply_text[:start]
+    if introduces_example(before):
+        return True
+    framing = BEHIND_CALL.compiled.match(reply_text, end)
+    end = framing.end() if framing and "\n" not in framing[0] else end
+    line_before, line_behind = before.rpartition("\n")[2], reply_text[end:].partition("\n")[0]
+    return all(any(map(str.isalpha, words)) for words in (line_before, line_behind))
 
 
 def _stands_in_marks(before: str, written: str, following_text: str) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from andy_cli import events
+from andy_cli.agent.calls.injection import is_example
 from andy_cli.agent.calls.request_resolution import (
     INSTEAD,
     ResolvedCall,
@@ -192,7 +193,7 @@ def append_feedback(
     """Say behind the results what the model has to know, and note how it wrote."""
     compiled = reply.compiled
     note = compose_feedback(state, envelope_plan, compiled.fault, done_count)
-    state.is_done = envelope_plan.ends and not note
+    state.is_done = state.is_done or (envelope_plan.ends and not note)
     if state.has_repeated:
         note, state.has_repeated = "\n".join(filter(None, [note, REPEATED])), False
     if note or not (envelope_plan.requests or state.is_done):
@@ -320,8 +321,9 @@ async def approve_and_execute(
     if call_run.effect is Effect.RUN and decision.harmless:
         call_run.effect = Effect.READ
     call_run.result = await conversation.tools.execute(call, proposal, decision)
-    if request.quoted and not call_run.result.ok:
-        yield show_as_text(state, reply, request)
+    if not call_run.result.ok and is_example(request, reply.raw):
+        for event in show_as_text(conversation, state, reply):
+            yield event
 
 
 def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
@@ -331,12 +333,26 @@ def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
     return f"use {words_of_name(call.name)}", result
 
 
-def show_as_text(state: TurnState, reply: ModelReply, request: ToolRequest) -> Event:
-    """Show a quoted request that is not run: it was an example after all, its text is not lost."""
-    start, end = request.span
-    text = f"\n\n{reply.raw[start:end]}\n\n"
-    state.answer += f"{reply.compiled.text}{text}"
-    return events.Said("assistant", text, delta=True)
+def show_as_text(
+    conversation: Conversation, state: TurnState, reply: ModelReply
+) -> Iterator[Event]:
+    """Show a reply with the requests that are not run, once: they were examples after all, and
+    their text is not lost. One that is written again as it was is the answer."""
+    requests, compiled = reply.compiled.requests, reply.compiled
+    spans = [request.span for request in requests if is_example(request, reply.raw)]
+    text = conversation.model.profile.read_as_text(reply.raw, spans)
+    if state.example_round == state.rounds:
+        return
+    state.example_round, state.is_done = state.rounds, state.answer.strip().endswith(text.strip())
+    if state.is_done:
+        state.answer = state.answer.rstrip()
+        return
+    # The words before the first of them are on the screen already.
+    written = "\n\n".join(reply.raw[start:end] for start, end in spans)
+    rest = text.removeprefix(compiled.text) if text.startswith(compiled.text) else f"\n\n{written}"
+    state.append_paragraph(text)
+    state.answer += "\n\n"
+    yield events.Said("assistant", f"{rest}\n\n", delta=True)
 
 
 def count_misfit(conversation: Conversation, state: TurnState, resolved: ResolvedCall) -> None:

@@ -4,7 +4,12 @@ import asyncio
 import json
 from collections.abc import Coroutine
 
-from andy_cli.agent.calls.injection import holds_only_words_of, is_quoted, repeats_foreign
+from andy_cli.agent.calls.injection import (
+    holds_only_words_of,
+    is_quoted,
+    repeats_foreign,
+    stands_in_sentence,
+)
 from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.agent.history.history import History
@@ -18,8 +23,8 @@ from andy_cli.toolbox.registry import Registry
 
 QUOTED = "the model wrote this in a quotation, it may not be its own wish"
 WRITE_ALONE = (
-    "This was not run: it stood in a quotation, or in a block of code beside words, and may be an"
-    " example. If it is to be done, write the request alone. If not, answer the user."
+    "This was not run: it stood in a quotation, in a sentence, or in code beside words, and may be"
+    " an example. If it is to be done, write the request alone. If not, answer the user."
 )
 REMEMBERED = 200
 """So many calls of earlier turns count as actions of the session."""
@@ -93,10 +98,11 @@ class ToolRunner:
             return "this repeats what came with a message, it may not be the model's own wish"
         if is_quoted(request, reply_text):
             return QUOTED
-        # In a fence beside words it may be an example, but what only looks, and at what the user
-        # named, is what was asked for.
-        is_wished = effect is Effect.READ and holds_only_words_of(request, user_texts)
-        return QUOTED if quoted and not is_wished else ""
+        # In a sentence, or in a fence beside words, it may be an example; but what only looks, and
+        # from a fence at what the user named, is done.
+        if effect is Effect.READ:
+            return QUOTED if quoted and not holds_only_words_of(request, user_texts) else ""
+        return QUOTED if quoted or stands_in_sentence(request, reply_text) else ""
 
     def propose(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
         """Say what a call would do and touch. Where nobody can be asked about a quotation, the

@@ -253,11 +253,14 @@ def is_told(action: str, index: EvidenceIndex) -> bool:
     """Tell whether a result tells that it was done. What a call says that tried it in vain is no
     such thing: `Nothing was changed`."""
     new_actions = [record for record in index.evidence.actions or () if not record.earlier]
-    tries = [record for record in new_actions if record.effect in EFFECTS[action]]
-    if any(action in find_named_actions(record.text) for record in tries):
+    if any(is_try(action, record) for record in new_actions):
         return False
     commands = [record for record in new_actions if record.effect is Effect.RUN]
     return any(map(has_succeeded, commands)) or index.tells_of(action)
+
+
+def is_try(action: str, record: ActionRecord) -> bool:
+    return record.effect in EFFECTS[action] and action in find_named_actions(record.text)
 
 
 def is_done_in_results(action: str, index: EvidenceIndex) -> bool:

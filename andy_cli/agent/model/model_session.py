@@ -6,7 +6,7 @@ text (C17, C18).
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -90,6 +90,14 @@ class ModelProfile:
             keeps_objects=False,
             prose=prose,
         )
+
+    def read_as_text(self, reply_text: str, plain_spans: Collection[tuple[int, int]]) -> str:
+        """Read a reply once more with these requests as text."""
+        compiler = Compiler(
+            self.markers, self.known, plain_spans=frozenset(plain_spans), keeps_objects=False
+        )
+        compiler.feed(reply_text)
+        return compiler.finish()[1].text
 
     def render_request(
         self,
