@@ -40,6 +40,25 @@ def test_a_form_that_is_filled_in_with_nothing_ends_with_its_answer(action: str)
     assert play([reply], "2 + 2?").answer == "It is four."
 
 
+FORMS_WITH_ANSWERS = (
+    "Observation: Buy milk\nThought: I know now.\nFinal Answer: It is four.",
+    "Question: 2 + 2?\nThought: I know.\nFinal Answer: It is four.",
+    "Action: None\nAction Input: None\nIt is four.",
+    "Thought: hm.\nAction: None\nObservation: nothing\nThought: I know\nFinal Answer: It is four.",
+)
+
+
+@pytest.mark.parametrize("reply", FORMS_WITH_ANSWERS)
+def test_of_a_form_in_whatever_part_the_answer_alone_is_shown(reply: str) -> None:
+    assert play([reply], "2 + 2?").answer == "It is four."
+
+
+@pytest.mark.parametrize("word", ["Question", "Observation"])
+def test_an_answer_may_begin_with_a_word_of_the_form(word: str) -> None:
+    answer = f"{word}: what is blue?\n\nThe sky is."
+    assert play([answer], "tell me").answer == answer
+
+
 @pytest.mark.parametrize("frame", ["{}", "```json\n{}\n```", "```\n{}\n```\n"])
 def test_a_final_answer_as_an_object_is_one(frame: str) -> None:
     written = '{"action": "Final Answer", "action_input": "It is four."}'

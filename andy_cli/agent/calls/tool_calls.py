@@ -20,6 +20,7 @@ from andy_cli.agent.calls.request_resolution import (
     ask_for_clarification,
     resolve_tool_request,
 )
+from andy_cli.agent.calls.tool_runner import QUOTED
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply
@@ -275,6 +276,9 @@ async def run_tool_call(
     if resolved.fault:
         count_misfit(conversation, state, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
+    elif tool is None:
+        call_run.action, call_run.result = report_vanished_tool(call)
+        yield events.ToolUsed(call.id, call.name, call.arguments, call_run.action)
     else:
         async for event in approve_and_execute(conversation, state, reply, resolved, call_run):
             yield event
@@ -299,10 +303,6 @@ async def approve_and_execute(
 ) -> AsyncIterator[Event]:
     """Ask the gate about a call that fits, and run it; how that ended is noted in `call_run`."""
     request, call = resolved.request, resolved.call
-    if conversation.registry.get(call.name) is None:
-        call_run.action, call_run.result = report_vanished_tool(call)
-        yield events.ToolUsed(call.id, call.name, call.arguments, call_run.action)
-        return
     # In a protocol that is one object its own fence is framing.
     is_framed = (
         reply.compiled.dialect == conversation.dialect.name
@@ -321,7 +321,7 @@ async def approve_and_execute(
     if call_run.effect is Effect.RUN and decision.harmless:
         call_run.effect = Effect.READ
     call_run.result = await conversation.tools.execute(call, proposal, decision)
-    if not call_run.result.ok and is_example(request, reply.raw):
+    if doubt == QUOTED and not call_run.result.ok:
         for event in show_as_text(conversation, state, reply):
             yield event
 

@@ -38,13 +38,29 @@ THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    own_text, *invented = INVENTED.split(text, maxsplit=1)
-    action = ACTION.search(own_text) or CALLED.search(own_text) or ALONE.search(own_text)
+    told_back = INVENTED.match(text.lstrip())
+    own_text, *invented = [text] if told_back else INVENTED.split(text, maxsplit=1)
+    action = find_action(own_text)
+    if action is None or calls_nothing(action, tools):
+        return read_final(text if action else own_text, action)
     final = FINAL.search(own_text)
-    if final and (not action or final.start() < action.start() or calls_nothing(action, tools)):
-        thought = find_thought(own_text[: final.start()])
-        return Parsed(text=own_text[final.end() :].strip(), reasoning=thought)
-    return read_action(own_text, action, invented, tools) if action else None
+    if final and final.start() < action.start():
+        return read_final(own_text, None)
+    return read_action(own_text, action, invented, tools)
+
+
+def find_action(text: str) -> re.Match[str] | None:
+    return ACTION.search(text) or CALLED.search(text) or ALONE.search(text)
+
+
+def read_final(text: str, action: re.Match[str] | None) -> Parsed | None:
+    """Read the final answer; below `Action: None` it may stand without its label."""
+    final = FINAL.search(text)
+    if final:
+        return Parsed(
+            text=text[final.end() :].strip(), reasoning=find_thought(text[: final.start()])
+        )
+    return Parsed(text=words_behind(find_input(action))) if action else None
 
 
 def read_action(
@@ -146,7 +162,7 @@ DIALECT = Dialect(
     name="react",
     start_markers=(),
     line_start_markers=("Action:", "**Action:", "Final Answer:", "**Final Answer:"),
-    reply_start_markers=("Thought:",),
+    reply_start_markers=("Thought:", "Observation:", "Question:"),
     body=ReplyEnd,
     parse=parse,
     write=write,
