@@ -121,6 +121,7 @@ def test_a_tool_that_ran_into_its_limit_has_timed_out() -> None:
     [
         ("terminal_execute", {"command": "  \n"}, ["command"]),
         ("web_search", {"query": " "}, ["query"]),
+        ("trash", {"paths": [""]}, ["paths"]),
         ("gmail_send", {"to": "\t", "subject": "", "body": ""}, ["to"]),
         ("edit_file", {"path": "a", "old_string": "  ", "new_string": " "}, []),
         ("terminal_execute", {"command": "ls"}, []),

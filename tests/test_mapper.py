@@ -289,6 +289,19 @@ def test_contradicting_rules_degrade_to_the_known_names() -> None:
     assert not one(nonsense, {"a": 1}).problems
 
 
+def test_an_empty_text_is_left_out_where_it_may_be_left_out_and_not_be_empty() -> None:
+    def path(**schema: object) -> dict[str, Any]:
+        parameters = {"type": "object", "properties": {"path": {"type": "string", **schema}}}
+        return {"look": {"name": "look", "parameters": parameters}}
+
+    def mapped(tools: dict[str, Any], *, harmless: bool = True) -> object:
+        return map_call("look", {"path": ""}, tools, lambda name: harmless).calls[0].arguments
+
+    assert mapped(path(minLength=1)) == {}
+    assert mapped(path(minLength=1), harmless=False) == {"path": ""}
+    assert mapped(path()) == {"path": ""}
+
+
 def test_problems_name_the_place_and_the_rule() -> None:
     case = {
         "tools": ["get_weather"],

@@ -237,10 +237,17 @@ def field_name(key: str) -> str:
 
 def _list_blanks(tool: Tool, arguments: Arguments) -> tuple[Problem, ...]:
     """List the values without which the tool's action says nothing, and that are blank: such a
-    call does nothing, and would be told as done."""
+    call does nothing, and would be told as done. A text that may be empty may be blank."""
     blank_names = [
         name
-        for name in tool.schema.get("required", ())
-        if f"{{{name}" in tool.action and not str(arguments.get(name)).strip()
+        for name, schema in tool.schema.get("properties", {}).items()
+        if f"{{{name}" in tool.action and _is_blank(arguments.get(name), schema)
     ]
     return tuple(Problem(name, "minLength", "is blank") for name in blank_names)
+
+
+def _is_blank(value: object, schema: Schema) -> bool:
+    """Tell whether it is a text of white space that may not be empty, or a list with one in it."""
+    if isinstance(value, list):
+        return any(isinstance(item, str) and not item.strip() for item in value)
+    return isinstance(value, str) and bool(schema.get("minLength")) and not value.strip()

@@ -135,7 +135,9 @@ def fit_object(
 
 def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode) -> int | None:
     """Price taking an optional value for none; None: it says something."""
-    if name in node.required or (child.takes("string") and not child.choices):
+    is_text = child.takes("string") and not child.choices
+    # An empty text says something, but where it may not be empty.
+    if name in node.required or (is_text and value != ""):
         return None
     if isinstance(value, str) and value.strip().lower() in NULL_WORDS:
         return 3 if value.strip() else 5
