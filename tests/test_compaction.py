@@ -25,7 +25,7 @@ from tests.test_compression import histories
 from tests.test_injection import World
 
 LONG = "It was a long story. " * 100
-TALK = [LONG, "Noted.", LONG, "Done."]
+TALK = [LONG, "Noted.", LONG, "The end."]
 
 
 def talked(*more: str | Sequence[Chunk] | Exception) -> tuple[Conversation, ScriptedModel]:
@@ -74,7 +74,7 @@ def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None
         f"{HEAD}A king had a long story.",
         "do not name the king",
         "and the end?",
-        "Done.",
+        "The end.",
     ]
     assert chat.history.messages == before, "the history itself stays whole"
     assert done.after == chat.history.count_tokens()

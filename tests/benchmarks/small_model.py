@@ -71,6 +71,7 @@ BATCHES = (
     "everyday_28",
     "everyday_29",
     "everyday_30",
+    "everyday_31",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
