@@ -251,6 +251,63 @@ def test_a_denial_may_stand_behind_its_verb(answer: str) -> None:
     assert texts(answer, Evidence((), "tidy up", (), ())) == []
 
 
+def file_action(tool: str, effect: Effect, path: str) -> ActionRecord:
+    return deed(tool, effect, f"{tool} {path}")._replace(arguments=json.dumps({"path": path}))
+
+
+TRASHED = file_action("trash", Effect.WRITE, "old.log")
+WRITTEN = file_action("write_file", Effect.WRITE, "a.txt")
+EDITED = file_action("edit_file", Effect.WRITE, "calc.py")
+OTHERS = [
+    ("I sent Anna an e-mail.", TRASHED, True),
+    ("I fixed calc.py.", TRASHED, True),
+    ("I deleted notes.txt.", TRASHED, True),
+    ("I deleted old.log.", TRASHED, False),
+    ("I created b.txt.", WRITTEN, True),
+    ("I've created a.txt and b.txt.", WRITTEN, True),
+    ("Ich habe a.txt und b.txt erstellt.", WRITTEN, True),
+    ("I created a.txt, not b.txt.", WRITTEN, False),
+    ("I left b.txt alone, and created a.txt.", WRITTEN, False),
+    ("I created a.txt. The e-mail to Anna has been sent.", WRITTEN, True),
+    ("I changed src/main.py.", EDITED, True),
+    ("I fixed the bug in calc.py.", EDITED, False),
+]
+
+
+@pytest.mark.parametrize(("answer", "made", "claimed"), OTHERS)
+def test_what_was_done_is_no_proof_of_something_else(
+    answer: str, made: ActionRecord, *, claimed: bool
+) -> None:
+    user = "see to old.log, notes.txt, a.txt, b.txt, calc.py, src/main.py, and mail Anna"
+    assert bool(texts(answer, Evidence(("done",), user, (), (made,)))) is claimed
+
+
+def test_a_look_is_no_proof_of_an_action_in_any_language() -> None:
+    look = command("cat notes.txt", 0)._replace(effect=Effect.READ)
+    seen = Evidence(('{"exit_code": 0, "output": "buy milk"}',), "delete notes.txt", (), (look,))
+    for answer in (
+        "Ich habe notes.txt gelöscht.",
+        "J'ai supprimé notes.txt.",
+        "He borrado notes.txt.",
+    ):
+        assert texts(answer, seen), answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "line", "claimed"),
+    [
+        ("I've committed your changes.", "git commit -am fix", True),
+        ("I pushed the changes.", "git push", True),
+        ("I ran the tests; two failed.", "pytest", False),
+        ("I tested it; two tests fail.", "npm test", False),
+    ],
+)
+def test_a_command_that_failed_did_not_do_what_it_is_called(
+    answer: str, line: str, *, claimed: bool
+) -> None:
+    assert bool(texts(answer, Evidence(("",), "do it", (), (command(line, 1),)))) is claimed
+
+
 UNTRIED = [
     ("Done.", "delete a.txt", True),
     ("That is done.", "delete a.txt", True),

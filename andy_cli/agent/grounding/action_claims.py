@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import (
+    FILE,
     NAME,
     ActionRecord,
     Claim,
@@ -20,7 +21,7 @@ from andy_cli.agent.grounding.text.languages import (
     compile_traces,
     detect_languages,
 )
-from andy_cli.agent.grounding.text.segmentation import Sentence, locate_clause
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, locate_clause
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
@@ -28,7 +29,8 @@ CHANGES = frozenset([Effect.WRITE, Effect.DESTROY, Effect.RUN, Effect.ACT])
 OUTSIDE = frozenset([Effect.ACT, Effect.RUN, Effect.DESTROY, Effect.WRITE])
 EFFECTS = {
     **dict.fromkeys("create change delete move copy rename save".split(), CHANGES),
-    **dict.fromkeys("send share schedule cancel remember upload open".split(), OUTSIDE),
+    **dict.fromkeys("send share".split(), frozenset([Effect.ACT, Effect.RUN])),
+    **dict.fromkeys("schedule cancel remember upload open".split(), OUTSIDE),
     "download": OUTSIDE | {Effect.NETWORK, Effect.READ},
     **dict.fromkeys("play stop queue".split(), frozenset([Effect.PLAY, Effect.RUN])),
     **dict.fromkeys("run install".split(), frozenset([Effect.RUN, Effect.ACT])),
@@ -121,7 +123,7 @@ def find_false_report(
     """Find the first claim of the sentence that nothing did; what may be several actions is one of
     those that were done."""
     for _, reports in sorted(group_reports(sentence, language, index).items()):
-        if any(is_done(report.action, report.own, sentence.text, index) for report in reports):
+        if any(is_done(report, sentence, language, index) for report in reports):
             continue
         if OWN_TEXT.issuperset(report.action for report in reports) and is_own_text(
             sentence, answer
@@ -184,6 +186,8 @@ def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> b
     return language.unreal.search(clause) is not None
 
 
+STEM, RUN_ALL_THE_SAME = 4, ("test", "exec")
+"""Letters by which a verb and a command are the same, and those of what failing does not undo."""
 YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
 QUOTATION = Expression(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」|\"[^\"\n]*\"")
 
@@ -236,17 +240,42 @@ def is_action_tried(index: EvidenceIndex) -> bool:
     )
 
 
-def is_done(action: str, is_own: bool, sentence: str, index: EvidenceIndex) -> bool:
+def is_done(report: Report, sentence: Sentence, language: Language, index: EvidenceIndex) -> bool:
     """Tell whether a call did it that succeeded, or, if it is not said of the speaker, whether a
     result tells of it."""
+    action = report.action
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
-    new_successes = [record for record in index.evidence.actions if record.is_new_success]
-    if any(has_done(action, record) for record in new_successes):
+    doers = [
+        record
+        for record in index.evidence.actions
+        if record.is_new_success and has_done(action, record, report.match["done"])
+    ]
+    if doers and is_target_known(report, sentence, language, doers, index):
         return True
-    if not is_own and is_told(action, index):
+    if not report.own and is_told(action, index):
         return True
-    return is_done_before(action, sentence, index)
+    return is_done_before(action, sentence.text, index)
+
+
+def is_target_known(
+    report: Report,
+    sentence: Sentence,
+    language: Language,
+    doers: Sequence[ActionRecord],
+    index: EvidenceIndex,
+) -> bool:
+    """Tell whether the files that the report names are known from a call or a result: of one that
+    the user alone named it is not known that anything was done to it. A command may do it to any
+    file, and so may a pattern."""
+    clause, _ = locate_clause(sentence, sentence.start + report.match.start("done"))
+    if language.unreal.search(clause) or any(
+        record.effect is Effect.RUN or "*" in record.arguments for record in doers
+    ):
+        return True
+    texts = [fold_text(record.text) for record in index.evidence.actions or () if record.ok]
+    known = "\n".join([index.given, *texts])
+    return all(name in known for name in FILE.findall(fold_text(clause)))
 
 
 def is_told(action: str, index: EvidenceIndex) -> bool:
@@ -281,19 +310,23 @@ def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     earlier_actions = [
         record
         for record in index.evidence.actions or ()
-        if record.ok and record.earlier and has_done(action, record)
+        if record.ok and record.earlier and has_done(action, record, "")
     ]
     if not is_question:
         return any(index.find_shared_names(sentence, record.text) for record in earlier_actions)
     return bool(earlier_actions) or index.tells_of(action, history=True)
 
 
-def has_done(action: str, record: ActionRecord) -> bool:
-    """Tell whether a call that succeeded may have done such a thing."""
+def has_done(action: str, record: ActionRecord, verb: str) -> bool:
+    """Tell whether a call that succeeded may have done such a thing, which the `verb` says. A line
+    that failed was run, but what its command is called was not done: `I committed it`."""
     if not fits_action(action, record):
         return False
-    if not record.exit_code or action == "run":
+    if not record.exit_code:
         return True
+    if action == "run":
+        stem = verb.lower()[:STEM]
+        return len(stem) < STEM or stem in RUN_ALL_THE_SAME or stem not in record.arguments.lower()
     return not find_named_actions(record.completed_commands).isdisjoint(list_kindred(action))
 
 
@@ -302,7 +335,8 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     if record.effect not in EFFECTS[action]:
         return False
     if record.effect is not Effect.RUN:
-        named_actions = find_named_actions(record.text)
+        # Its name is more exact than what it says to people: `put old.log into the trash`.
+        named_actions = find_named_actions(record.tool) or find_named_actions(record.text)
     elif action == "run":
         return True
     else:

@@ -1,7 +1,7 @@
 """The evidence that the audit is given, in normal forms made once, and the claims that it finds."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -92,6 +92,7 @@ class SentenceBacking(NamedTuple):
     snippet: str = ""
 
 
+FILE = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b")
 NAME = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
 PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
@@ -181,8 +182,26 @@ class EvidenceIndex:
 
     def tells_of(self, action: str, history: bool = False) -> bool:
         """Tell whether a result tells of such an action, or `history` does."""
-        texts = [*map(fold_text, self.evidence.history)] if history else self.results
+        texts = [*map(fold_text, self.evidence.history)] if history else self._good_results
         return any(tells_of_action(action, text) for text in texts)
+
+    @cached_property
+    def _good_results(self) -> Sequence[str]:
+        """The results but of calls that failed, which name what they did not do; all where it is
+        not known which they are. That a call was refused is something that was done."""
+        made = [
+            action
+            for action in self.evidence.actions or ()
+            if not action.earlier and action.status is not Status.CANCELLED
+        ]
+        if len(made) != len(self.results):
+            return self.results
+        told = zip(made, self.results, strict=True)
+        return [
+            result
+            for action, result in told
+            if action.status not in (Status.FAILED, Status.TIMED_OUT) and not action.exit_code
+        ]
 
     def reports_success(self, actions: Collection[str]) -> bool:
         """Tell whether a short result, which is no list, says that one of these was done."""

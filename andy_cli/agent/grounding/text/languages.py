@@ -126,7 +126,8 @@ class Language:
 
     def tells_of(self, action: str, text: str) -> bool:
         """Tell whether a finished form of the action stands in a folded text."""
-        return any(start in text for start in self._beginnings[action] if len(start) > 2)
+        starts = [start for start in self._beginnings[action] if len(start) > 2 and start in text]
+        return bool(starts) and self._compile_forms(action).search(text) is not None
 
     def find_report_patterns(self, action: str, report_form: str) -> Sequence[re.Pattern[str]]:
         """Compile what says that it was done: `own` by the speaker, `told` by somebody, `weak`
