@@ -41,6 +41,11 @@ def test_a_form_that_is_filled_in_with_nothing_ends_with_its_answer(action: str)
 
 
 FORMS_WITH_ANSWERS = (
+    "Action: Final Answer\nAction Input: It is four.",
+    "Thought: hm.\nAction: final_answer\nAction Input: It is four.",
+    "Thought: easy\n\nIt is four.",
+    '{"action": "final_answer", "action_input": "It is four."}',
+    '{"tool_calls": []}\nIt is four.',
     "Observation: Buy milk\nThought: I know now.\nFinal Answer: It is four.",
     "Question: 2 + 2?\nThought: I know.\nFinal Answer: It is four.",
     "Action: None\nAction Input: None\nIt is four.",

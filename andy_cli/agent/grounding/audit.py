@@ -73,7 +73,7 @@ def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 MARKER = " (not verified)"
 CODE = Expression(r"(`{1,4})(?!`).+?(?<!`)\1(?!`)")
 LINK = Expression(r"\[[^\]\n]*\]\([^)\n]*\)")
-CLOSING = re.compile(r"[*_~]{1,3}(?!\w)|[\"“”’»](?!\w)")
+CLOSING = re.compile(r"[*_~]{1,3}(?!\w)|[\"“”’](?!\w)|\s?»(?!\w)")
 
 
 def mark_claims(answer: str, claims: Sequence[Claim]) -> str:

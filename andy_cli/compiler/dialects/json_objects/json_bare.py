@@ -30,6 +30,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     value: object = values if len(values) > 1 else json_text.read_value(body)
     if (answer := read_final_answer(value, tools)) is not None:
         return Parsed(text=answer)
+    if value in NO_CALLS:
+        return Parsed()
     parsed = read_known(value, tools) or read_lines(body, tools)
     if parsed is not None:
         return parsed
@@ -38,12 +40,17 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return None
 
 
+NO_CALLS: tuple[object, ...] = ({"tool_calls": []}, {"toolCalls": []})
+"""Objects by which models fill in the form with nothing."""
+FINAL_ANSWER = ("final answer", "final_answer")
+
+
 def read_final_answer(value: object, tools: Tools) -> str | None:
     """Read the answer of `{"action": "Final Answer", "action_input": "..."}`, as LangChain's
     structured chat has its models write."""
     match value:
         case {"action": str(action), "action_input": str(answer), **rest}:
-            is_final = action.lower() == "final answer" and action not in tools
+            is_final = action.lower() in FINAL_ANSWER and action not in tools
             return answer if is_final and not rest else None
     return None
 

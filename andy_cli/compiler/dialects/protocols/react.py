@@ -41,6 +41,9 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     told_back = INVENTED.match(text.lstrip())
     own_text, *invented = [text] if told_back else INVENTED.split(text, maxsplit=1)
     action = find_action(own_text)
+    if action and is_end(action, tools):
+        thought = find_thought(own_text[: action.start()])
+        return Parsed(text=find_answer(find_input(action)), reasoning=thought)
     if action is None or calls_nothing(action, tools):
         return read_final(text if action else own_text, action)
     final = FINAL.search(own_text)
@@ -53,14 +56,29 @@ def find_action(text: str) -> re.Match[str] | None:
     return ACTION.search(text) or CALLED.search(text) or ALONE.search(text)
 
 
+ENDS = ("finish", "final_answer", "final answer")
+
+
+def is_end(action: re.Match[str], tools: Tools) -> bool:
+    """Tell whether it is the end, written as an action."""
+    name = calls.clean_tool_name(action["name"], tools)
+    return name not in tools and name.lower() in ENDS
+
+
 def read_final(text: str, action: re.Match[str] | None) -> Parsed | None:
-    """Read the final answer; below `Action: None` it may stand without its label."""
+    """Read the final answer; below `Action: None`, or a thought that is a paragraph of its own, it
+    may stand without its label."""
     final = FINAL.search(text)
     if final:
         return Parsed(
             text=text[final.end() :].strip(), reasoning=find_thought(text[: final.start()])
         )
-    return Parsed(text=words_behind(find_input(action))) if action else None
+    if action:
+        return Parsed(text=words_behind(find_input(action)))
+    thought, _, answer = text.strip().partition("\n\n")
+    if not (THOUGHT.match(thought) and answer):
+        return None
+    return Parsed(text=answer.strip(), reasoning=find_thought(thought))
 
 
 def read_action(
@@ -69,8 +87,6 @@ def read_action(
     """Read an action, or an end that is written as one; `invented` is what stands behind it."""
     thought = find_thought(own_text[: action.start()])
     name = calls.clean_tool_name(action["name"], tools)
-    if name.lower() == "finish" and name not in tools:
-        return Parsed(text=find_answer(action["input"]), reasoning=thought)
     if name not in tools:
         return read_unknown_action(action, name, thought)
     arguments = read_action_input(action, name, tools)
