@@ -244,8 +244,7 @@ def test_what_may_be_an_example_is_asked_for_once_more_where_nobody_can_agree(
     replies = [streamed(each) for each in (fenced("move", arguments), alone, "It is b.txt now.")]
     with ModelServer(replies) as server:
         done = run(server, tmp_path, "-y", "move notes.txt to b.txt", cwd=tmp_path)
-    assert done.code == 0
-    assert done.out.endswith("It is b.txt now.\n")
+    assert (done.code, done.out) == (0, "It is b.txt now.\n")
     assert (tmp_path / "b.txt").read_text() == "buy milk"
     assert "Not done" not in done.err
     (tmp_path / "b.txt").rename(tmp_path / "notes.txt")

@@ -124,6 +124,8 @@ class TurnState:
     resends: int = 0
     refusal: str = ""
     """The note to the model on its last reply, if that has to be sent again."""
+    examples: dict[str, str] = field(default_factory=dict)
+    """Tool -> the reply that was shown because its request for that might be an example."""
     example_round: int = -1
     """The last round whose reply was shown with an example of a request in it."""
     is_done: bool = False
@@ -211,6 +213,11 @@ class TurnState:
         self.answer += parted
         return events.Said("assistant", parted, delta=True)
 
+    def _withdraw_example(self, tool: str) -> None:
+        """Take out of the answer a reply that was no example: what it asked for is done now."""
+        if example := self.examples.pop(tool, ""):
+            self.answer = self.answer.replace(f"{example}\n\n", "", 1)
+
     def begin_rewrite(self, position: int) -> None:
         """Wait for another answer; `position`: where in the history the model is asked for it."""
         self.rejected_answer, self.answer, self.is_done = self.answer, "", False
@@ -256,7 +263,9 @@ class TurnState:
         """Count a call that has its result."""
         self.calls += 1
         self.results.append(result.content)
-        if not result.ok:
+        if result.ok:
+            self._withdraw_example(result.name)
+        else:
             self.failed_calls.add(result.call_id)
         if result.status is Status.DENIED:
             self.denials.append(result.did)

@@ -322,7 +322,7 @@ async def approve_and_execute(
         call_run.effect = Effect.READ
     call_run.result = await conversation.tools.execute(call, proposal, decision)
     if doubt == QUOTED and not call_run.result.ok:
-        for event in show_as_text(conversation, state, reply):
+        for event in show_as_text(conversation, state, reply, call.name):
             yield event
 
 
@@ -334,13 +334,14 @@ def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
 
 
 def show_as_text(
-    conversation: Conversation, state: TurnState, reply: ModelReply
+    conversation: Conversation, state: TurnState, reply: ModelReply, tool_name: str
 ) -> Iterator[Event]:
     """Show a reply with the requests that are not run, once: they were examples after all, and
     their text is not lost. One that is written again as it was is the answer."""
     requests, compiled = reply.compiled.requests, reply.compiled
     spans = [request.span for request in requests if is_example(request, reply.raw)]
     text = conversation.model.profile.read_as_text(reply.raw, spans)
+    state.examples[tool_name] = text
     if state.example_round == state.rounds:
         return
     state.example_round, state.is_done = state.rounds, state.answer.strip().endswith(text.strip())
