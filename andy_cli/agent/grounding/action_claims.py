@@ -64,9 +64,6 @@ class Report(NamedTuple):
     match: re.Match[str]
 
 
-"""Actions that may as well be done to the words of the answer."""
-
-
 def find_action_claims(
     spoken: Sequence[Sentence], index: EvidenceIndex, answer: str
 ) -> Iterator[Claim]:
