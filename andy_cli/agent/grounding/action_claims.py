@@ -101,9 +101,9 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
     if current_actions:
         return not any(map(has_succeeded, current_actions))
     user = index.evidence.user
-    is_named = NAME.search(user) is not None
+    names_nothing = NAME.search(user) is None
     return not any(
-        has_succeeded(action) and not (is_named and not index.find_shared_names(user, action.text))
+        has_succeeded(action) and (names_nothing or index.find_shared_names(user, action.text))
         for action in actions
         if action.effect not in LOOKS
     )

@@ -93,7 +93,7 @@ class SentenceBacking(NamedTuple):
 
 
 FILE = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b")
-NAME = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b|[\w-]*[_/@\d][\w./@-]*")
+NAME = re.compile(rf"{FILE.pattern}|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
 PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 REPORT = 400
