@@ -317,6 +317,12 @@ UNTRIED = [
     ("The file a.txt was created successfully.", "create a.txt with hello", True),
     ("If a.txt was deleted, take it from the backup.", "a.txt was deleted, what now?", False),
     ("a.txt was deleted by mistake, then.", "my a.txt was deleted", False),
+    ("notes.txt now contains eggs.", "add eggs to notes.txt", True),
+    ("`notizen.txt` enthält jetzt auch Eier.", "schreib Eier in notizen.txt", True),
+    ("notes.txt: two ways are open to you.", "add eggs to notes.txt", False),
+    ("notes.txt would then hold eggs too.", "what if I add eggs to notes.txt?", False),
+    ("Open notes.txt and write eggs below milk.", "how do I add eggs to notes.txt?", False),
+    ("other.txt is a file of yours.", "add eggs to notes.txt", False),
     ("print_function was added to __future__ in 2.6.", "what is print_function?", False),
     ("Done! Here it is:\n\nAn old pond,\na frog jumps in.", "write a haiku", False),
 ]
@@ -325,6 +331,21 @@ UNTRIED = [
 @pytest.mark.parametrize(("answer", "user", "claimed"), UNTRIED)
 def test_where_nothing_was_tried_nothing_is_done(answer: str, user: str, *, claimed: bool) -> None:
     assert bool(texts(answer, Evidence((), user, (), ()))) is claimed
+
+
+def test_a_look_does_not_delete_what_the_user_wanted_deleted() -> None:
+    look = deed("read_file", Effect.READ, "read a.txt")
+    told = Evidence(("milk",), "delete a.txt", (), (look,))
+    assert texts("a.txt was deleted.", told) == ["was deleted"]
+    log = told._replace(results=("3f2a Delete a.txt for good",))
+    assert texts("a.txt was deleted in 3f2a.", log) == []
+
+
+def test_what_a_file_holds_may_be_told_once_it_was_read() -> None:
+    look = deed("read_file", Effect.READ, "read notes.txt")
+    assert texts("notes.txt holds milk.", Evidence(("milk",), "notes.txt?", (), (look,))) == []
+    earlier = (look._replace(earlier=True),)
+    assert texts("notes.txt holds milk.", Evidence((), "notes.txt?", (), earlier)) == []
 
 
 def test_a_word_for_done_may_answer_what_is_said_after_an_action() -> None:

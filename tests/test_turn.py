@@ -522,3 +522,17 @@ def test_who_announces_again_when_told_has_answered() -> None:
     model = ScriptedModel(["I will list the songs now."])
     last = ended(happened(conversation(model), "list the songs"))
     assert (last.num_turns, last.exit_code) == (2, 0)
+
+
+def test_a_line_about_a_file_that_nothing_has_looked_at_is_asked_about_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("milk", encoding="utf-8")
+    call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
+    model = ScriptedModel(["Eggs are on the list now.", call, "Here you are."])
+    assert ended(happened(conversation(model), "add eggs to notes.txt")).num_turns == 3
+    model = ScriptedModel(["Which ones?"])
+    assert ended(happened(conversation(model), "add eggs to notes.txt")).num_turns == 1
+    model = ScriptedModel(["Eggs are good for you."])
+    assert ended(happened(conversation(model), "are eggs good for me?")).num_turns == 1

@@ -162,8 +162,8 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
 
 
 def should_nudge(conversation: Conversation, state: TurnState) -> bool:
-    """Tell whether the answer only announces something: then the model is told once to do it, or
-    to say that it was the answer.
+    """Tell whether the answer only announces something, or is one line about a file that nothing
+    has looked at: then the model is told once to do it, or to say that it was the answer.
 
     One whose steps are chosen announces nothing, and would take that for the user's next wish.
     """
@@ -171,7 +171,12 @@ def should_nudge(conversation: Conversation, state: TurnState) -> bool:
         return False
     if not conversation.model.profile.tools:
         return False
-    return only_announces(conversation.history.user_request, state.answer, is_done=state.calls > 0)
+    is_tried = state.calls > 0
+    if only_announces(conversation.history.user_request, state.answer, is_done=is_tried):
+        return True
+    if is_tried or not is_short_line(state.answer) or asks_something(state.answer):
+        return False
+    return bool(find_unread_files(conversation))
 
 
 LONGEST = 160
@@ -180,6 +185,7 @@ FEWEST = 4
 """Words; fewer is an answer too."""
 STEM = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
+FILE_WORD = re.compile(r"[\w.~/+-]*\w")
 OPEN_END = (":", "\uff1a", "...", "\u2026")
 SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
 CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
@@ -195,16 +201,43 @@ def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
 
     `is_done`: something was done before; then its end alone tells.
     """
-    line = CONTRACTION.sub(" ", reply.strip())
-    if not line or len(line) > LONGEST or "\n" in line:
+    if not is_short_line(reply):
         return False
+    line = CONTRACTION.sub(" ", reply.strip())
     if line.endswith(OPEN_END):
         return True
-    is_question = "?" in f"{line}{user}" or "\uff1f" in line
+    is_question = "?" in user or asks_something(line)
     words = WORD.findall(line)
     if is_done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
         return False
     return _only_repeats_wish(words, user)
+
+
+def is_short_line(reply: str) -> bool:
+    """Tell whether a reply is one line that is too short to be more than a word about a wish."""
+    return 0 < len(reply.strip()) <= LONGEST and "\n" not in reply.strip()
+
+
+def asks_something(text: str) -> bool:
+    return "?" in text or "\uff1f" in text
+
+
+def find_unread_files(conversation: Conversation) -> Sequence[str]:
+    """Find the files of the folder that the user's words name and no call has touched so far."""
+    words = set(FILE_WORD.findall(conversation.history.user_request))
+    touched = "\n".join(action.text for action in conversation.tools.actions)
+    return [
+        word
+        for word in sorted(words)
+        if word not in touched and is_present_file(conversation.folder / word)
+    ]
+
+
+def is_present_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a word longer than any name
+        return False
 
 
 def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
