@@ -208,6 +208,8 @@ class Constraint(NamedTuple):
     """The results of tools in the turns before."""
     names: tuple[str, ...] = ()
     """Files and folders that are there, folders with a slash at the end."""
+    read_lines: Callable[[], Mapping[str, Sequence[str]]] = dict
+    """Reads the lines of the short texts among them, by name."""
 
 
 class Sampling(NamedTuple):

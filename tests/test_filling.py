@@ -466,6 +466,14 @@ def test_meaning_is_compared_across_languages(encoder: Encoder) -> None:
     assert near > far
 
 
+def test_a_line_is_found_that_answers_a_question_in_another_language(encoder: Encoder) -> None:
+    lines = ["notes: Call the plumber.", "notes: Paint the fence green.", "shopping: olive oil"]
+    rated = encoder.rate_passages("di che colore devo dipingere la staccionata?", lines)
+    assert max(rated) == rated[1]
+    again = load_encoder(Path("nowhere")).rate_passages("welche Farbe hat der Zaun?", lines[::-1])
+    assert max(again) == again[1]
+
+
 def test_what_a_refusal_names_can_be_pointed_at(encoder: Encoder) -> None:
     refusal = "2 songs match 'm': music/Last Light.mp3, music/Blue Moon - Ann Reed.mp3."
     known = Known(['["notes.txt", "b.txt"]', refusal], NAMES)

@@ -61,7 +61,7 @@ def test_a_question_changes_nothing_and_is_not_refused_as_if_it_did(
     assert (here / "notes.txt").read_text() == "call bob\n"
 
 
-@pytest.mark.parametrize("text", ["how old is my brother", "did Anna call me back"])
+@pytest.mark.parametrize("text", ["how old is my brother", "what blood type am i again"])
 def test_of_the_users_own_things_it_makes_nothing_up(
     text: str, here: Path, weights_file: Path
 ) -> None:
@@ -197,12 +197,16 @@ def test_what_was_refused_is_not_gone_on_from(here: Path, weights_file: Path) ->
     assert "milk" not in done.out
 
 
-def test_a_question_of_the_users_own_things_is_looked_up_in_the_files(
-    here: Path, weights_file: Path
+@pytest.mark.parametrize(
+    "question",
+    ["what colour did i want for the fence", "de qué color quería pintar la valla"],
+)
+def test_a_question_of_the_users_own_things_is_answered_by_the_file_that_tells_of_it(
+    question: str, here: Path, weights_file: Path
 ) -> None:
     (here / "notes.txt").write_text("call bob\nPaint the fence green.\n")
-    answer = asked("what colour did i want for the fence", here, weights_file)
-    assert answer.endswith("by the word fence alone: notes.txt: Paint the fence green.\n")
+    answer = asked(question, here, weights_file)
+    assert answer == "Read notes.txt, 2 lines:\ncall bob\nPaint the fence green.\n"
 
 
 @pytest.mark.parametrize(

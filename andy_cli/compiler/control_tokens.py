@@ -87,6 +87,9 @@ LITERAL = (
 )
 """Tokens that have no form of their own."""
 
+DOCUMENT_ENDS = ("<|endoftext|>", "<|end_of_text|>", "<eos>")
+"""Tokens behind which another text begins, which is none of the answer."""
+
 FORMS = (
     r"<\|(?:open|close)\|>[^<>|\n]{1,100}<\|sep\|>",  # Kimi K3: a name between two of them
     r"<\|[\w.:/\-]{1,60}\|>",
@@ -112,7 +115,7 @@ _HEAD = frozenset("start turn header role begin open sep im message id of token"
 _RESULT = frozenset("response responses result results output outputs".split())
 _CALL = frozenset("tool tools calls action plugin function functions python args".split())
 _WORD = re.compile(r"[a-z]+")
-ROLE_AHEAD = re.compile(r"[ \t]*(?P<role>[A-Za-z]{2,20})(?:\.[\w.]{1,80})?(?=[ \t]*(?:\n|<|\Z))")
+ROLE_AHEAD = re.compile(r"[ \t]*(?P<role>[A-Za-z]{2,20})(?:\.[\w.]{1,80})?(?=[ \t]*(?:\n|<|:|\Z))")
 ROLE_BEGUN = re.compile(r"[ \t]*[A-Za-z]{0,20}[ \t]*\Z")
 
 Turn = Literal["own", "foreign", "result", ""]
@@ -140,7 +143,8 @@ def read_header(token: str, following_text: str, final: bool) -> Header | None:
     if token in ("[INST]", "<<SYS>>"):
         return Header("foreign")
     turn = _turn_of(words)
-    if "end" in words or not (turn or words & _HEAD):
+    begins_header = "end" not in words and (turn or words & _HEAD)
+    if not (begins_header or token in DOCUMENT_ENDS):
         return Header(turn)
     if not final and ROLE_BEGUN.match(following_text):
         return None
@@ -153,7 +157,7 @@ def _read_role(turn: Turn, following_text: str) -> Header:
     named_turn = _turn_of({role["role"].lower()}) if role else ""
     if role is None or not named_turn:
         return Header(turn)
-    size = role.end() + following_text.startswith("\n", role.end())
+    size = role.end() + following_text.startswith((":", "\n"), role.end())
     return Header(named_turn if turn != "foreign" else turn, size)
 
 

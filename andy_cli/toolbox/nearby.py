@@ -1,12 +1,22 @@
-"""The names of what lies in a folder and below it, for those who look for what a user means."""
+"""Names of what lies in a folder and below it, and the lines of its short texts, for those who look
+for what a user means.
+"""
 
 import os
+import stat
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+from andy_cli.guard.workspace import is_secret_file
 
 MOST = 2000
 DEEPEST = 4
 """Levels below the folder."""
+LARGEST = 16_384
+"""Bytes of a text whose lines are told."""
+MOST_LINES = 200
+"""Of all texts together: each costs its reader some milliseconds."""
 
 
 def find_nearby_names(folder: Path) -> tuple[str, ...]:
@@ -33,3 +43,37 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
             if is_folder and depth < DEEPEST:
                 waiting.append((path, depth + 1))
     return tuple(nearby_paths[:MOST])
+
+
+def read_nearby_lines(folder: Path, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """Read the lines with a word in them of the short texts among these files, the first ones.
+
+    Not of those that may hold secrets, nor of what is no text in UTF-8.
+    """
+    found: dict[str, Sequence[str]] = {}
+    count = 0
+    for name in names:
+        path = folder / name
+        if name.endswith("/") or is_secret_file(path, folder):
+            continue
+        lines = read_short_text(path)
+        count += len(lines)
+        if count > MOST_LINES:
+            break
+        if lines:
+            found[name] = lines
+    return found
+
+
+def read_short_text(path: Path) -> Sequence[str]:
+    """Read its lines with a letter or digit in them; none of what is long, no text or not there."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            return ()
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    if "\0" in text:
+        return ()
+    return [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))]

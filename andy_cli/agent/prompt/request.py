@@ -1,6 +1,7 @@
 """The request to the model: rendered from the history, and kept within the model's window (C30)."""
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from andy_cli import events
@@ -230,7 +231,7 @@ class RequestRenderer:
     def _offer_choices(self, base_constraint: Constraint) -> Constraint:
         """Add the commands, and what is known beside the request, for a small model."""
         # Only small models need them.
-        from andy_cli.toolbox.nearby import find_nearby_names
+        from andy_cli.toolbox.nearby import find_nearby_names, read_nearby_lines
 
         model = self._model
         results = self._history.list_results()
@@ -239,12 +240,14 @@ class RequestRenderer:
         choices = mark_untrusted_choices(
             [*model.profile.tools], base_constraint.choices, self._registry, model.trust
         )
+        names = find_nearby_names(self._folder)
         return base_constraint._replace(
             choices=choices,
             results=(*results,),
             done=tuple(action.did if action.ok else "" for action in actions),
             earlier=(*everything[: len(everything) - len(results)],),
-            names=find_nearby_names(self._folder),
+            names=names,
+            read_lines=partial(read_nearby_lines, self._folder, names),
         )
 
     async def ask_aside(self, side_messages: Sequence[Wire], constraint: Constraint | None) -> str:

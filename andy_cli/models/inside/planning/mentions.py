@@ -1,6 +1,7 @@
 """Find what a request names: files and folders that are there, values that a command knows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import is_name, name_things
@@ -12,6 +13,7 @@ from andy_cli.models.inside.values.filling import find_said
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.words import (
+    ENDING,
     LINKS,
     WORD,
     find_plain_words,
@@ -21,6 +23,10 @@ from andy_cli.models.inside.values.words import (
 
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
+ANSWERING = 0.022
+"""By so much nearer to a question than what people say on average is the text that answers it."""
+TELLING = 8
+"""Lines."""
 HALF = 0.4
 """The part of its letters by which a title, an artist or a file is called."""
 FEW_WORDS = 2
@@ -45,6 +51,31 @@ class Mentions:
         said = [word for word in find_words(text) if len(word) > LONG_WORD and word not in LINKS]
         encoder = self._request.encoder
         return any(find_meant(encoder, part, names, MEANT_LEAD) for part in (text, *said))
+
+    def find_answering_file(self, question: str) -> str | None:
+        """Find the file with the line that answers a question best, clearly better than anything
+        does: `di che colore dovevo dipingere la staccionata` is about `Paint the fence green.`
+        """
+        passages = self._passages
+        if not passages:
+            return None
+        ratings = {name: self._rate(question, lines) for name, lines in passages.items()}
+        best = max(ratings, key=ratings.__getitem__)
+        is_clear = ratings[best] > self._request.compare(question).usual + ANSWERING
+        return best if is_clear else None
+
+    def _rate(self, question: str, lines: Sequence[str]) -> float:
+        """Rate a text by its best line and by those that it is told from others by."""
+        rated = sorted(self._request.encoder.rate_passages(question, lines))[-TELLING:]
+        return (rated[-1] + sum(rated) / len(rated)) / 2
+
+    @cached_property
+    def _passages(self) -> Mapping[str, Sequence[str]]:
+        """The lines of the short texts that are there, each behind what its file is called."""
+        return {
+            name: [f"{ENDING.sub('', name.rpartition('/')[2])}: {line}" for line in lines]
+            for name, lines in self._request.constraint.read_lines().items()
+        }
 
     def find_file_of(self, step: Step) -> str | None:
         """Find the file to read that is meant, said by its name or not."""

@@ -21,7 +21,12 @@ from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
-from andy_cli.models.inside.values.words import begins_negated, find_plain_words, find_things
+from andy_cli.models.inside.values.words import (
+    begins_negated,
+    find_plain_words,
+    find_things,
+    is_question,
+)
 
 NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
@@ -54,8 +59,8 @@ class Part(NamedTuple):
     text: str
     label: str
     """A `command`, one more `value` for the command before, an `opener` of what that
-    finds, a `reading` of the file that it is about, a wish that is `refused`, a `question`, or
-    `talk`.
+    finds, a `reading` of the file that it is about, a wish that is `refused`, a `question`, one
+    that is `answered` by another part, or `talk`.
     """
     step: Step | None = None
 
@@ -270,6 +275,17 @@ class PartReader:
             return None
         return Step(reading, text, 1.0)
 
+    def find_answer(self, text: str) -> Step | None:
+        """`What colour did I want for the fence?`: read the file that a question of the user's own
+        things is answered in, if one is there.
+        """
+        reading = self.find_reading_command(text)
+        kind = self._request.compare(text).kind
+        if reading is None or not (kind == "own" or (kind == "beyond" and asks(text))):
+            return None
+        name = self._mentions.find_answering_file(text)
+        return Step(reading, f"`{name}`", 1.0) if name else None
+
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""
         reading = [at for at, choice in enumerate(self._request.choices) if reads_file(choice)]
@@ -283,6 +299,10 @@ class PartReader:
         looks_around = choice.harmless and not needs_value(choice)
         is_filled = bool(self._request.fill(step).values)
         return self._lists.refer_back(step) if looks_around and not is_filled else step
+
+
+def asks(text: str) -> bool:
+    return is_question(text) or text.endswith("?")
 
 
 @cache

@@ -18,8 +18,6 @@ class Step(NamedTuple):
     """Over the next command."""
     rival: bool = False
     """A command that the model is not trusted with is nearly as likely."""
-    is_lookup: bool = False
-    """It looks for what a question is about, and may find nothing."""
 
 
 class Plan(NamedTuple):

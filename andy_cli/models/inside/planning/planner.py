@@ -64,10 +64,6 @@ class Planner:
             return self._carry_out(step, turn, constraint, confirmed)
         if not constraint.results:
             return Utterance(self._talk(turn.request, choices))
-        if steps and steps[0].is_lookup:
-            found = any(map(holds_list, constraint.results))
-            told = self._tell(turn, constraint)
-            return Utterance(told if found else small_talk.CANNOT_KNOW)
         return Utterance(self._conclude(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:

@@ -24,15 +24,12 @@ from andy_cli.models.inside.planning.mentions import (
     find_members,
     is_file,
 )
-from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader
+from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader, asks
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.words import LINKS, find_plain_words, is_question
-
-SEARCHING = "which of my files says something about it?"
-"""The wish for a search of the user's files."""
 
 
 class RequestPlan:
@@ -49,12 +46,25 @@ class RequestPlan:
 
         `is_first`: nothing was found in the turns before, that it could point at.
         """
-        parts = self._reader.read(text)
+        parts = self._answer_questions(self._reader.read(text))
         steps = self._find_steps(parts, text) or self._find_whole(parts, text)
         steps = self._arrange_steps(steps, text, is_first)
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
         sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
         return Plan(steps, [*filter(None, sentences)])
+
+    def _answer_questions(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """Let each question beside a command read the file that answers it. Where a file is read
+        anyway that is it.
+        """
+        steps = [part.step for part in parts if part.step]
+        if any(reads_file(self._request.choices[step.at]) for step in steps):
+            return [part._replace(label="answered") if is_open(part) else part for part in parts]
+        return list(map(self._answer, parts)) if steps else parts
+
+    def _answer(self, part: Part) -> Part:
+        answer = self._reader.find_answer(part.text) if is_open(part) else None
+        return Part(part.text, "reading", answer) if answer else part
 
     def _arrange_steps(self, steps: list[Step], text: str, is_first: bool) -> list[Step]:
         """Give each step the values, the command and the list that it needs beside the others."""
@@ -211,19 +221,8 @@ class RequestPlan:
         reading = self._reader.read_what_is_meant(text)
         if reading and not self._request.fill_by_meaning(reading).missing:
             return [reading]
-        questions = [part.text for part in parts if part.label == "question"]
-        asked = questions[0] if len(questions) == 1 else text
-        return self._look_up(asked) or ([reading] if reading else [])
-
-    def _look_up(self, text: str) -> list[Step]:
-        """`What colour did I want for the fence?`: search the user's files for what is asked."""
-        if self._request.compare(text).kind != "own" or not asks(text):
-            return []
-        best = self._request.compare(SEARCHING).best
-        searcher = self._request.choices[best]
-        step = Step(best, text, 1.0, is_lookup=True)
-        can_search = searcher.harmless and not searcher.beyond and bool(searcher.examples)
-        return [step] if can_search and self._request.fill(step).values else []
+        step = self._reader.find_answer(text) or reading
+        return [step] if step else []
 
     def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
         if steps and self._is_same_wish(steps[-1], step, text):
@@ -287,17 +286,18 @@ class RequestPlan:
         return is_seen or is_behind_comma(step, text)
 
 
+def is_open(part: Part) -> bool:
+    """Tell whether a part is a question of which nobody knows yet what answers it."""
+    return part.label == "question"
+
+
 def describe_left(part: Part) -> str:
     """Say that a part cannot be answered or done; nothing where it is, or asks for nothing."""
     said = part.text.rstrip("?!. ")
     if part.label == "refused":
         return small_talk.CANNOT_DO.format(part=said)
-    is_asked = part.step is None and is_question(part.text)
+    is_asked = part.label != "answered" and part.step is None and is_question(part.text)
     return small_talk.CANNOT_ANSWER.format(part=said) if is_asked else ""
-
-
-def asks(text: str) -> bool:
-    return is_question(text) or text.endswith("?")
 
 
 def is_behind_comma(step: Step, text: str) -> bool:

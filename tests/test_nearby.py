@@ -1,0 +1,38 @@
+"""Lines of the short texts that lie nearby, as a small model is told them."""
+
+from pathlib import Path
+
+from andy_cli.toolbox.nearby import LARGEST, MOST_LINES, find_nearby_names, read_nearby_lines
+
+
+def read(folder: Path) -> dict[str, list[str]]:
+    found = read_nearby_lines(folder, find_nearby_names(folder))
+    return {name: [*lines] for name, lines in found.items()}
+
+
+def test_lines_with_a_word_in_them_are_read_of_each_short_text(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "notes.txt").write_text("Grüße\n\n---\n  two words \n", encoding="utf-8")
+    (tmp_path / "sub" / "table.csv").write_text("rent,900\n", encoding="utf-8")
+    assert read(tmp_path) == {"notes.txt": ["Grüße", "two words"], "sub/table.csv": ["rent,900"]}
+
+
+def test_nothing_is_read_of_secrets_links_long_texts_and_what_is_no_text(tmp_path: Path) -> None:
+    outside = tmp_path / "outside.txt"
+    outside.write_text("not yours", encoding="utf-8")
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "id_rsa").write_text("key", encoding="utf-8")
+    (folder / "credentials.json").write_text("{1}", encoding="utf-8")
+    (folder / "link.txt").symlink_to(outside)
+    (folder / "long.txt").write_text("word\n" * LARGEST, encoding="utf-8")
+    (folder / "latin.txt").write_bytes(b"Gr\xfc\xdfe")
+    (folder / "data.bin").write_bytes(b"a\0b")
+    (folder / "empty.txt").touch()
+    assert read(folder) == {}
+
+
+def test_of_many_texts_the_first_are_read(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text("word\n" * (MOST_LINES // 2), encoding="utf-8")
+    assert [*read(tmp_path)] == ["0.txt", "1.txt"]
