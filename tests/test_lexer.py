@@ -167,6 +167,13 @@ PLAIN_REPLIES = (
     "p:User: yes",
     "p:Yes\nUser: no",
     "p:Yes\n|f:User: ",
+    "p:Yes\n|f:User: no\nAssistant: oh dear\nUser: bye",
+    "p:Yes\n\n|f:Human: and\nthis?\n\nAI: that",
+    "p:This is one:\n\nUser: hi\nAssistant: ho",
+    "p:User: hi\nAssistant: ho",
+    "p:Log in.\nUser: admin\nPassword: x",
+    "p:Yes|i:<|endoftext|>Human: no",
+    "p:Hello|f:<|endoftext|>|p: there",
     # A closer without its opener.
     "p:Words </tool_call> go on",
     "p:Words.|f:</tool_call>",

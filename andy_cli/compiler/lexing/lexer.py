@@ -579,7 +579,7 @@ class Lexer:
         began = self._called or self._has_begun(found_marker)
         if (self._called and self._runs) or (marker.where == "anywhere" and began):
             return self._end_turn(found_marker)
-        if not began or found_marker.before.rstrip().endswith(":"):
+        if not began or (self._near + found_marker.before).rstrip().endswith(":"):
             return False
         if marker.dialects:
             self._open_frame(found_marker, marker)
