@@ -368,6 +368,15 @@ def test_a_deed_of_an_earlier_turn_counts_for_who_asks_about_it() -> None:
     assert texts("I have saved plan.md.", other)
 
 
+def test_a_command_that_failed_is_told_beside_the_answer_unless_another_one_followed() -> None:
+    tests = deed("terminal_execute", Effect.RUN, "run pytest")._replace(exit_code=1)
+    look = deed("terminal_execute", Effect.READ, "run grep x a.txt")._replace(exit_code=1)
+    fixed = deed("edit_file", Effect.WRITE, "change calc.py")
+    assert [*map(str, find_not_done([tests, fixed]))] == ["Not done: run pytest (exit code 1)"]
+    assert find_not_done([tests, fixed, tests._replace(exit_code=0)]) == ()
+    assert find_not_done([look]) == ()
+
+
 def test_what_was_not_done_is_a_lie_in_the_debug_part_too() -> None:
     record = {
         "answer": "I changed calc.py.",

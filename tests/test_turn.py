@@ -532,6 +532,15 @@ def test_a_line_about_a_file_that_nothing_has_looked_at_is_asked_about_once(
     call = '<tool_call>{"name": "ping", "arguments": {}}</tool_call>'
     model = ScriptedModel(["Eggs are on the list now.", call, "Here you are."])
     assert ended(happened(conversation(model), "add eggs to notes.txt")).num_turns == 3
+    model = ScriptedModel(["Eggs are on the list now."])
+    warnings = [
+        each
+        for each in happened(conversation(model), "add eggs to notes.txt")
+        if isinstance(each, events.Failed)
+    ]
+    assert [each.message for each in warnings] == [
+        "No tool was used: notes.txt was neither read nor changed."
+    ]
     model = ScriptedModel(["Which ones?"])
     assert ended(happened(conversation(model), "add eggs to notes.txt")).num_turns == 1
     model = ScriptedModel(["Eggs are good for you."])

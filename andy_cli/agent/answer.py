@@ -151,6 +151,7 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
         state.was_continued = True
         note = AGAIN if compiled.incomplete else CONTINUE
     elif should_nudge(conversation, state):
+        state.is_told_to_act = bool(find_unread_files(conversation))
         state.announcement, state.answer = state.answer, ""
         note = NUDGE
     else:
@@ -311,9 +312,7 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
         yield events.Said("assistant", final)
     if state.unsupported:
         yield events.Audited(state.unsupported)
-    for failure in conversation.background.take_failures():
-        problem = f"Could not {failure.did}: {failure.problem or failure.content}"
-        yield events.Failed("warning", "background", problem)
+    yield from warn_beside_answer(conversation, state)
     _, attached = split_message(
         conversation.history.messages[conversation.history.turn_start].content
     )
@@ -321,6 +320,17 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
     conversation.provenance = AnswerProvenance(
         state.answer, evidence, changes, state.unsupported, attached
     )
+
+
+def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
+    """Warn that nothing was done about a file that the user named, and of what failed meanwhile."""
+    if state.is_told_to_act and not state.calls:
+        names = ", ".join(find_unread_files(conversation))
+        warning = f"No tool was used: {names} was neither read nor changed."
+        yield events.Failed("warning", "grounding", warning)
+    for failure in conversation.background.take_failures():
+        problem = f"Could not {failure.did}: {failure.problem or failure.content}"
+        yield events.Failed("warning", "background", problem)
 
 
 def list_claim_texts(claims: Sequence[Claim]) -> tuple[str, ...]:

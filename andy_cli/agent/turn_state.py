@@ -50,12 +50,20 @@ def find_not_done(actions: Sequence[ActionRecord]) -> tuple[NotDone, ...]:
 
 def _explain(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
     if action.ok:
-        return f"only in part: {action.problem}" if action.problem else ""
+        return _explain_shortcoming(action, later)
     if any(_makes_up_for(action, other) for other in later):
         return ""
     if action.status is Status.FAILED and action.problem:
         return _shorten_reason(action.problem)
     return REASONS[action.status]
+
+
+def _explain_shortcoming(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
+    """Explain what was done in part, or a command that failed and that no other one follows."""
+    has_failed = action.exit_code and action.effect not in LOOKS
+    if has_failed and not any(other.ok and other.effect is action.effect for other in later):
+        return f"exit code {action.exit_code}"
+    return f"only in part: {action.problem}" if action.problem else ""
 
 
 def _makes_up_for(action: ActionRecord, later: ActionRecord) -> bool:
@@ -113,6 +121,8 @@ class TurnState:
     rounds: int = 0
     calls: int = 0
     was_continued: bool = False
+    is_told_to_act: bool = False
+    """The model was asked to look at what the user named, or to act."""
     is_cut_off: bool = False
     """The answer still is, after it was continued."""
     has_repeated: bool = False
