@@ -27,8 +27,6 @@ MEANWHILE = (
     "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
     "|pendant que|en attendant|mentre|intanto|nel frattempo"
 )
-WHILE = re.compile(r"(?:while|w\u00e4hrend|mientras|pendant que|mentre)\W*$", re.I)
-"""Words that a clause of time begins with."""
 TOO = r"despu[e\u00e9]s(?: de eso)?|apr[e\u00e8]s(?: (?:[\u00e7c]a|cela))?"
 SIGN = r"\s+[&+\u2013\u2014-]"
 JOINT = re.compile(
@@ -153,7 +151,6 @@ def find_cuts(text: str, named: Sequence[int] = ()) -> list[Cut]:
     starts = {start for cut in cuts for start in range(cut.end, cut.start + 1)}
     openings = {**dict.fromkeys(find_openings(text), "opening"), **dict.fromkeys(named, "name")}
     cuts += [Cut(at, at, kind) for at, kind in openings.items() if at not in starts]
-    cuts += find_clauses(text, cuts)
     return sorted(cut for cut in cuts if text[: cut.end].strip() and text[cut.start :].strip())
 
 
@@ -166,19 +163,6 @@ def find_joint_cuts(text: str, sentences: Sequence[Cut]) -> list[Cut]:
         if not is_end and not is_adverb(joint, text[begun : joint.start()].strip()):
             cuts.append(Cut(*joint.span(), find_joint_kind(joint[0].strip())))
     return cuts
-
-
-def find_clauses(text: str, cuts: Sequence[Cut]) -> list[Cut]:
-    """`And while that is on show me ...`: find what begins as a clause of time does, up to where
-    the wish behind it may begin: all of that may stand between two parts.
-    """
-    clauses = []
-    for joint in find_joints(text):
-        begins = [cut for cut in cuts if cut.start == joint.end()]
-        ends = [cut.start for cut in cuts if cut.end > joint.end()]
-        if begins and ends and WHILE.search(joint[0]):
-            clauses.append(begins[0]._replace(start=min(ends)))
-    return clauses
 
 
 def find_joint_kind(joint: str) -> str:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import is_name, name_things
-from andy_cli.models.inside.planning.command_kinds import reads_file, takes_file
+from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
@@ -27,8 +27,6 @@ ANSWERING = 0.022
 """By so much nearer to a question than what people say on average is the text that answers it."""
 TELLING = 8
 """Lines."""
-HALF = 0.4
-"""The part of its letters by which a title, an artist or a file is called."""
 FEW_WORDS = 2
 """Words beside articles and the like that are what a file is called, and ask for nothing else."""
 LONG_WORD = 4
@@ -52,7 +50,7 @@ class Mentions:
         encoder = self._request.encoder
         return any(find_meant(encoder, part, names, MEANT_LEAD) for part in (text, *said))
 
-    def find_answering_file(self, question: str) -> str | None:
+    def find_answering_file(self, question: str, lead: float = 0.0) -> str | None:
         """Find the file with the line that answers a question best, clearly better than anything
         does: `di che colore dovevo dipingere la staccionata` is about `Paint the fence green.`
         """
@@ -61,7 +59,7 @@ class Mentions:
             return None
         ratings = {name: self._rate(question, lines) for name, lines in passages.items()}
         best = max(ratings, key=ratings.__getitem__)
-        is_clear = ratings[best] > self._request.compare(question).usual + ANSWERING
+        is_clear = ratings[best] > self._request.compare(question).usual + ANSWERING + lead
         return best if is_clear else None
 
     def _rate(self, question: str, lines: Sequence[str]) -> float:
@@ -108,15 +106,11 @@ class Mentions:
         kinds |= {"file" if is_file(match.name) else "folder" for match in named if match.is_clear}
         return "folder" in kinds and "file" not in kinds
 
-    def is_named(self, text: str, choice: Choice) -> bool:
-        """Tell whether something is called by its name, or half of it where that is enough."""
-        return self.has_thing(text) or self.names_part(text, choice)
-
     def is_meant(self, text: str, choice: Choice) -> bool:
         """Tell whether something that the command takes is called by its name, or by its meaning
         where it is a file to read.
         """
-        return self.is_named(text, choice) or (reads_file(choice) and self.means_file(text))
+        return self.has_thing(text) or (reads_file(choice) and self.means_file(text))
 
     def find_more_names(self, text: str) -> list[int]:
         """Find where a file is called by its name behind another one: `play volare azzurro`."""
@@ -128,13 +122,6 @@ class Mentions:
             if match.is_clear
         }
         return sorted(starts)[1:]
-
-    def names_part(self, text: str, choice: Choice) -> bool:
-        """Tell whether a command that takes a file is told half of a name: `some modugno`."""
-        if not takes_file(choice):
-            return False
-        named = find_named(text, self._request.names, frozenset())
-        return any(match.share > HALF for match in named)
 
     def is_value(self, part: str, choice: Choice) -> bool:
         """Tell whether the part of a request is nothing but one more value for the command."""

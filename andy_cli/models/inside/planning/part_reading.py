@@ -81,7 +81,7 @@ class PartReader:
         sentences = split_sentences(text)
         if len(sentences) > 1 and len(find_cuts(text)) > MOST_CUTS:
             return [part for sentence in sentences for part in self.choose_parts(sentence)]
-        ways = self.list_ways(text)
+        ways = list_ways(text, self._mentions.find_more_names(text))
         if len(ways) < 2:
             return [text]
         weights, whole = load_weights(), self._find_nearness(text)
@@ -91,9 +91,6 @@ class PartReader:
             return sum(weights.get(name, 0.0) * value for name, value in measured.items())
 
         return max(ways, key=weigh).parts
-
-    def list_ways(self, text: str) -> list[Way]:
-        return list_ways(text, self._mentions.find_more_names(text))
 
     def _find_nearness(self, text: str) -> float:
         """Find how near a text is to what it is nearest to, a command or talk."""
@@ -168,6 +165,8 @@ class PartReader:
         is_nearer_to_talk = max(scores.commands) < scores.talk
         reading = self.read_what_is_meant(text) if is_nearer_to_talk else None
         step = self.find_step(text, follows=False, asks=asks)
+        if step and not reading and is_asking(text):
+            reading = self.find_answer(text, max(scores.commands) - scores.talk)
         return reading if step and reading else step
 
     def _read_addition(self, text: str, before: Step) -> Part | None:
@@ -275,16 +274,17 @@ class PartReader:
             return None
         return Step(reading, text, 1.0)
 
-    def find_answer(self, text: str) -> Step | None:
+    def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
-        things is answered in, if one is there.
+        things is answered in, if one is there; more clearly so than by the `lead` of a command.
         """
         reading = self.find_reading_command(text)
         kind = self._request.compare(text).kind
-        if reading is None or not (kind == "own" or (kind == "beyond" and asks(text))):
+        if reading is None or not (kind == "own" or (kind == "beyond" and is_asking(text))):
             return None
-        name = self._mentions.find_answering_file(text)
-        return Step(reading, f"`{name}`", 1.0) if name else None
+        name = self._mentions.find_answering_file(text, lead)
+        is_named = any(thing.kind == "file" for thing in find_things(text))
+        return Step(reading, text if is_named else f"`{name}`", 1.0) if name else None
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""
@@ -301,7 +301,7 @@ class PartReader:
         return self._lists.refer_back(step) if looks_around and not is_filled else step
 
 
-def asks(text: str) -> bool:
+def is_asking(text: str) -> bool:
     return is_question(text) or text.endswith("?")
 
 

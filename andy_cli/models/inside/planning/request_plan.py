@@ -24,12 +24,18 @@ from andy_cli.models.inside.planning.mentions import (
     find_members,
     is_file,
 )
-from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader, asks
+from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader, is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.words import LINKS, find_plain_words, is_question
+from andy_cli.models.inside.values.words import (
+    LINKS,
+    find_plain_words,
+    find_things,
+    is_negated,
+    is_question,
+)
 
 
 class RequestPlan:
@@ -47,7 +53,7 @@ class RequestPlan:
         `is_first`: nothing was found in the turns before, that it could point at.
         """
         parts = self._answer_questions(self._reader.read(text))
-        steps = self._find_steps(parts, text) or self._find_whole(parts, text)
+        steps = self._find_steps(parts, text) or self._find_whole(text)
         steps = self._arrange_steps(steps, text, is_first)
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
         sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
@@ -101,7 +107,7 @@ class RequestPlan:
 
     def _find_steps(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find the commands of the parts of a text."""
-        is_asked = any(part.label == "question" and asks(part.text) for part in parts)
+        is_asked = any(part.label == "question" and is_asking(part.text) for part in parts)
         steps: list[Step] = []
         for part in parts:
             if part.label == "value":
@@ -204,9 +210,16 @@ class RequestPlan:
             return [step]
         named = {self._find_named(piece, choice): piece for piece in split_at_joints(step.text)}
         named.pop(None, None)
-        if len(named) < 2 and choice.members:
-            named = find_members(step.text, choice)
+        if len(named) < 2:
+            named = find_members(step.text, choice) or self._find_written_files(step)
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
+
+    def _find_written_files(self, step: Step) -> dict[str | None, str]:
+        """Find the files of `show me january.csv february.csv`, where none is left out."""
+        if not takes_file(self._request.choices[step.at]) or is_negated(step.text):
+            return {}
+        files = (thing for thing in find_things(step.text) if thing.kind == "file")
+        return {file.text: file.text for file in files}
 
     def _find_named(self, text: str, choice: Choice) -> str | None:
         """Find the folder that is called by its name where the command lists, else the value."""
@@ -214,15 +227,18 @@ class RequestPlan:
             return self._mentions.find_folder(text)
         return self._mentions.find_value(text, choice)
 
-    def _find_whole(self, parts: Sequence[Part], text: str) -> list[Step]:
+    def _find_whole(self, text: str) -> list[Step]:
         """Find what to do for a request none of whose parts asks for a command."""
-        if step := self._reader.find_only_step(text):
-            return [step]
-        reading = self._reader.read_what_is_meant(text)
-        if reading and not self._request.fill_by_meaning(reading).missing:
-            return [reading]
-        step = self._reader.find_answer(text) or reading
+        step = self._reader.find_only_step(text) or self._reader.find_answer(text)
+        step = step or self._find_reading(text)
         return [step] if step else []
+
+    def _find_reading(self, text: str) -> Step | None:
+        """Read the file that a question names or means; of several the one that answers it best."""
+        reading = self._reader.read_what_is_meant(text)
+        if reading and self._request.fill_by_meaning(reading).missing:
+            return self._reader.find_answer(text, lead=-1.0) or reading
+        return reading
 
     def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
         if steps and self._is_same_wish(steps[-1], step, text):
@@ -296,8 +312,8 @@ def describe_left(part: Part) -> str:
     said = part.text.rstrip("?!. ")
     if part.label == "refused":
         return small_talk.CANNOT_DO.format(part=said)
-    is_asked = part.label != "answered" and part.step is None and is_question(part.text)
-    return small_talk.CANNOT_ANSWER.format(part=said) if is_asked else ""
+    is_asked = part.label == "talk" and is_question(part.text)
+    return small_talk.CANNOT_ANSWER.format(part=said) if is_asked or is_open(part) else ""
 
 
 def is_behind_comma(step: Step, text: str) -> bool:

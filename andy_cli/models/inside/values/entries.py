@@ -15,12 +15,6 @@ LISTED_LEAD = 0.015
 there where one of them is asked for."""
 MOST_MEANT = 40
 """Names that are compared in meaning: 8 ms each where they are new."""
-WORDS_LEAD = 0.03
-"""The same of a few words among others."""
-RUNS = (1, 2, 3)
-MOST_WORDS = 12
-SHORT = 4
-"""Letters; so few are no words for what is meant."""
 UNREAD = ("audio/", "image/", "video/")
 MEANINGS = {"todo": ("tasks", "things to do")}
 """The name of a file -> what it means: `todo` is all, in Spanish."""
@@ -131,21 +125,6 @@ def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -
             near[at] = max(near[at], *encoder.closeness(said, others))
     *_, second, first = sorted(range(len(compared)), key=near.__getitem__)
     return names[first] if near[first] - near[second] > lead else None
-
-
-def find_meant_by_words(encoder: Encoder, text: str, names: Sequence[str]) -> str | None:
-    """Find the name that a few words of the text mean, more clearly than any other words do: of
-    `wie viele zitronen stehen auf dem einkaufszettel` the last.
-    """
-    said = [word for word in find_words(text) if word not in LINKS][:MOST_WORDS]
-    runs = [" ".join(said[at : at + size]) for size in RUNS for at in range(len(said) - size + 1)]
-    nearness: dict[str, float] = {}
-    for run in (run for run in runs if len(run) > SHORT):
-        if name := find_meant(encoder, run, names, WORDS_LEAD):
-            base = name.rpartition("/")[2]
-            near = encoder.closeness(run, [base, *list_meanings(base)])
-            nearness[name] = max(nearness.get(name, 0.0), *near)
-    return max(nearness, key=nearness.__getitem__, default=None)
 
 
 def list_meanings(name: str) -> list[str]:

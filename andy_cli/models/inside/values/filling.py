@@ -17,7 +17,6 @@ from andy_cli.models.inside.values.entries import (
     find_entries,
     find_files,
     find_meant,
-    find_meant_by_words,
     find_path,
     is_list,
     is_readable,
@@ -40,7 +39,6 @@ from andy_cli.models.inside.values.words import (
     find_plain_words,
     find_stem,
     find_words,
-    is_question,
     meaningful_stems,
 )
 
@@ -97,8 +95,6 @@ class Filler:
             return found
         names = list_meant(choice, known)
         meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)
-        if meant is None and choice.harmless and is_question(text):
-            meant = find_meant_by_words(self._encoder, text, [*names])
         if meant:
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
