@@ -10,6 +10,7 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.history.history import PIPED
 from andy_cli.agent.model.model_server import ModelFacts, ModelServer
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn import turn
@@ -236,9 +237,9 @@ def test_every_message_is_on_disk_when_it_counts(tmp_path: Path) -> None:
     assert list(log.read(path)) == chat.history.messages
 
 
-def happened(chat: Conversation, user: str) -> list[Event]:
+def happened(chat: Conversation, user: str, attached: str = "") -> list[Event]:
     async def collected() -> list[Event]:
-        return [event async for event in turn(chat, user)]
+        return [event async for event in turn(chat, user, attached)]
 
     return asyncio.run(collected())
 
@@ -541,6 +542,9 @@ def test_a_line_about_a_file_that_nothing_has_looked_at_is_asked_about_once(
     assert [each.message for each in warnings] == [
         "No tool was used: notes.txt was neither read nor changed."
     ]
+    model = ScriptedModel(["notes.txt holds milk."])
+    last = ended(happened(conversation(model), "what is in notes.txt?", f"{PIPED}milk"))
+    assert (last.num_turns, last.result) == (1, "notes.txt holds milk.")
     model = ScriptedModel(["Which ones?"])
     assert ended(happened(conversation(model), "add eggs to notes.txt")).num_turns == 1
     model = ScriptedModel(["Eggs are good for you."])

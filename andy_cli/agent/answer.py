@@ -186,6 +186,8 @@ FEWEST = 4
 """Words; fewer is an answer too."""
 STEM = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
+LONGEST_REQUEST = 2_000
+"""Characters of a request in which names of files are looked for."""
 FILE_WORD = re.compile(r"[\w.~/+-]*\w")
 OPEN_END = (":", "\uff1a", "...", "\u2026")
 SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
@@ -224,13 +226,19 @@ def asks_something(text: str) -> bool:
 
 
 def find_unread_files(conversation: Conversation) -> Sequence[str]:
-    """Find the files of the folder that the user's words name and no call has touched so far."""
-    words = set(FILE_WORD.findall(conversation.history.user_request))
-    touched = "\n".join(action.text for action in conversation.tools.actions)
+    """Find the files of the folder that the user's words name and nothing before has spoken of.
+
+    None where a text came with the words, as it may be what a file holds.
+    """
+    history = conversation.history
+    if history.attached_texts:
+        return []
+    words = set(FILE_WORD.findall(history.user_request[:LONGEST_REQUEST]))
+    known = "\n".join(message.content for message in history.messages[: history.turn_start])
     return [
         word
         for word in sorted(words)
-        if word not in touched and is_present_file(conversation.folder / word)
+        if word not in known and is_present_file(conversation.folder / word)
     ]
 
 
@@ -270,8 +278,11 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     earlier = messages[max(0, start - REMEMBERED) : start]
     known_texts = [message.content for message in earlier if message.role != "system"]
     known_texts += [str(conversation.folder), str(Path.home()), *conversation.instructions.texts()]
+    user, attached = split_message(messages[start].content)
+    if attached:  # it may be what a file holds that the user names
+        known_texts.append(user)
     actions = tuple(conversation.tools.actions)
-    return Evidence(tuple(state.results), messages[start].content, tuple(known_texts), actions)
+    return Evidence(tuple(state.results), user + attached, tuple(known_texts), actions)
 
 
 def find_claims(conversation: Conversation, state: TurnState) -> Sequence[Claim]:
