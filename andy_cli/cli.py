@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -155,20 +156,26 @@ def complete(arguments: Sequence[str]) -> int:
     """Do what a shell asks for at Tab, or install it; returns the exit code. Raises AndyError."""
     from andy_cli.frontends.command_line.shell_completion import answer_shell
 
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
     try:
-        return answer_shell(arguments, os.environ, group)
+        return answer_shell(arguments, os.environ, build_group())
     except NotImplementedError:
         return run_typer(arguments[:1])
 
 
 def run_typer(arguments: Sequence[str]) -> int:
     try:
-        app(list(arguments), prog_name="andy")
+        build_group()(list(arguments), prog_name="andy")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     return 0
+
+
+@cache
+def build_group() -> TyperGroup:
+    """Build the commands from their signatures, once a process; tests build them before a fork."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    return group
 
 
 def commands() -> dict[str, frozenset[str]]:

@@ -6,7 +6,8 @@
 A fork goes through the same door with its own arguments, environment, folder, streams, terminal
 and signals. What it leaves out is the loading: half a second of a core, as much as many a test
 takes, and what each conversation compiles of the tables, half of what an `andy run` takes. The
-process it is forked from has only imported and read tables of the package, and never run anything.
+process it is forked from has only imported, read tables of the package, defined the shipped tools
+and looked at one sentence; it has never run a command.
 
 The program itself is started by every test that names `ANDY`, by those in tmux or in a shell, and
 where the environment says how Python begins (`begins_alike`).
@@ -42,6 +43,9 @@ LEFT = ("andy_cli.engines.", "andy_cli.toolbox.mcp.", "andy_cli.models.http.thro
 """Modules that few commands load, and that cost as much as all others together."""
 LATER = ("anyio._backends._asyncio", "h11", "httpcore2", "jsonschema_rs", "tinytag", "truststore")
 """Packages that a function loads when it is called."""
+SENTENCE = "I have created, sent, booked, installed and run it."
+SECRET = "password: swordfish"
+"""Texts that bring out the expressions which an answer is looked at with."""
 STARTED_IN = dict(os.environ)
 """The environment in which the code is loaded, whatever a test has made of it since."""
 
@@ -275,11 +279,14 @@ def load_code() -> None:
 def read_tables() -> None:
     """Compile the expressions and read the tables that lie in the package: they hold for all."""
     from andy_cli.agent.grounding.text import languages
+    from andy_cli.cli import build_group
     from andy_cli.compiler import detect, dialect
     from andy_cli.compiler.expression import Expression
     from andy_cli.compiler.lexing.markers import Markers
+    from andy_cli.guard import redactor
     from andy_cli.models.inside.planning import choosing, cutting, opening, part_reading, small_talk
     from andy_cli.models.inside.values import templates
+    from andy_cli.toolbox.collection import load_tool_files
 
     modules = [module for name, module in sys.modules.items() if name.startswith("andy_cli.")]
     for value in itertools.chain(*(vars(module).values() for module in modules)):
@@ -290,13 +297,17 @@ def read_tables() -> None:
     for known in ([], dialects):
         Markers(known)
     for language in {*languages.SCRIPTS, *languages.COMMON}:
-        languages.load_language(language)
+        languages.load_language(language).find_actions(SENTENCE)
+    languages.detect_languages(SENTENCE)
     small_talk.load_examples()
     opening.load_openings()
     choosing.list_said_words()
     part_reading.load_weights()
     cutting.list_openers()
     templates.list_spoken_words()
+    build_group()
+    load_tool_files()
+    redactor.redact_value({"password": "", "text": SECRET})
 
 
 def load_package(package: ModuleType) -> None:
