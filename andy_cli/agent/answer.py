@@ -188,7 +188,7 @@ STEM = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
 LONGEST_REQUEST = 2_000
 """Characters of a request in which names of files are looked for."""
-FILE_WORD = re.compile(r"[\w.~/+-]*\w")
+FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
 OPEN_END = (":", "\uff1a", "...", "\u2026")
 SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
 CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
