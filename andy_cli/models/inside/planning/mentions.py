@@ -52,7 +52,9 @@ class Mentions:
 
     def find_answering_file(self, question: str, lead: float = 0.0) -> str | None:
         """Find the file with the line that answers a question best, clearly better than anything
-        does: `di che colore dovevo dipingere la staccionata` is about `Paint the fence green.`
+        does: `de qué color quería pintar la valla` is about `Paint the fence green.`
+
+        `lead` is by how much more it has to be: what a command has over talk.
         """
         passages = self._passages
         if not passages:
