@@ -50,12 +50,36 @@ FORMS_WITH_ANSWERS = (
     "Question: 2 + 2?\nThought: I know.\nFinal Answer: It is four.",
     "Action: None\nAction Input: None\nIt is four.",
     "Thought: hm.\nAction: None\nObservation: nothing\nThought: I know\nFinal Answer: It is four.",
+    "Thought: Do I need to use a tool? No\nAI: It is four.",
+    "Final Answer: It is four.\n\nQuestion: 3 + 3?\nThought: I know.\nFinal Answer: It is six.",
+    '{"answer": "It is four."}',
+    '```json\n{"thought": "easy", "final_answer": "It is four."}\n```',
+    '{"role": "assistant", "content": "It is four.", "tool_calls": []}',
+    '{"tool": null, "response": "It is four."}',
 )
 
 
 @pytest.mark.parametrize("reply", FORMS_WITH_ANSWERS)
 def test_of_a_form_in_whatever_part_the_answer_alone_is_shown(reply: str) -> None:
     assert play([reply], "2 + 2?").answer == "It is four."
+
+
+@pytest.mark.parametrize(
+    ("request_text", "reply"),
+    [
+        ("2 + 2? As JSON.", '{"answer": "It is four."}'),
+        ('fill in {"answer": ""}', '{"answer": "It is four."}'),
+        ("which settings?", '{"answer": "It is four.", "size": 3}'),
+        ("which settings?", '{"content": "It is four."}'),
+        ("which settings?", '{"answer": 4}'),
+        ("show both", '{"answer": "It is four."}\n{"answer": "It is five."}'),
+        ("show it", 'Here it is:\n\n{"answer": "It is four."}'),
+    ],
+)
+def test_an_object_that_is_more_than_an_answer_or_was_asked_for_is_shown(
+    request_text: str, reply: str
+) -> None:
+    assert play([reply], request_text).answer == reply
 
 
 @pytest.mark.parametrize("word", ["Question", "Observation"])

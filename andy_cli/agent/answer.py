@@ -19,6 +19,7 @@ from andy_cli.agent.grounding.audit import (
 from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState, find_not_done
+from andy_cli.compiler.bodies.envelopes import unwrap_answer
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError
 from andy_cli.events import Event, Subtype
@@ -29,13 +30,17 @@ class OutputFilter:
     """Turns what the compiler lets through into events. Build a new one for each reply.
 
     `is_held`: no text is shown before it is known whether the reply keeps to its protocol;
-    `begins_anew`: another answer was shown before, which this one takes the place of.
+    `begins_anew`: another answer was shown before, which this one takes the place of; `unwraps`:
+    an answer that is sent as the value of a JSON object is shown without it.
     """
 
-    def __init__(self, is_held: bool = False, begins_anew: bool = False) -> None:
+    def __init__(
+        self, is_held: bool = False, begins_anew: bool = False, unwraps: bool = False
+    ) -> None:
         self._parts: list[str] = []
         self._held = is_held
         self._begins_anew = begins_anew
+        self._unwraps = unwraps
 
     @property
     def text(self) -> str:
@@ -53,12 +58,23 @@ class OutputFilter:
         if visible.reasoning:
             shown_events.append(events.Reasoned(visible.reasoning))
         if visible.text:
+            is_first = not self.text.strip()
             self._parts.append(visible.text)
+            self._held = self._held or (is_first and self._may_be_wrapped())
             shown_events += self._say(visible.text)
         return shown_events
 
+    def _may_be_wrapped(self) -> bool:
+        """Tell whether what was said so far begins as an object does."""
+        return self._unwraps and self.text.lstrip().startswith(OBJECT_STARTS)
+
     def _say(self, text: str) -> list[Event]:
         return [] if self._held else [events.Said("assistant", text, delta=True)]
+
+    def unwrap(self) -> None:
+        """Keep of a complete text that is an answer in an object the answer alone."""
+        if self._may_be_wrapped() and (answer := unwrap_answer(self.text)):
+            self._parts = [answer]
 
     def release(self) -> list[Event]:
         """Show what was held after all."""
@@ -66,6 +82,7 @@ class OutputFilter:
         return [events.Said("assistant", self.text, delta=True)] if was_held and self.text else []
 
 
+OBJECT_STARTS = ("{", "```json", "```\n{")
 CONTINUE = "You were cut off. Go on exactly where you stopped."
 NUDGE = (
     "No tool was used. If that was still to come, use it now. If what you said is your whole "
@@ -80,7 +97,7 @@ async def show_reply(
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
     is_held = bool(state.rejected_answer) or conversation.model.enforces_format
     begins_anew = conversation.history.messages[-1].content == NUDGE
-    output = OutputFilter(is_held, begins_anew)
+    output = OutputFilter(is_held, begins_anew, unwraps=not asks_for_objects(conversation))
     try:
         async for visible in reply:
             for event in output.take(visible):
@@ -94,6 +111,12 @@ async def show_reply(
         conversation.model.add_usage(reply.usage)
     for event in finish_reply(conversation, state, reply, output):
         yield event
+
+
+def asks_for_objects(conversation: Conversation) -> bool:
+    """Tell whether somebody who gives the model its task speaks of JSON, or writes an object."""
+    texts = [*conversation.history.user_texts, *conversation.instructions.texts()]
+    return any("json" in text.lower() or "{" in text for text in texts)
 
 
 def keep_broken_reply(
@@ -112,6 +135,7 @@ def finish_reply(
 ) -> Iterator[Event]:
     """Check the format of a complete reply, and note how the model writes."""
     model, compiled = conversation.model, reply.compiled
+    output.unwrap()
     if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
         model.stop_enforcing_format()
     if not (state.refusal or state.rejected_answer):

@@ -32,6 +32,10 @@ CALLED = Expression(
 ALONE = Expression(r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)[ \t*]*$", re.M | re.I)
 INVENTED = Expression(r"^[ \t*]*Observation[ \t*]*:", re.M | re.I)
 FINAL = Expression(r"^[ \t*]*Final Answer[ \t*]*:[ \t*]*", re.M | re.I)
+SPEAKER = Expression(r"^[ \t*]*AI[ \t*]*:[ \t*]*", re.M)
+"""Below a thought; LangChain's conversational agents have their models answer so."""
+NEXT_QUESTION = Expression(r"^[ \t*]*Question[ \t*]*:[^\n]*\n+[ \t*]*Thought[ \t*]*:", re.M | re.I)
+"""The next example of the form, which models go on to invent."""
 NAME = Expression(r"[\w.\-]+")
 KEYED = Expression(r"[\"']?\w+[\"']?\s*[=:]")
 THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
@@ -68,11 +72,10 @@ def is_end(action: re.Match[str], tools: Tools) -> bool:
 def read_final(text: str, action: re.Match[str] | None) -> Parsed | None:
     """Read the final answer; below `Action: None`, or a thought that is a paragraph of its own, it
     may stand without its label."""
-    final = FINAL.search(text)
+    final = FINAL.search(text) or (SPEAKER.search(text) if THOUGHT.match(text) else None)
     if final:
-        return Parsed(
-            text=text[final.end() :].strip(), reasoning=find_thought(text[: final.start()])
-        )
+        answer, *_ = NEXT_QUESTION.split(text[final.end() :], maxsplit=1)
+        return Parsed(text=answer.strip(), reasoning=find_thought(text[: final.start()]))
     if action:
         return Parsed(text=words_behind(find_input(action)))
     thought, _, answer = text.strip().partition("\n\n")

@@ -1,0 +1,33 @@
+"""The answer in an object that a model makes of it unasked: `{"answer": "It is noon."}`. Pure."""
+
+import json
+
+from andy_cli.compiler.bodies.fences import strip_fence
+
+ANSWER_KEYS = frozenset({"answer", "final_answer", "finalanswer", "response", "reply"})
+ROLE_KEYS = frozenset({"content", "message", "text"})
+"""Keys of the answer where another one says whose words they are."""
+SIDE_KEYS = frozenset({"thought", "thoughts", "thinking", "reasoning", "role"})
+"""Keys of what a model writes beside its answer; beside those stand calls that are none."""
+
+
+def unwrap_answer(text: str) -> str:
+    """Find the answer where the text is nothing but such an object; empty where it is not."""
+    fields = read_fields(text)
+    answer_keys = ANSWER_KEYS | (ROLE_KEYS if fields.get("role") == "assistant" else set())
+    answers = [value for key, value in fields.items() if key in answer_keys]
+    has_more = not fields.keys() <= answer_keys | SIDE_KEYS
+    if has_more or len(answers) != 1 or not isinstance(answers[0], str):
+        return ""
+    return answers[0].strip()
+
+
+def read_fields(text: str) -> dict[str, object]:
+    """Read the fields that hold something, by their keys in lower case; none of any other text."""
+    body, _ = strip_fence(text.strip())
+    try:
+        value: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    fields = value if isinstance(value, dict) else {}
+    return {key.lower(): field for key, field in fields.items() if field}
