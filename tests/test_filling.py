@@ -12,6 +12,7 @@ from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
+from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_kind, quote_names
 from andy_cli.models.inside.values.words import find_things
 
@@ -273,6 +274,44 @@ def test_a_file_that_is_missing_is_the_one_whose_name_means_what_was_said(
     assert bool(found.missing) == (file is None)
 
 
+def test_a_file_that_is_missing_is_one_of_the_folder_that_is_named(encoder: Encoder) -> None:
+    names = ("plan.txt", "club/", "club/plans.csv", "club/fees.csv", "letters/plan.txt")
+    found = Filler(encoder, ask_nobody).fill_by_meaning(
+        READ, "show me what the club wants to do", Known((), names)
+    )
+    assert found.values["path"] == "club/plans.csv"
+
+
+@pytest.mark.parametrize("said", ["open the bike log", "open bike-log", "open my bikelog"])
+def test_a_name_with_a_hyphen_is_said_in_one_word_or_two(encoder: Encoder, said: str) -> None:
+    names = ("notes.txt", "bike-log.txt", "bike-route.txt")
+    assert fill(encoder, READ, said, Known((), names)).values["path"] == "bike-log.txt"
+
+
+def test_a_folder_that_was_listed_is_not_read(encoder: Encoder) -> None:
+    known = Known(['["letters", "plans.txt"]'], ("letters/", "plans.txt"))
+    found = Filler(encoder, ask_nobody).fill_by_meaning(READ, "show me the letters", known)
+    assert "letters" not in found.values.values()
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [("what's the phone number in a.txt", None), ("a.txt with line numbers", "yes")],
+)
+def test_one_word_of_the_name_of_a_choice_is_not_that_choice(
+    encoder: Encoder, said: str, wanted: str | None
+) -> None:
+    numbers: Schema = {"type": "boolean", "description": "whether each begins with its number"}
+    read = command("Read a text file or some of its lines", path=FILE, line_numbers=numbers)
+    assert fill(encoder, read, said).values.get("line_numbers") == wanted
+
+
+def test_a_line_is_no_entry_of_a_list() -> None:
+    assert find_ordinal("the last two lines of the log") is None
+    assert find_ordinal("la primera linea del diario") is None
+    assert find_ordinal("the last song") == -1
+
+
 def test_a_folder_that_is_said_beside_a_name_is_no_file(encoder: Encoder) -> None:
     found = fill(encoder, PLAY, "play last light from ./music", Known((), NAMES))
     assert found.values == {"file": "music/Last Light.mp3", "path": "music"}
@@ -388,6 +427,11 @@ def test_a_parameter_is_known_by_its_name_and_description(
         ),
         ("cannot PLAY_MP3 without file", "", "What is the file?"),
         (
+            '{"results": [{"title": "Ferries", "url": "https://f.example", "snippet": "At 9."}]}',
+            "found 1 page on the web: Ferries",
+            "Found 1 page on the web: Ferries: At 9.",
+        ),
+        (
             "set_volume was not run, its arguments do not fit: volume: must be at most 100. "
             "Correct them and ask again.",
             "",
@@ -427,6 +471,12 @@ def test_a_list_of_what_the_deed_names_is_shown() -> None:
     assert (
         conclude('["todo.txt"]', "listed 1 file in todo", LIST) == "Listed 1 file in todo: todo.txt"
     )
+
+
+def test_of_each_page_that_was_found_it_is_told_what_it_says() -> None:
+    pages = '[{"title": "A", "url": "u", "snippet": "One."}, {"title": "B", "url": "v"}]'
+    told = conclude(pages, "found 2 pages on the web: A, B", LIST)
+    assert told == "Found 2 pages on the web:\n- A: One.\n- B"
 
 
 def test_a_long_list_says_how_many_more_there_are() -> None:

@@ -210,6 +210,29 @@ def test_a_question_of_the_users_own_things_is_answered_by_the_file_that_tells_o
 
 
 @pytest.mark.parametrize(
+    "question",
+    ["when is the next meeting of the club?", "wie viel strom haben wir im oktober verbraucht"],
+)
+def test_a_question_is_answered_by_a_file_also_where_it_may_be_one_for_a_tool_or_of_knowledge(
+    question: str, here: Path, weights_file: Path
+) -> None:
+    (here / "club.txt").write_text("The next meeting of the club is on 8 May.\nBring cake.\n")
+    (here / "meter.csv").write_text("month,kWh\nSeptember,212\nOctober,248\n")
+    answer = asked(question, here, weights_file)
+    assert "8 May" in answer or "October,248" in answer
+    assert "set up" not in answer
+
+
+def test_a_question_that_is_told_as_a_wish_is_answered_beside_another(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "devices.txt").write_text("Printer: on the second floor\nRouter: in the hall\n")
+    answer = asked("pause it and tell me where the printer is", here, weights_file)
+    assert "Nothing is playing." in answer
+    assert "on the second floor" in answer
+
+
+@pytest.mark.parametrize(
     "wish",
     ["don't play morning light", "spiel bitte nicht morning light", "no pongas morning light"],
 )

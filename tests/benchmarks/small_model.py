@@ -25,10 +25,11 @@ import subprocess
 import sys
 import tempfile
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from andy_cli.messages import Effect
 from andy_cli.models.inside import weights
@@ -92,6 +93,18 @@ FOUND = {
     "url": "https://news.example/strikes",
     "content": "Most trains stand still on Friday.",
 }
+
+
+class World(NamedTuple):
+    """What a batch of requests is about: a folder, and what a search of the web finds."""
+
+    files: Mapping[str, str]
+    songs: Sequence[str]
+    found: Mapping[str, str]
+
+
+WORLD = World(FILES, SONGS.replace("\n", "|").split("|"), FOUND)
+"""Of the batches that have none of their own beside them, as BATCH_folder.json."""
 REFUSAL = re.compile(
     r"too small|cannot|can[’']t|not able|unable|(?:do|does|did|could) not|don[’']t"
     r"|nothing (?:was )?found|kann nicht|weiß nicht|no puedo|no sé|ne peux pas|ne sais pas"
@@ -240,12 +253,17 @@ def supported(sentence: str, source: str) -> bool:
     return 2 * found >= len(words) and all(each in there for each in figures)
 
 
-def make_folder(folder: Path) -> None:
-    for name, text in FILES.items():
+def read_world(batch: str) -> World:
+    file = CORPORA / f"{batch}_folder.json"
+    return World(**json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else WORLD
+
+
+def make_folder(folder: Path, world: World) -> None:
+    for name, text in world.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     (folder / "songs").mkdir()
-    for at, name in enumerate(SONGS.replace("\n", "|").split("|")):
+    for at, name in enumerate(world.songs):
         shutil.copy(RECORDINGS[at % len(RECORDINGS)], folder / "songs" / f"{name}.mp3")
 
 
@@ -272,11 +290,13 @@ def printed_by(command: Sequence[str], home: Path, folder: Path) -> str:
     ).stdout
 
 
-def ask(row: Row, model: Path, search: str, effects: dict[str, Effect]) -> Outcome:
+def ask(
+    row: Row, model: Path, search: str, effects: dict[str, Effect], world: World = WORLD
+) -> Outcome:
     with tempfile.TemporaryDirectory() as scratch:
         home, folder = Path(scratch), Path(scratch) / "things"
         folder.mkdir()
-        make_folder(folder)
+        make_folder(folder, world)
         before = contents(folder)
         run = [ANDY, "run", "-y", "-o", "stream-json", "--no-session", "--no-wait"]
         run += ["--set", f"search.url={search}", "--model", f"local:{model}", row.text]
@@ -374,13 +394,13 @@ def main() -> None:
 
 
 def measure_batch(batch: str, model: Path) -> None:
-    rows = read_rows(batch)
+    rows, world = read_rows(batch), read_world(batch)
     with tempfile.TemporaryDirectory() as scratch:
         registry = Collection(load(environment={}), Path(scratch)).registry
         effects = {tool.name: tool.effect for tool in registry}
-        found = json.dumps({"results": [FOUND]})
+        found = json.dumps({"results": [world.found]})
         with WebServer(lambda received: page(found, "application/json")) as server:
-            outcomes = [ask(row, model, server.url, effects) for row in rows]
+            outcomes = [ask(row, model, server.url, effects, world) for row in rows]
         texts = [row.text for row in rows[:: len(rows) // 6]]
         bare = median(complete_plainly(model, text, Path(scratch)) for text in texts)
     report(batch, outcomes, bare)

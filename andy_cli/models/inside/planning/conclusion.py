@@ -87,6 +87,9 @@ def _conclude_deed(result: str, deed: str, looked: bool) -> str:
         return f"{deed}."
     if join_words(deed) in join_words(found):
         return sentence
+    told, _, named = deed.partition(": ")
+    if named and found.removeprefix("- ").startswith(named.partition(", ")[0]):
+        deed = told  # what is listed is named once
     return join_deed(deed, found)
 
 
@@ -187,16 +190,18 @@ def _list_entries(value: object) -> list[str] | None:
         value = next((part for part in value.values() if isinstance(part, list)), None)
     if not isinstance(value, list):
         return None
-    return [_shorten(_find_name(entry)) for entry in value]
+    return [_shorten(_find_name(entry), 2 * LONGEST) for entry in value]
 
 
 def _find_name(entry: object) -> object:
-    """Find what an entry is called; of a text that was found in a file, that too."""
+    """Find what an entry is called; of a text that was found in a file, or on a page, that too."""
     if not isinstance(entry, Mapping):
         return entry
     texts = [text for text in entry.values() if isinstance(text, str) and text]
     if "text" in entry and len(texts) > 1:
         return f"{', '.join(texts[:-1])}: {texts[-1]}"
+    if texts and entry.get("snippet"):
+        return f"{texts[0]}: {entry['snippet']}"
     return texts[0] if texts else entry
 
 
@@ -209,6 +214,6 @@ def _read_value(text: str) -> object:
     return value
 
 
-def _shorten(value: object) -> str:
+def _shorten(value: object, longest: int = LONGEST) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return " ".join(text.split())[:LONGEST]
+    return " ".join(text.split())[:longest]

@@ -25,6 +25,7 @@ from andy_cli.models.inside.values.words import (
     begins_negated,
     find_plain_words,
     find_things,
+    holds_question,
     is_question,
 )
 
@@ -165,8 +166,8 @@ class PartReader:
         is_nearer_to_talk = max(scores.commands) < scores.talk
         reading = self.read_what_is_meant(text) if is_nearer_to_talk else None
         step = self.find_step(text, follows=False, asks=asks)
-        if step and not reading and is_asking(text):
-            reading = self.find_answer(text, max(scores.commands) - scores.talk)
+        if step and not reading:
+            reading = self.find_clearer_answer(text)
         return reading if step and reading else step
 
     def _read_addition(self, text: str, before: Step) -> Part | None:
@@ -180,8 +181,9 @@ class PartReader:
         """Find which talk it is: a wish that cannot be fulfilled, a question, or nothing else."""
         scores = self._request.compare(text)
         is_clear = scores.talk > max(*scores.commands, scores.reason) + REFUSED_LEAD
-        if self._request.has_examples and is_clear and small_talk.is_refused(scores.kind):
-            return "refused"
+        if self._request.has_examples and small_talk.is_refused(scores.kind):
+            is_open = not is_clear and holds_question(text)
+            return "refused" if is_clear else "question" if is_open else "talk"
         return "question" if scores.kind in small_talk.QUESTIONS else "talk"
 
     def find_step(self, text: str, follows: bool, asks: bool = True) -> Step | None:
@@ -277,14 +279,31 @@ class PartReader:
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
         things is answered in, if one is there; more clearly so than by the `lead` of a command.
+
+        A question that is nearest to one of knowledge has to be answered as much more clearly as it
+        is nearer to that than to a command.
         """
         reading = self.find_reading_command(text)
-        kind = self._request.compare(text).kind
-        if reading is None or not (kind == "own" or (kind == "beyond" and is_asking(text))):
+        scores = self._request.compare(text)
+        if reading is None or not self._may_be_own(scores.kind, text):
             return None
+        if scores.kind == "knowledge":
+            lead += max(0.0, scores.talk - max(scores.commands))
         name = self._mentions.find_answering_file(text, lead)
         is_named = any(thing.kind == "file" for thing in find_things(text))
         return Step(reading, text if is_named else f"`{name}`", 1.0) if name else None
+
+    def _may_be_own(self, kind: str, text: str) -> bool:
+        """Tell whether a text of that kind may be a question of the user's own things."""
+        if kind == "knowledge":
+            return is_question(text)
+        return kind == "own" or (small_talk.is_refused(kind) and holds_question(text))
+
+    def find_clearer_answer(self, text: str) -> Step | None:
+        """Find what answers a question more clearly than the command for it is one."""
+        scores = self._request.compare(text)
+        lead = max(scores.commands) - scores.talk
+        return self.find_answer(text, lead) if is_asking(text) else None
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""

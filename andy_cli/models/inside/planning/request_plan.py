@@ -61,15 +61,20 @@ class RequestPlan:
 
     def _answer_questions(self, parts: Sequence[Part]) -> Sequence[Part]:
         """Let each question beside a command read the file that answers it. Where a file is read
-        anyway that is it.
+        anyway that is it; where a command lacks a value that may stand in the question.
         """
         steps = [part.step for part in parts if part.step]
         if any(reads_file(self._request.choices[step.at]) for step in steps):
             return [part._replace(label="answered") if is_open(part) else part for part in parts]
-        return list(map(self._answer, parts)) if steps else parts
+        is_lacking = any(self._request.fill_by_meaning(step).missing for step in steps)
+        return list(map(self._answer, parts)) if steps and not is_lacking else parts
 
     def _answer(self, part: Part) -> Part:
-        answer = self._reader.find_answer(part.text) if is_open(part) else None
+        answer = None
+        if part.label in ("question", "refused"):
+            answer = self._reader.find_answer(part.text)
+        elif part.label == "command":
+            answer = self._reader.find_clearer_answer(part.text)
         return Part(part.text, "reading", answer) if answer else part
 
     def _arrange_steps(self, steps: list[Step], text: str, is_first: bool) -> list[Step]:

@@ -66,8 +66,9 @@ def find_entries(result: str, key: str = "", names: Sequence[str] = ()) -> list[
 
 def find_files(result: str, names: Sequence[str]) -> list[ListedEntry]:
     """Find the entries of a result, if some of them are called as files are: lines of a text that
-    was read are none that could be opened or played."""
-    listed = find_entries(result, names=names)
+    was read are none that could be opened or played, and folders are none either."""
+    entries = find_entries(result, names=names)
+    listed = [entry for entry in entries if f"{entry.name}/" not in names]
     is_of_files = any(entry.name in names or ENDING.search(entry.name) for entry in listed)
     return listed if is_of_files else []
 

@@ -93,7 +93,7 @@ class Filler:
         missing = found.missing[0] if found.missing else None
         if missing is None or missing.kind != "file":
             return found
-        names = list_meant(choice, known)
+        names = self._list_in_folder(list_meant(choice, known), text, known)
         meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)
         if meant:
             found.values[missing.name] = find_path(names[meant], known.names)
@@ -101,6 +101,16 @@ class Filler:
             if find_meant(self._encoder, text, [*names], CLEAR):
                 found.used += len(text)  # all of it means the file
         return found
+
+
+    def _list_in_folder(self, meant: dict[str, str], text: str, known: Known) -> dict[str, str]:
+        """List those in the folder that is called by its name, if one is and holds some."""
+        folders = [name for name in known.names if name.endswith("/")]
+        called = next(iter(find_named(text, folders, frozenset())), None)
+        if called is None or not called.is_clear:
+            return meant
+        inside = {words: name for words, name in meant.items() if name.startswith(called.name)}
+        return inside or meant
 
 
 def list_meant(choice: Choice, known: Known) -> dict[str, str]:
@@ -233,11 +243,14 @@ class _Filling:
         return name
 
     def _find_wish(self, parameter: Parameter) -> str | None:
-        """Say yes when the request speaks of what the parameter is about."""
-        about = f"{parameter.name} {parameter.about.partition(' instead')[0]}"
-        wanted = meaningful_stems(about) - self._picker.own
+        """Say yes when the request speaks of what the parameter is about: by all of its name, or by
+        another word. `Line numbers` are not meant by a phone number.
+        """
+        name = meaningful_stems(parameter.name)
+        about = meaningful_stems(parameter.about.partition(" instead")[0]) - self._picker.own
         said = {find_stem(word) for word in find_words(without_things(self._text))}
-        if wanted & said:
+        is_named = name <= said and not name <= self._picker.own
+        if is_named or (about - name) & said:
             return "yes"
         return "no" if parameter.needed else None
 

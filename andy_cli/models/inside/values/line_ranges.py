@@ -3,11 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from andy_cli.models.inside.values.numbers import find_numbers, find_ordinal, without_things
+from andy_cli.models.inside.values.numbers import LINE, find_numbers, find_place, without_things
 from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.words import find_plain_words
 
-LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
 FIRST = "first|ersten?|primer[oa]s?|premier(?:e?s)?|prim[ieoa]"
 LAST = re.compile(r"\b(?:last|letzten?|ultim[oaie]s?|derniere?s?)\b")
 SINCE = re.compile(
@@ -50,7 +49,7 @@ def read_one_bound(said: str) -> tuple[str | None, str | None]:
         return match[1], match[1]
     if match := COUNTED.search(said):
         return None, match[1] or match[2]
-    place = find_ordinal(said)
+    place = find_place(said)
     return (None, None) if place is None else (str(place + 1), str(place + 1))
 
 

@@ -26,7 +26,7 @@ TENS = {
 BEHIND_ADVERB = "the|my|la|las|el|los|mi|mis|le|les|ma|mes|il|lo|gli|die|das|den"
 """Words behind which a list has an entry, but none is behind `first`: `prima la lista`."""
 ORDINALS = tuple(
-    re.compile(rf"\b(?:{row})\b(?! \d|.{{0,3}}lines| (?:{BEHIND_ADVERB})\b)")
+    re.compile(rf"\b(?:{row})\b(?! \d| (?:{BEHIND_ADVERB})\b)")
     for row in (
         "first|erste[nrs]?|primer[oa]?|premi(?:er|ere)|prim[oa]",
         "second|zweite[nrs]?|segund[oa]|deuxieme|seconde|second[oa]",
@@ -44,6 +44,8 @@ ORDINALS = tuple(
 LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa])\b")
 
 
+LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
+"""Words for a line of a text, in the five languages that are tried, without accents."""
 DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
 
 
@@ -79,8 +81,13 @@ def read_number(word: str) -> int | None:
 
 
 def find_ordinal(text: str) -> int | None:
-    """Find which of several is meant: 0 for the first, -1 for the last."""
+    """Find which of several is meant: 0 for the first, -1 for the last; none where it is a line."""
     plain = " ".join(find_plain_words(without_things(text)))
+    return None if re.search(rf"\b(?:{LINE})\b", plain) else find_place(plain)
+
+
+def find_place(plain: str) -> int | None:
+    """Find the place that is said in words without accents: 0 for the first, -1 for the last."""
     said = [place for place, pattern in enumerate(ORDINALS) if pattern.search(plain)]
     if said:
         return said[0]

@@ -229,13 +229,14 @@ def _compare_name(name: str, said: Sequence[str]) -> Match:
 
 @lru_cache(MOST_NAMES)
 def _list_parts(name: str) -> tuple[frozenset[str], ...]:
-    """List the words by which each part of a name is called.
+    """List the words by which each part of a name is called, those with a hyphen in two ways.
 
     Recordings are called by their title or by their artist: `Title - Artist.mp3`.
     """
     base = name.rstrip("/").rpartition("/")[2]
     parts = []
-    for part in ENDING.sub("", base).split(" - "):
+    titles = ENDING.sub("", base).split(" - ")
+    for part in dict.fromkeys([*titles, *(title.replace("-", " ") for title in titles)]):
         words = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
         parts.append(frozenset(words - LINKS or words))
     return tuple(parts)

@@ -35,7 +35,8 @@ LINKS = (
 """Words that no value begins or ends with."""
 
 INTERROGATIVES = frozenset(
-    """what what's whats which who who's whos whose where where's when how why
+    """what what's whats which who who's whos whose where where's wheres when when's whens
+    how how's hows why
     was welche welcher welches wer wo wann wie warum wieviel wieviele
     qu\u00e9 que cu\u00e1l cual qui\u00e9n quien d\u00f3nde donde cu\u00e1ndo cuando c\u00f3mo como
     cu\u00e1nto cuanto cu\u00e1nta cuanta cu\u00e1ntos cuantos cu\u00e1ntas cuantas
@@ -52,6 +53,8 @@ OWN_ASKING = frozenset(
 )
 """Verbs that a question of people about themselves begins with: `do I need milk`."""
 SELVES = frozenset("i we ich wir".split())
+INTRODUCTION = 5
+"""Words; a question begins among them that is told as a wish: `can you tell me when`."""
 NEGATIONS = frozenset(
     """not don't dont never nicht nie kein keine keinen pas jamais nunca jam\u00e1s non mai
     nessun nessuna ningun ning\u00fan ninguna""".split()
@@ -175,6 +178,13 @@ def is_question(text: str) -> bool:
     first, second = [*find_words(text)[:2], "", ""][:2]
     is_own = first in OWN_ASKING and second in SELVES
     return first in INTERROGATIVES | ASKING or is_own
+
+
+def holds_question(text: str) -> bool:
+    """Tell whether a question begins a text, or one that stands behind a few words: `tell me where
+    the printer is`.
+    """
+    return is_question(text) or not INTERROGATIVES.isdisjoint(find_words(text)[:INTRODUCTION])
 
 
 def is_negated(text: str) -> bool:
