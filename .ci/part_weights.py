@@ -24,7 +24,7 @@ from andy_cli.models.inside.planning.choosing import find_command_name
 from andy_cli.models.inside.planning.planned_request import Plan
 from andy_cli.models.inside.planning.planner import Planner, Utterance, shorten_request
 from andy_cli.models.inside.values.filling import Known
-from tests.benchmarks.small_model import CORPORA, Row, contains, make_folder, read_rows
+from tests.benchmarks.small_model import CORPORA, Row, contains, make_folder, read_rows, read_world
 from tests.shell import ROOT
 
 WEIGHTS = ROOT / "andy_cli" / "models" / "inside" / "planning" / "parts.toml"
@@ -94,7 +94,7 @@ def examine_batch(batch: str) -> list[list[Way]]:
     with tempfile.TemporaryDirectory() as scratch:
         folder, into = Path(scratch, "things"), Path(scratch, "found")
         folder.mkdir()
-        make_folder(folder)
+        make_folder(folder, read_world(batch))
         if os.fork() == 0:
             os.chdir(folder)
             Planner.say = _write_found(batch, into)  # type: ignore[method-assign,assignment]

@@ -306,6 +306,30 @@ def test_one_word_of_the_name_of_a_choice_is_not_that_choice(
     assert fill(encoder, read, said).values.get("line_numbers") == wanted
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["on 9 April 2026", "April 9th, 2026", "am 9. April 2026", "le 9 avril 2026 \u00e0 midi"],
+)
+def test_a_day_with_the_name_of_its_month_is_written_in_figures(
+    encoder: Encoder, said: str
+) -> None:
+    day: Schema = {"type": "string", "format": "date"}
+    found = fill(encoder, command("Book a van", "day", day=day), f"a van {said} please")
+    assert found.values == {"day": "2026-04-09"}
+
+
+def test_a_name_that_owns_something_is_said_without_the_ending(encoder: Encoder) -> None:
+    ready = command(
+        "Tell whether glasses are finished",
+        "customer",
+        customer={"type": "string", "description": "name of the customer"},
+    )
+    wanted = "mrs hartnell"
+    filler = Filler(encoder, lambda request, about, pieces: pieces[pieces.index(wanted)])
+    found = filler.fill(ready, "are mrs hartnell's glasses ready", Known())
+    assert found.values == {"customer": wanted}
+
+
 def test_a_line_is_no_entry_of_a_list() -> None:
     assert find_ordinal("the last two lines of the log") is None
     assert find_ordinal("la primera linea del diario") is None

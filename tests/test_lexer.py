@@ -150,6 +150,7 @@ PLAIN_REPLIES = (
     "p:a |c:`</tool_call> <think>`|p: b",
     # What stands around an answer is framing only where the reply begins with it.
     "f:<answer>|p:Yes|f:</answer>",
+    "f:<final_answer>|p:Yes|f:</final_answer>",
     "f:<response>|p:Yes</answer>|f:</response>",
     "p:So <answer>Yes</answer>",
     "f:<s>|p:Yes|f:</s>",

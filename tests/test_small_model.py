@@ -223,6 +223,23 @@ def test_a_question_is_answered_by_a_file_also_where_it_may_be_one_for_a_tool_or
     assert "set up" not in answer
 
 
+def test_what_is_to_be_written_to_a_file_that_is_not_there_is_refused_and_not_read(
+    here: Path, weights_file: Path
+) -> None:
+    assert "is too small to change files" in asked(
+        "put the times into plan.txt", here, weights_file
+    )
+    assert asked("read plan.txt", here, weights_file).startswith("There is no file plan.txt.")
+
+
+def test_a_file_is_found_by_its_lines_where_its_name_does_not_tell(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "waffeln.txt").write_text("Waffeln\n250 g Mehl\n4 Eier\n")
+    (here / "linsen.txt").write_text("Linsensuppe\n300 g Linsen\n2 Karotten\n")
+    assert "250 g Mehl" in asked("ouvre la recette des gaufres", here, weights_file)
+
+
 def test_a_question_that_is_told_as_a_wish_is_answered_beside_another(
     here: Path, weights_file: Path
 ) -> None:

@@ -78,12 +78,16 @@ FENCES = frozenset(
 ) - {"functioncode", "functionuse"}
 """Info words of fences that hold protocol, whatever stands in them."""
 
+ANSWER_TAGS = ("answer", "final_answer", "final", "response")
+ANSWERS = tuple(f"<{name}>" for name in ANSWER_TAGS)
+"""Tokens with which an answer begins that stands behind thoughts."""
+ANSWER_ENDS = tuple(f"</{name}>" for name in ANSWER_TAGS)
 LITERAL = (
     *("</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>"),
     *("[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "<<SYS>>", "<</SYS>>"),
     *("[END FINAL RESPONSE]", "[BEGIN FINAL RESPONSE]", "<start_function_response>"),
     *("<end_function_response>", "[/TOOL_CALLS]"),
-    *("<answer>", "</answer>", "<response>", "</response>"),  # around an answer behind thoughts
+    *(*ANSWERS, *ANSWER_ENDS),
 )
 """Tokens that have no form of their own."""
 

@@ -73,6 +73,11 @@ BATCHES = (
     "everyday_29",
     "everyday_30",
     "everyday_31",
+    "everyday_32",
+    "everyday_33",
+    "everyday_34",
+    "everyday_35",
+    "everyday_36",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

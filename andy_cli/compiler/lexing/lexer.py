@@ -26,6 +26,8 @@ from andy_cli.compiler.bodies.end_detectors import LONGEST_LEAD, FenceEnd, Inlin
 from andy_cli.compiler.bodies.fences import REACH, info_word, introduces_example, strip_fence
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.control_tokens import (
+    ANSWER_ENDS,
+    ANSWERS,
     CLOSERS,
     FENCES,
     HARMONY,
@@ -709,9 +711,6 @@ class Lexer:
         self._emit("code" if self._in_code else kind, size - sent_length)
         line = text.rpartition("\n")
         self._lead = ("" if line[1] else self._lead) or line[2].strip(BLANKS)[:1]
-
-
-ANSWERS, ANSWER_ENDS = ("<answer>", "<response>"), ("</answer>", "</response>")
 
 
 def _count_overlap(text: str, marker: str) -> int:

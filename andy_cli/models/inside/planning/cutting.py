@@ -21,8 +21,14 @@ from andy_cli.phrases import load_phrases
 
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
-AND = r"and|n|(?<!all )(?<!everything )but|und|u|sowie|aber|(?<!\bil )y|pero|et|mais|e|ma(?= prima)"
-THEN = "then|also|after that|afterwards|dann|danach|luego|puis|ensuite|poi"
+AND = (
+    r"and|as well as|along with|n|(?<!all )(?<!everything )but|und|u|sowie|aber|(?<!\bil )y|pero"
+    r"|et|ainsi que|mais|e|ma(?= prima)"
+)
+THEN = (
+    "then|also|besides|after that|afterwards|dann|danach|au\u00dferdem|ausserdem"
+    "|luego|adem\u00e1s|ademas|puis|ensuite|poi|inoltre"
+)
 MEANWHILE = (
     "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
     "|pendant que|en attendant|mentre|intanto|nel frattempo"

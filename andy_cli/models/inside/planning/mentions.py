@@ -6,7 +6,7 @@ from functools import cached_property
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import is_name, name_things
 from andy_cli.models.inside.planning.command_kinds import reads_file
-from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING
+from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.filling import find_said
@@ -135,7 +135,8 @@ class Mentions:
         if not rest or self.find_value(said, choice, whole=True) is not None:
             return bool(rest)
         scores = self._request.compare(part)
-        is_wish = len(rest) <= FEW_WORDS and max(scores.commands) > scores.talk
+        is_wish = len(rest) <= FEW_WORDS and list_openers().isdisjoint(rest)
+        is_wish = is_wish and max(scores.commands) > scores.talk
         return is_wish and reads_file(choice) and self.means_file(said)
 
     def _fits(self, named: str, choice: Choice) -> bool:

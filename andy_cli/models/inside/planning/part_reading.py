@@ -248,16 +248,30 @@ class PartReader:
 
     def _choose_by_use(self, text: str, scores: Scores, close: Sequence[int]) -> Step:
         """Choose of commands that are equally likely the one that uses most of the request."""
-        choices = self._request.choices
-        beyond = bool(choices[scores.best].beyond)
-        alike = [at for at in close if bool(choices[at].beyond) == beyond]
+        alike = self._list_alike(text, scores.best, close)
         used = {at: self._request.fill_by_meaning(Step(at, text, 1.0)).use for at in alike}
         best = max(alike, key=lambda at: (used[at], scores.commands[at]))
-        others = [at for at in alike if at != best]
-        is_decided = bool(others) and all(
-            used[best] > used[at] or self._is_repeated(best, at) for at in others
+        is_decided = len(alike) > 1 and all(
+            at == best or used[best] > used[at] or self._is_repeated(best, at) for at in alike
         )
         return Step(best, text, CLOSE if is_decided else scores.lead, len(alike) < len(close))
+
+    def _list_alike(self, text: str, best: int, close: Sequence[int]) -> Sequence[int]:
+        """List those that are beyond the model, as the best is, or those that are not. Beside a
+        file that is not there what would read it is no better than what would write it.
+        """
+        beyond = [at for at in close if self._request.choices[at].beyond]
+        trusted = [at for at in close if at not in beyond]
+        if best in beyond or (beyond and self._reads_nothing(best, text)):
+            return beyond
+        return trusted
+
+    def _reads_nothing(self, at: int, text: str) -> bool:
+        """Tell whether a command would read a file that is named and not there."""
+        found = self._request.fill(Step(at, text, 1.0)).values.values()
+        is_named = any(thing.kind == "file" for thing in find_things(text))
+        is_read = is_named and reads_file(self._request.choices[at])
+        return is_read and {*found}.isdisjoint(self._request.names)
 
     def _is_repeated(self, at: int, other: int) -> bool:
         """Tell whether one is called the other when it is repeated: either may be meant."""
@@ -280,14 +294,16 @@ class PartReader:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
         things is answered in, if one is there; more clearly so than by the `lead` of a command.
 
-        A question that is nearest to one of knowledge has to be answered as much more clearly as it
-        is nearer to that than to a command.
+        A question that is nearest to other talk, as one of knowledge, has to be answered as much
+        more clearly as it is nearer to that than to a command.
         """
         reading = self.find_reading_command(text)
         scores = self._request.compare(text)
-        if reading is None or not self._may_be_own(scores.kind, text):
+        is_own = self._may_be_own(scores.kind, text)
+        asks = is_question if scores.kind == "knowledge" else holds_question
+        if reading is None or not (is_own or asks(text)):
             return None
-        if scores.kind == "knowledge":
+        if not is_own:
             lead += max(0.0, scores.talk - max(scores.commands))
         name = self._mentions.find_answering_file(text, lead)
         is_named = any(thing.kind == "file" for thing in find_things(text))
@@ -295,15 +311,23 @@ class PartReader:
 
     def _may_be_own(self, kind: str, text: str) -> bool:
         """Tell whether a text of that kind may be a question of the user's own things."""
-        if kind == "knowledge":
-            return is_question(text)
         return kind == "own" or (small_talk.is_refused(kind) and holds_question(text))
 
     def find_clearer_answer(self, text: str) -> Step | None:
-        """Find what answers a question more clearly than the command for it is one."""
+        """Find what answers a question more clearly than the command for it is one; what would play
+        something and lacks a song says nothing against it.
+        """
         scores = self._request.compare(text)
+        choice = self._request.choices[scores.best]
+        if not (is_asking(text) or (scores.kind == "own" and not choice.beyond)):
+            return None
         lead = max(scores.commands) - scores.talk
-        return self.find_answer(text, lead) if is_asking(text) else None
+        if (
+            not choice.harmless
+            and self._request.fill_by_meaning(Step(scores.best, text, 1)).missing
+        ):
+            lead = 0.0
+        return self.find_answer(text, lead)
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""

@@ -11,6 +11,7 @@ from andy_cli.models.inside.planning.choosing import (
     find_kind_name,
 )
 from andy_cli.models.inside.planning.command_kinds import (
+    find_entry_kind,
     is_lister,
     reads_file,
     reads_one,
@@ -52,7 +53,9 @@ class RequestPlan:
 
         `is_first`: nothing was found in the turns before, that it could point at.
         """
-        parts = self._answer_questions(self._reader.read(text))
+        parts: Sequence[Part] = self._reader.read(text)
+        if any(part.step for part in parts):
+            parts = self._answer_questions(parts)
         steps = self._find_steps(parts, text) or self._find_whole(text)
         steps = self._arrange_steps(steps, text, is_first)
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
@@ -61,20 +64,22 @@ class RequestPlan:
 
     def _answer_questions(self, parts: Sequence[Part]) -> Sequence[Part]:
         """Let each question beside a command read the file that answers it. Where a file is read
-        anyway that is it; where a command lacks a value that may stand in the question.
+        anyway that is it; what another command lacks may stand in the question.
         """
-        steps = [part.step for part in parts if part.step]
+        steps = list(filter(None, (part.step for part in parts)))
         if any(reads_file(self._request.choices[step.at]) for step in steps):
             return [part._replace(label="answered") if is_open(part) else part for part in parts]
-        is_lacking = any(self._request.fill_by_meaning(step).missing for step in steps)
-        return list(map(self._answer, parts)) if steps and not is_lacking else parts
+        lacking = set(filter(self._lacks_value, steps))
+        return [self._answer(part) if lacking <= {part.step} else part for part in parts]
+
+    def _lacks_value(self, step: Step) -> bool:
+        return bool(self._request.fill_by_meaning(step).missing)
 
     def _answer(self, part: Part) -> Part:
-        answer = None
-        if part.label in ("question", "refused"):
-            answer = self._reader.find_answer(part.text)
-        elif part.label == "command":
+        if part.label == "command":
             answer = self._reader.find_clearer_answer(part.text)
+        else:
+            answer = None if part.step else self._reader.find_answer(part.text)
         return Part(part.text, "reading", answer) if answer else part
 
     def _arrange_steps(self, steps: list[Step], text: str, is_first: bool) -> list[Step]:
@@ -84,11 +89,26 @@ class RequestPlan:
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
+        if is_first and not any(self._finds_files(step) for step in steps):
+            steps = list(map(self._name_file, steps))
         if is_first or any(map(self._lists.points_into_folder, steps)):
             steps = self._lists.fit(steps)
         else:
             steps = list(map(self._read_entry, steps))
         return list(map(self._fit_to_kind, steps))
+
+    def _finds_files(self, step: Step) -> bool:
+        return find_entry_kind(self._request.choices[step.at]) == "file"
+
+    def _name_file(self, step: Step) -> Step:
+        """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the
+        lines that are about what is wanted.
+        """
+        is_read = reads_file(self._request.choices[step.at]) and find_ordinal(step.text) is None
+        if not is_read or not self._lacks_value(step):
+            return step
+        name = self._mentions.find_answering_file(step.text)
+        return step._replace(text=f"{step.text}: `{name}`") if name else step
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -102,7 +122,7 @@ class RequestPlan:
         plays = takes_file(choice) and not choice.harmless
         if not plays or find_ordinal(step.text) is None:
             return step
-        if self._request.fill_by_meaning(step).missing:
+        if self._lacks_value(step):
             return self._lists.refer_back(step, lead=1.0)
         is_bare = len({*find_plain_words(step.text)} - LINKS - ADVERBS) < 2
         reading = self._reader.find_reading_command(step.text)
@@ -164,13 +184,12 @@ class RequestPlan:
         request.
         """
         whole = step._replace(text=text)
-        is_missing = self._request.fill_by_meaning(step).missing
-        return whole if is_missing and not self._request.fill_by_meaning(whole).missing else step
+        return whole if self._lacks_value(step) and not self._lacks_value(whole) else step
 
     def _add_value(self, steps: list[Step], part: str) -> None:
         """Add a call with one more value; the first value is that of the step before."""
         last = steps[-1]
-        if self._request.fill_by_meaning(last).missing:
+        if self._lacks_value(last):
             steps[-1] = last._replace(text=f"{last.text}, {part}")
         else:
             steps.append(last._replace(text=part))
@@ -241,7 +260,7 @@ class RequestPlan:
     def _find_reading(self, text: str) -> Step | None:
         """Read the file that a question names or means; of several the one that answers it best."""
         reading = self._reader.read_what_is_meant(text)
-        if reading and self._request.fill_by_meaning(reading).missing:
+        if reading and self._lacks_value(reading):
             return self._reader.find_answer(text, lead=-1.0) or reading
         return reading
 
@@ -300,7 +319,7 @@ class RequestPlan:
         behind a comma, as `s'il te plait`, or asks to see what is read anyway: `open example.org
         and show what's on it`.
         """
-        if find_ordinal(step.text) is not None or not self._request.fill_by_meaning(step).missing:
+        if find_ordinal(step.text) is not None or not self._lacks_value(step):
             return False
         are_readers = all(reads_one(self._request.choices[other.at]) for other in (step, before))
         is_seen = are_readers and not self._mentions.means_file(step.text)

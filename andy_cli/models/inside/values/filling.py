@@ -22,6 +22,7 @@ from andy_cli.models.inside.values.entries import (
     is_readable,
 )
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
+from andy_cli.models.inside.values.months import rewrite_date
 from andy_cli.models.inside.values.numbers import find_numbers, find_ordinal, without_things
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.phrase_picking import PhrasePicker, Pick
@@ -101,7 +102,6 @@ class Filler:
             if find_meant(self._encoder, text, [*names], CLEAR):
                 found.used += len(text)  # all of it means the file
         return found
-
 
     def _list_in_folder(self, meant: dict[str, str], text: str, known: Known) -> dict[str, str]:
         """List those in the folder that is called by its name, if one is and holds some."""
@@ -249,7 +249,7 @@ class _Filling:
         name = meaningful_stems(parameter.name)
         about = meaningful_stems(parameter.about.partition(" instead")[0]) - self._picker.own
         said = {find_stem(word) for word in find_words(without_things(self._text))}
-        is_named = name <= said and not name <= self._picker.own
+        is_named = name <= said and (parameter.needed or not name <= self._picker.own)
         if is_named or (about - name) & said:
             return "yes"
         return "no" if parameter.needed else None
@@ -299,6 +299,8 @@ class _Filling:
         return [*find_words(text[: span.start])[-2:], *find_words(text[span.end :])[:2]]
 
     def _find_spelling(self, kind: str, written: str) -> str:
+        if kind == "date":
+            return rewrite_date(written)
         return find_path(written, self._known.names) if kind in ("file", "folder") else written
 
     def _find_entry(self, parameter: Parameter) -> str | None:

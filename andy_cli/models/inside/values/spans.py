@@ -128,7 +128,8 @@ def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[S
     found: list[Span] = []
     for at, (start, _) in enumerate(tokens):
         for _, end in tokens[at : at + LONGEST]:
-            span = Span(text[start:end].strip(". "), start, end)
+            said = text[start:end].strip(". ").removesuffix("'s").removesuffix("\u2019s")
+            span = Span(said, start, end)
             if overlaps(span, blocked) or not {*span.text}.isdisjoint(",;:!?"):
                 break
             if _is_whole(span.text, own):

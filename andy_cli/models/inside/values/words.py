@@ -4,6 +4,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from andy_cli.models.inside.values.months import WRITTEN_DATE
+
 IDLE = frozenset(
     """a an the this that these those of in on at to for from with by and or but if as is are was
     were be been am do does did have has had i you he she it we they me my mine your our his her
@@ -79,7 +81,9 @@ FOLDER = re.compile(
 )
 PHONE = re.compile(r"(?<![\w.:-])(?!\d{4}-\d\d)\+?\d[\d ()/-]{6,}\d\b(?![:.]\d)")
 DATE = re.compile(
-    r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])|(?<![\w.])\d{1,2}\.\d{1,2}\.(?:\d{4})?(?!\w)"
+    rf"{WRITTEN_DATE}|"
+    r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])|(?<![\w.])\d{1,2}\.\d{1,2}\.(?:\d{4})?(?!\w)",
+    re.I,
 )
 TIME = re.compile(
     r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?![\w:])|(?<!\w)\d{1,2} ?[ap]m\b", re.I
