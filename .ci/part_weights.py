@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from andy_cli.__main__ import main as run_andy
 from andy_cli.messages import Constraint, Wire
 from andy_cli.models.inside.planning.choosing import find_command_name
+from andy_cli.models.inside.planning.cutting import list_ways
 from andy_cli.models.inside.planning.planned_request import Plan
 from andy_cli.models.inside.planning.planner import Planner, Utterance, shorten_request
 from andy_cli.models.inside.values.filling import Known
@@ -80,7 +81,7 @@ def examine(row: Row, planner: Planner, constraint: Constraint) -> list[Way]:
     text = shorten_request(row.text)
     found = []
     reader = planner._under(constraint)._reader
-    for way in reader.list_ways(text):
+    for way in list_ways(text, reader._mentions.find_more_names(text)):
         plan = planner._under(constraint)
         measured = reader.measure(way, reader._find_nearness(text))
         plan._reader.choose_parts = lambda _, parts=way.parts: parts  # type: ignore[method-assign,misc]

@@ -3,6 +3,7 @@
 import pytest
 
 from andy_cli.compiler import compile_text
+from andy_cli.compiler.bodies.envelopes import may_become_envelope
 from andy_cli.compiler.native_calls import AS_OBJECT
 from andy_cli.messages import CallDelta, Chunk
 from tests.desk import play
@@ -80,6 +81,15 @@ def test_an_object_that_is_more_than_an_answer_or_was_asked_for_is_shown(
     request_text: str, reply: str
 ) -> None:
     assert play([reply], request_text).answer == reply
+
+
+def test_an_object_that_is_no_answer_is_shown_while_it_arrives() -> None:
+    assert may_become_envelope("```js")
+    assert may_become_envelope('{"ans')
+    assert may_become_envelope('```json\n{\n  "answer": "It is')
+    assert not may_become_envelope("```javascript\n{")
+    assert not may_become_envelope('{"port": ')
+    assert not may_become_envelope("It is {")
 
 
 @pytest.mark.parametrize("word", ["Question", "Observation"])

@@ -19,7 +19,7 @@ from andy_cli.agent.grounding.audit import (
 from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState, find_not_done
-from andy_cli.compiler.bodies.envelopes import unwrap_answer
+from andy_cli.compiler.bodies.envelopes import may_become_envelope, unwrap_answer
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError
 from andy_cli.events import Event, Subtype
@@ -58,31 +58,32 @@ class OutputFilter:
         if visible.reasoning:
             shown_events.append(events.Reasoned(visible.reasoning))
         if visible.text:
-            is_first = not self.text.strip()
             self._parts.append(visible.text)
-            self._held = self._held or (is_first and self._may_be_wrapped())
-            shown_events += self._say(visible.text)
+            shown_events += self._say(self._withhold_object(visible.text))
         return shown_events
 
-    def _may_be_wrapped(self) -> bool:
-        """Tell whether what was said so far begins as an object does."""
-        return self._unwraps and self.text.lstrip().startswith(OBJECT_STARTS)
+    def _withhold_object(self, text: str) -> str:
+        """Return nothing while all so far may be an answer in an object, all once it is none."""
+        if not self._unwraps:
+            return text
+        self._unwraps = may_become_envelope(self.text)
+        return "" if self._unwraps else self.text
 
     def _say(self, text: str) -> list[Event]:
-        return [] if self._held else [events.Said("assistant", text, delta=True)]
+        return [] if self._held or not text else [events.Said("assistant", text, delta=True)]
 
     def unwrap(self) -> None:
         """Keep of a complete text that is an answer in an object the answer alone."""
-        if self._may_be_wrapped() and (answer := unwrap_answer(self.text)):
+        if self._unwraps and (answer := unwrap_answer(self.text)):
             self._parts = [answer]
 
     def release(self) -> list[Event]:
         """Show what was held after all."""
-        was_held, self._held = self._held, False
-        return [events.Said("assistant", self.text, delta=True)] if was_held and self.text else []
+        was_held = self._held or self._unwraps
+        self._held = self._unwraps = False
+        return self._say(self.text) if was_held else []
 
 
-OBJECT_STARTS = ("{", "```json", "```\n{")
 CONTINUE = "You were cut off. Go on exactly where you stopped."
 NUDGE = (
     "No tool was used. If that was still to come, use it now. If what you said is your whole "

@@ -3,12 +3,25 @@
 import json
 
 from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.expression import Expression
 
 ANSWER_KEYS = frozenset({"answer", "final_answer", "finalanswer", "response", "reply"})
 ROLE_KEYS = frozenset({"content", "message", "text"})
 """Keys of the answer where another one says whose words they are."""
 SIDE_KEYS = frozenset({"thought", "thoughts", "thinking", "reasoning", "role"})
 """Keys of what a model writes beside its answer; beside those stand calls that are none."""
+CALL_KEYS = frozenset({"tool", "tool_calls", "action", "name", "type"})
+FIRST_KEY = Expression(r"\s*(?:```(?:json)?\s*)?\{\s*\"(?P<key>[^\"]*)\"")
+STARTS = ("{", "```json", "```\n{")
+
+
+def may_become_envelope(text: str) -> bool:
+    """Tell whether the beginning of a text is, or may yet be, that of such an object."""
+    begun = text.lstrip()
+    if not begun.startswith(STARTS):
+        return any(start.startswith(begun) for start in STARTS)
+    first = FIRST_KEY.match(begun)
+    return first is None or first["key"].lower() in ANSWER_KEYS | ROLE_KEYS | SIDE_KEYS | CALL_KEYS
 
 
 def unwrap_answer(text: str) -> str:
