@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.models.inside.planning import small_talk
-from andy_cli.models.inside.planning.choosing import DECISIVE, Scores, find_command_name
+from andy_cli.models.inside.planning.choosing import (
+    DECISIVE,
+    Scores,
+    find_command_name,
+    is_name,
+)
 from andy_cli.models.inside.planning.command_kinds import needs_value, reads_file
 from andy_cli.models.inside.planning.cutting import (
     MOST_CUTS,
@@ -123,7 +128,7 @@ class PartReader:
         measured = {f"nearness of {kind}": max(best, scores.talk) - whole}
         if kind != "other":
             measured[f"lead of {kind}"] = scores.talk - best if is_talk else best - scores.talk
-        if len(words) < 2:
+        if len(words) < 2 and not is_name(part.text, self._request.names):
             measured["one word that is a command" if kind == "command" else "one word"] = 1.0
         return measured
 
