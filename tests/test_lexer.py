@@ -172,6 +172,8 @@ PLAIN_REPLIES = (
     "p:Yes\n\n|f:Human: and\nthis?\n\nAI: that",
     "p:This is one:\n\nUser: hi\nAssistant: ho",
     "p:User: hi\nAssistant: ho",
+    "p:User: hi\nAssistant: ho\nUser: rum?\nAssistant: aye",
+    "p:This is one:\n\nUser: hi\nAssistant: ho\nUser: rum?\nAssistant: aye",
     "p:Log in.\nUser: admin\nPassword: x",
     "p:Yes|i:<|endoftext|>Human: no",
     "p:Hello|f:<|endoftext|>|p: there",

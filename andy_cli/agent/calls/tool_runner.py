@@ -21,6 +21,8 @@ from andy_cli.guard.workspace import NOTHING, Grants
 from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.toolbox.registry import Registry
 
+REPEATS_RESULT = "this repeats what a tool returned, it may not be the model's own wish"
+REPEATS_ATTACHED = "this repeats what came with a message, it may not be the model's own wish"
 QUOTED = "the model wrote this in a quotation, it may not be its own wish"
 WRITE_ALONE = (
     "This was not run: it stood in a quotation, in a sentence, or in code beside words, and may be"
@@ -91,18 +93,27 @@ class ToolRunner:
         """Say why a request may not be the model's own wish, or nothing."""
         tool = self._registry.get(call.name)
         effect = tool.effect if tool else Effect.ACT
-        results, user_texts = self._history.list_known_results(), self._history.user_texts
-        if repeats_foreign(request, reply_text, results, user_texts, effect):
-            return "this repeats what a tool returned, it may not be the model's own wish"
-        if repeats_foreign(request, reply_text, self._history.attached_texts, user_texts, effect):
-            return "this repeats what came with a message, it may not be the model's own wish"
-        if is_quoted(request, reply_text):
+        if is_quoted(request, reply_text) or (quoted and effect is not Effect.READ):
             return QUOTED
+        if reason := self._explain_repetition(request, reply_text, effect):
+            return reason
         # In a sentence, or in a fence beside words, it may be an example; but what only looks, and
         # from a fence at what the user named, is done.
         if effect is Effect.READ:
-            return QUOTED if quoted and not holds_only_words_of(request, user_texts) else ""
-        return QUOTED if quoted or stands_in_sentence(request, reply_text) else ""
+            own_words = holds_only_words_of(request, self._history.user_texts)
+            return QUOTED if quoted and not own_words else ""
+        return QUOTED if stands_in_sentence(request, reply_text) else ""
+
+    def _explain_repetition(self, request: ToolRequest, reply_text: str, effect: Effect) -> str:
+        """Say whose words a request repeats that are not the user's, or nothing."""
+        history = self._history
+        for foreign_texts, reason in (
+            (history.list_known_results(), REPEATS_RESULT),
+            ([*history.attached_texts], REPEATS_ATTACHED),
+        ):
+            if repeats_foreign(request, reply_text, foreign_texts, history.user_texts, effect):
+                return reason
+        return ""
 
     def propose(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
         """Say what a call would do and touch. Where nobody can be asked about a quotation, the

@@ -186,7 +186,11 @@ def find_reports(
     for report_form in list_ways(text, language, action, takes_weak):
         for pattern in language.find_report_patterns(action, report_form):
             for match in pattern.finditer(text):
-                label = report_form != "own" and text[match.end("done") :][:1] in (":", "：")
+                label = (
+                    report_form != "own"
+                    and text[match.end("done") :][:1] in (":", "：")
+                    and FILE.search(text[: match.start("done")]) is None
+                )
                 if not label and not is_denied(match, sentence, language):
                     yield Report(action, report_form == "own", match)
 

@@ -141,7 +141,7 @@ class NameChecker:
             text = match[group].strip(" .,!?…*_")
             if "\0" in text or len(split_words(text)) > LONGEST_QUOTE or not is_telling(text):
                 continue
-            if self._knows(text) or self._is_supposed(match.start()):
+            if self._knows(text) or self._is_supposed(match.start(), match[group]):
                 continue
             start = match.start(group) + match[group].find(text)
             yield Claim(text, start, start + len(text), "quote")
@@ -173,12 +173,16 @@ class NameChecker:
             None,
         )
 
-    def _is_supposed(self, position: int) -> bool:
-        """Tell whether it is asked, offered, denied or advised there: nothing is said to be so."""
+    def _is_supposed(self, position: int, quoted: str = "") -> bool:
+        """Tell whether it is asked, offered, denied or advised there: nothing is said to be so.
+        What is `quoted` there says nothing about that.
+        """
         sentence = self._find_sentence(position)
         if sentence is None:
             return False
         clause = find_clause(sentence, position)
+        if quoted:
+            clause = clause.replace(quoted, " ")
         return sentence.question or any(
             language.unreal.search(clause) for language in self._languages
         )

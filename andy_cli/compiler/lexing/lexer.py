@@ -144,6 +144,7 @@ class Lexer:
         self._called = False  # something was asked for
         self._thought = False  # reasoning has ended before
         self._mentioned: set[str] = set()  # markers that opened nothing
+        self._tells_dialogue = False  # it begins with a turn of somebody's, or announced one
         self._near = ""  # the last characters of prose
         self._answer = ""  # what ends the element that holds the answer
         self._given_back = 0  # characters that were read as a request and were none
@@ -574,6 +575,12 @@ class Lexer:
             return found_marker.behind.lstrip()[:1] in ("", "<", "[")
         return not names_call(token) or self._is_stray(found_marker)
 
+    def _belongs_to_dialogue(self, found_marker: FoundMarker, began: bool) -> bool:
+        """Tell whether the reply begins with the turns of somebody, or a colon announced them."""
+        is_announced = (self._near + found_marker.before).rstrip().endswith(":")
+        self._tells_dialogue = self._tells_dialogue or not began or is_announced
+        return self._tells_dialogue
+
     def _take_foreign_turn(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """A line that begins somebody else's turn: behind a call, or alone at the end."""
         if found_marker.lead:
@@ -581,7 +588,7 @@ class Lexer:
         began = self._called or self._has_begun(found_marker)
         if (self._called and self._runs) or (marker.where == "anywhere" and began):
             return self._end_turn(found_marker)
-        if not began or (self._near + found_marker.before).rstrip().endswith(":"):
+        if self._belongs_to_dialogue(found_marker, began):
             return False
         if marker.dialects:
             self._open_frame(found_marker, marker)
