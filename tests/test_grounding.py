@@ -390,6 +390,28 @@ def test_what_was_not_done_is_a_lie_in_the_debug_part_too() -> None:
 SWAPPED = Evidence(('[{"name": "Anna", "owes": 42.5}, {"name": "Ben", "owes": 15}]',), "who owes?")
 
 
+def test_words_of_a_quotation_are_no_advice() -> None:
+    said = Evidence(("Morin: il faut prévenir le client.",), "Cite Morin.")
+    assert texts("Morin a dit : « Il faut geler les embauches. »", said) == [
+        "Il faut geler les embauches"
+    ]
+    assert texts("You could call it “Green Meadow House”.", said) == []
+
+
+def test_a_day_is_one_of_the_results_where_the_question_tells_what_of() -> None:
+    lease = Evidence(("Inizio: 01/04/2024\nScadenza: 31/03/2026",), "Quando scade il contratto?")
+    claims = find_unsupported_claims("Il contratto scade il 30 aprile 2026.", lease, True)
+    assert [claim.text for claim in claims] == ["30 aprile 2026"]
+    assert not find_unsupported_claims("Il contratto scade il 31 marzo 2026.", lease, True)
+
+
+def test_a_file_that_was_updated_is_the_one_that_was_changed() -> None:
+    dev = file_action("edit_file", Effect.WRITE, "config/dev.ini")
+    evidence = Evidence(("changed config/dev.ini",), "set it in config/prod.ini", (), (dev,))
+    answer = "config/prod.ini has been updated: timeout is 60 now."
+    assert texts(answer, evidence) == ["has been updated: timeout is 60 now"]
+
+
 def test_a_figure_told_of_another_row_is_found_for_who_asks() -> None:
     assert texts("Anna owes 42.50 and Ben 15.", SWAPPED, figures=True) == []
     assert texts("Anna owes 15 and Ben 42.50.", SWAPPED, figures=True) == ["15", "42.50"]

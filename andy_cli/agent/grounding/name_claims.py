@@ -12,10 +12,10 @@ from andy_cli.agent.grounding.text.languages import Language, detect_languages
 from andy_cli.agent.grounding.text.segmentation import (
     ListEntry,
     Sentence,
-    find_clause,
     find_lists,
     find_table_columns,
     fold_text,
+    locate_clause,
     remove_escapes,
     split_words,
 )
@@ -141,7 +141,7 @@ class NameChecker:
             text = match[group].strip(" .,!?…*_")
             if "\0" in text or len(split_words(text)) > LONGEST_QUOTE or not is_telling(text):
                 continue
-            if self._knows(text) or self._is_supposed(match.start(), match[group]):
+            if self._knows(text) or self._is_supposed(match.start(), len(match[0])):
                 continue
             start = match.start(group) + match[group].find(text)
             yield Claim(text, start, start + len(text), "quote")
@@ -173,16 +173,17 @@ class NameChecker:
             None,
         )
 
-    def _is_supposed(self, position: int, quoted: str = "") -> bool:
+    def _is_supposed(self, position: int, quoted: int = 0) -> bool:
         """Tell whether it is asked, offered, denied or advised there: nothing is said to be so.
-        What is `quoted` there says nothing about that.
+        So many characters from there on are `quoted` and say nothing about that.
         """
         sentence = self._find_sentence(position)
         if sentence is None:
             return False
-        clause = find_clause(sentence, position)
+        clause, start = locate_clause(sentence, position)
         if quoted:
-            clause = clause.replace(quoted, " ")
+            before = max(0, position - start)
+            clause = clause[:before] + clause[before + quoted :]
         return sentence.question or any(
             language.unreal.search(clause) for language in self._languages
         )

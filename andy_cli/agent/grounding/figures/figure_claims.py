@@ -257,12 +257,15 @@ def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
     if not has_kind(figure, sentence, index):
         return False
     text = fold_text(sentence.text)
-    return share_word(text, index) or (not text.isascii() and share_letters(text, index))
+    return share_word(text, index, figure.kind == "date") or (
+        not text.isascii() and share_letters(text, index)
+    )
 
 
-def share_word(text: str, index: EvidenceIndex) -> bool:
+def share_word(text: str, index: EvidenceIndex, with_question: bool = False) -> bool:
     known_words = index.given_words
-    if sum(map(str.isalpha, known_words)) < BARE:  # what bare figures are of stands in the question
+    # What bare figures are of stands in the question, and when something is.
+    if with_question or sum(map(str.isalpha, known_words)) < BARE:
         known_words = index.words
     shared = known_words.intersection(split_words(text))
     return any(len(word) > 2 and word not in STOP and not word[0].isdigit() for word in shared)
