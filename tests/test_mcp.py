@@ -617,9 +617,13 @@ def browsed(url: str) -> None:
     threading.Thread(target=lambda: httpx2.get(url, follow_redirects=True, verify=PLAIN)).start()
 
 
+LASTS = 2
+"""Seconds of a token: a login has to end before its first one runs out."""
+
+
 def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
     """Discovery, registration, PKCE, the code, a call; the token runs out and is renewed."""
-    with listening("tests.guarded_server", LASTS="1") as address:
+    with listening("tests.guarded_server", LASTS=str(LASTS)) as address:
         server = McpServer("guarded", url=address)
 
         async def refused(hub: Hub, registry: Registry) -> None:
@@ -629,13 +633,13 @@ def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
         assert "andy mcp login guarded" in said
         assert asyncio.run(login(server, browsed)) == 1
         assert file_of(server).stat().st_mode & 0o777 == 0o600
-        time.sleep(1.2)
+        time.sleep(LASTS + 0.2)
 
         async def doing(hub: Hub, registry: Registry) -> None:
             for _ in range(2):
                 word = await called(registry, "guarded.secret_word")
                 assert (word.status, word.content) == (Status.SUCCESS, "kestrel")
-                await asyncio.sleep(1.2)
+                await asyncio.sleep(LASTS + 0.2)
 
         assert with_servers([server], doing) == []
         assert logout(server)
