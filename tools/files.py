@@ -59,6 +59,12 @@ def _access_of_listing(arguments: Given) -> ResourceAccess:
 @tool(
     effect="read",
     title="list of files",
+    aliases=(
+        "ls",
+        "list_dir",
+        "list_files",
+        "list_folder",
+    ),
     action="list the files in {path}",
     claim=_access_of_listing,
     examples=(
@@ -88,6 +94,14 @@ async def list_directory(
 @tool(
     effect="read",
     title="file reader",
+    aliases=(
+        "cat",
+        "view",
+        "view_file",
+        "open_file",
+        "read_text_file",
+        "get_file_contents",
+    ),
     action="read {path|a file}",
     examples=(
         "read the text file",
@@ -140,6 +154,11 @@ def _access_of_writing(arguments: Given) -> ResourceAccess:
 @tool(
     effect="write",
     title="file writer",
+    aliases=(
+        "create_file",
+        "save_file",
+        "write_to_file",
+    ),
     action="write {path|a file}",
     claim=_access_of_writing,
     examples=(
@@ -168,6 +187,11 @@ def _access_of_editing(arguments: Given) -> ResourceAccess:
 @tool(
     effect="write",
     title="file editor",
+    aliases=(
+        "str_replace",
+        "replace_in_file",
+        "search_replace",
+    ),
     action="edit {path|a file}",
     claim=_access_of_editing,
     examples=(
@@ -216,6 +240,14 @@ def _access_of_search(arguments: Given) -> ResourceAccess:
 @tool(
     effect="read",
     title="file search",
+    aliases=(
+        "grep",
+        "glob",
+        "find_files",
+        "grep_search",
+        "file_search",
+        "search_file_content",
+    ),
     action="search {path} for {pattern} in {glob}",
     claim=_access_of_search,
     examples=(
@@ -272,7 +304,7 @@ Paths = Annotated[
         min_length=1,
         json_schema_extra=parameter_aliases(
             *("path", "files", "file", "source", "sources", "src", "from", "items", "pattern"),
-            *("file_paths", "filenames", "file_path", "old_path"),
+            *("file_paths", "filenames", "file_path", "old_path", "old_name"),
         ),
     ),
 ]
@@ -312,6 +344,12 @@ def _access_of_moving(arguments: Given) -> ResourceAccess:
 @tool(
     effect="write",
     title="file mover",
+    aliases=(
+        "mv",
+        "move_file",
+        "rename",
+        "rename_file",
+    ),
     action="move {paths|files} to {destination|this folder}",
     claim=_access_of_moving,
     examples=(
@@ -341,6 +379,10 @@ def _access_of_copying(arguments: Given) -> ResourceAccess:
 @tool(
     effect="write",
     title="file copier",
+    aliases=(
+        "cp",
+        "copy_file",
+    ),
     action="copy {paths|files} to {destination|this folder}",
     claim=_access_of_copying,
     examples=(
@@ -368,6 +410,12 @@ def _folder_made(arguments: Given) -> ResourceAccess:
 @tool(
     effect="write",
     title="folder maker",
+    aliases=(
+        "mkdir",
+        "make_directory",
+        "create_directory",
+        "create_folder",
+    ),
     action="make a folder called {path}",
     claim=_folder_made,
     examples=("create a new folder",),
@@ -399,6 +447,11 @@ def _access_of_trashing(arguments: Given) -> ResourceAccess:
 @tool(
     effect="write",
     title="trash",
+    aliases=(
+        "rm",
+        "delete_file",
+        "remove_file",
+    ),
     action="put {paths|files} into the trash",
     claim=_access_of_trashing,
     examples=(

@@ -35,6 +35,12 @@ def _list_places() -> Sequence[str]:
 @tool(
     effect="read",
     title="clock",
+    aliases=(
+        "get_current_time",
+        "get_time",
+        "get_current_datetime",
+        "get_datetime",
+    ),
     action="look up the time in {timezone}",
     examples=(
         "what time is it?",

@@ -49,6 +49,10 @@ Volume = Annotated[
 @tool(
     effect="read",
     title="list of songs",
+    aliases=(
+        "list_songs",
+        "list_music",
+    ),
     action="list the music in {path}",
     examples=(
         "which songs do I have?",
@@ -89,6 +93,10 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
 @tool(
     effect="play",
     title="music player",
+    aliases=(
+        "play_song",
+        "play_music",
+    ),
     action="play {file|a song} from {path}",
     claim=_claim,
     examples=(
@@ -107,6 +115,10 @@ def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
 @tool(
     effect="play",
     title="music queue",
+    aliases=(
+        "queue_song",
+        "queue_music",
+    ),
     action="play {file|a song} from {path} next",
     claim=_claim,
     examples=(
@@ -135,6 +147,10 @@ def _report_start(state: PlayerState) -> Outcome:
 @tool(
     effect="play",
     title="pause button",
+    aliases=(
+        "pause_song",
+        "pause_music",
+    ),
     action="pause the music or go on",
     examples=(
         "pause the song",
@@ -157,6 +173,10 @@ def pause_mp3() -> Outcome:
 @tool(
     effect="play",
     title="stop button",
+    aliases=(
+        "stop_song",
+        "stop_music",
+    ),
     action="stop the music",
     examples=(
         "stop the music",

@@ -34,6 +34,15 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
 @tool(
     effect="run",
     title="terminal",
+    aliases=(
+        "bash",
+        "shell",
+        "run_command",
+        "execute_command",
+        "run_shell_command",
+        "run_terminal_cmd",
+        "execute_bash",
+    ),
     action="run {command|something}",
     claim=_claim,
     examples=(

@@ -88,6 +88,11 @@ Kept = Annotated[
 @tool(
     effect="network",
     title="web search",
+    aliases=(
+        "google_search",
+        "internet_search",
+        "duckduckgo_search",
+    ),
     examples=(
         "look this up on the internet",
         "what is in the news about it?",
@@ -110,6 +115,13 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
 @tool(
     effect="network",
     title="web page reader",
+    aliases=(
+        "web_fetch",
+        "fetch_url",
+        "fetch_webpage",
+        "read_url",
+        "browse",
+    ),
     examples=(
         "read the web address to me",
         "what is on this web page?",

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from andy_cli.compiler.bodies.calls import says_no_call
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
-from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools, add_aliases
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.frame import Frame
 from andy_cli.compiler.lexing.framing import (
@@ -211,7 +211,7 @@ class Compiler:
         other words.
         """
         self._markers = markers
-        self._tools: Tools = tools or {}
+        self._tools: Tools = add_aliases(tools or {})
         self._lexer = Lexer(
             markers, self._tools, bool(reasoning_open), runs_requests, plain_spans=plain_spans
         )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
-from andy_cli.compiler.dialect import Dialect, dialects_by_name
+from andy_cli.compiler.dialect import Dialect, add_aliases, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
@@ -78,7 +78,9 @@ class StreamCompiler:
         """`reasoning_open`: the prompt ended behind an opener such as `<think>`."""
         named_tools = tools_by_name(tools)
         self._compiler = Compiler(
-            markers_for(tuple(named_tools), dialect), named_tools, "known" if reasoning_open else ""
+            markers_for(tuple(add_aliases(named_tools)), dialect),
+            named_tools,
+            "known" if reasoning_open else "",
         )
 
     @property

@@ -82,6 +82,9 @@ class Tool:
     title: str = ""
     """Its name in a sentence for the user: a short plain noun phrase in English without
     article, as in `I used the file search`. Where none is given, the words of its name."""
+    aliases: tuple[str, ...] = ()
+    """Names by which it is called by models that learned another agent's tools: `bash`. No model
+    is told them, and a tool that has such a name of its own goes before."""
     examples: tuple[str, ...] = ()
     """Sentences of people who want it, in English and in a few words; no model is told, they
     are compared in meaning with what is said to one that is too small to choose."""
@@ -122,6 +125,8 @@ class Tool:
     def function(self) -> Schema:
         """The tool in the form of OpenAI's `tools`."""
         function = {"name": self.name, "description": self.description, "parameters": self.schema}
+        if self.aliases:
+            function["x-aliases"] = [*self.aliases]
         return {"type": "function", "function": function}
 
     def intent(self, arguments: Arguments) -> str:
@@ -153,6 +158,7 @@ def tool(
     effect: str,
     action: str,
     title: str = "",
+    aliases: Sequence[str] = (),
     examples: Sequence[str] = (),
     members: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
     repeated_as: str = "",
@@ -192,6 +198,7 @@ def tool(
             effect=kind,
             action=action,
             title=title,
+            aliases=(*aliases,),
             examples=(*examples,),
             members=members,
             repeated_as=repeated_as,

@@ -31,7 +31,7 @@ from andy_cli.compiler.detect import (
     describe_detection,
     opens_reasoning,
 )
-from andy_cli.compiler.dialect import Dialect, IdForm, Tools, dialects_by_name
+from andy_cli.compiler.dialect import Dialect, IdForm, Tools, add_aliases, dialects_by_name
 from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.json_schema import provider_names, render_provider_schema
@@ -166,7 +166,7 @@ def build_profile(
         why=detected.why,
         tools=ready,
         known=known_tools,
-        markers=Markers([*dialects.values()], tuple(ready), dialect.name),
+        markers=Markers([*dialects.values()], tuple(add_aliases(ready)), dialect.name),
         system=system,
         names=names,
         schemas=schemas,

@@ -5,14 +5,15 @@ twice is mapping once. Nothing here raises, waits or looks at the world (C15, D1
 
 Another tool is never meant. A name may differ from the registered one in case and separators, in
 what a wire adds to it, in a namespace that the offered tool carries itself, and in one slip of the
-pen; a foreign namespace, one word more or one word less is the name of an unknown tool.
+pen, or be an alias that the tool declares; a foreign namespace, one word more or one word less is
+the name of an unknown tool.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.calls import clean_tool_name
-from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.dialect import Tools, list_aliases
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.coercions import convert_units, match_number_forms
 from andy_cli.compiler.mapper.corrections import fit_value
@@ -67,7 +68,7 @@ def find_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None
 
 def _find_similar_tool(written: str, arguments: object, tools: Tools) -> ToolMatch | None:
     """The only tool whose name differs in nothing that matters, else in one slip of the pen."""
-    for is_same in (has_same_letters, has_namespace, has_same_words):
+    for is_same in (has_same_letters, has_namespace, has_same_words, has_alias):
         matching_names = [name for name, tool in tools.items() if is_same(written, name, tool)]
         if matching_names:
             return ToolMatch(matching_names[0], True) if len(matching_names) == 1 else None
@@ -80,17 +81,8 @@ def is_only_slip(written: str, name: str, tool: Schema, arguments: object) -> bo
 
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
-    """Tell whether only case and separators differ from the name, or from an alias of it."""
-    plain_written = plain_name(written)
-    return bool(plain_written) and (
-        plain_written == plain_name(name) or plain_written in _declared_aliases(tool)
-    )
-
-
-def _declared_aliases(tool: Schema) -> list[str]:
-    function = tool.get("function", tool)
-    declared = function.get("x-aliases") if isinstance(function, Mapping) else None
-    return [plain_name(str(alias)) for alias in declared] if isinstance(declared, list) else []
+    """Tell whether only case and separators differ."""
+    return bool(plain_name(written)) and plain_name(written) == plain_name(name)
 
 
 def has_namespace(written: str, name: str, tool: Schema) -> bool:
@@ -112,6 +104,11 @@ def has_same_words(written: str, name: str, tool: Schema) -> bool:
     """Tell whether two words changed places: `search_web` for `web_search`."""
     written_words = split_words(written)
     return len(written_words) == 2 and written_words == tuple(reversed(split_words(name)))
+
+
+def has_alias(written: str, name: str, tool: Schema) -> bool:
+    """Tell whether the tool declares the name as an alias: `bash` of `terminal_execute`."""
+    return plain_name(written) in map(plain_name, list_aliases(tool))
 
 
 def takes_exactly(tool: Schema, arguments: object) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.detect import by_name, describe_detection
-from andy_cli.compiler.dialect import Tools, dialects_by_name
+from andy_cli.compiler.dialect import Tools, add_aliases, dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.frontends.replaying.capture_reader import (
@@ -161,7 +161,8 @@ def compile_again(recorded: RecordedRequest, only_dialect: str = "") -> Replayed
     )
     texts: list[str] = []
     reply = ModelReply(
-        _replay_chunks(recorded, texts), Compiler(Markers(found_dialects, tuple(tools)), tools)
+        _replay_chunks(recorded, texts),
+        Compiler(Markers(found_dialects, tuple(add_aliases(tools))), tools),
     )
     failure = asyncio.run(_drain(reply))
     outcome = record_reply(reply.compiled)
@@ -270,7 +271,7 @@ def _append_case(file: Path, replayed: ReplayedRequest, id: str) -> str:
     text = "".join(replayed.texts)
     if not text:
         return "no test case: the reply holds no text"
-    markers = Markers([*dialects_by_name().values()], tuple(replayed.tools))
+    markers = Markers([*dialects_by_name().values()], tuple(add_aliases(replayed.tools)))
     compiler = Compiler(markers, replayed.tools)
     compiler.feed(text)
     _, reply = compiler.finish()

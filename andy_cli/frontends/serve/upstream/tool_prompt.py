@@ -13,7 +13,7 @@ from andy_cli.agent.history.rendering import pair_results
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.compiler.dialect import Dialect, Tools, dialects_by_name
+from andy_cli.compiler.dialect import Dialect, Tools, add_aliases, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.library import markers_for
@@ -30,7 +30,7 @@ class ToolPrompt:
 
     @cached_property
     def markers(self) -> Markers:
-        return markers_for(tuple(self.tools), self.dialect.name)
+        return markers_for(tuple(add_aliases(self.tools)), self.dialect.name)
 
     @cached_property
     def lesson(self) -> str:
