@@ -139,7 +139,7 @@ def test_a_yes_to_the_network_holds_for_that_host(tmp_path: Path) -> None:
     assert len(user.asked) == 1
     decide(gate, Effect.NETWORK, ResourceAccess(address="https://other.org/a"))
     assert len(user.asked) == 2
-    assert user.asked == ["it asks the network"] * 2
+    assert user.asked == ["it uses the network"] * 2
 
 
 def test_what_names_no_place_and_no_address_is_asked_each_time(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ WHY = [
     (Effect.RUN, ResourceAccess(("a.txt",)), "it may do anything"),
     (Effect.RUN, ResourceAccess(command="ls"), "there is no sandbox that would hold it"),
     (Effect.ACT, ResourceAccess(command="ls"), "it is done in your name"),
-    (Effect.NETWORK, FETCHING, "it asks the network"),
+    (Effect.NETWORK, FETCHING, "it uses the network"),
     (Effect.READ, ResourceAccess((".env",)), ".env may hold secrets"),
 ]
 

@@ -1343,7 +1343,11 @@ ACTIONS: list[tuple[str, dict[str, object], str]] = [
     ("file_put", {"path": "a.png"}, "write a.png"),
     ("file_put", {}, "write a file"),
     ("list_directory", {"path": "./"}, "list the files"),
-    ("search_files", {"path": ".", "pattern": "TODO", "glob": "*.py"}, "search for TODO in *.py"),
+    (
+        "search_files",
+        {"path": ".", "pattern": "TODO", "glob": "*.py"},
+        "search the files for TODO in *.py",
+    ),
     ("move", {"paths": ["a.txt"], "destination": "."}, "move a.txt to this folder"),
     ("trash", {"paths": []}, "put files into the trash"),
     ("make_folder", {"path": "photos"}, "make a folder called photos"),

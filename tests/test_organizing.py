@@ -142,7 +142,7 @@ def test_many_files_move_with_one_preview_and_one_yes(workspace: Path) -> None:
         "  photos (a new folder)",
         "  a.jpg -> photos/a.jpg",
         "  b.jpg -> photos/b.jpg",
-        "  It is asked because it changes a file.",
+        "  You are asked because it changes a file.",
     ]
     assert files(workspace) == {"c.txt": "c.txt", "photos/a.jpg": "a.jpg", "photos/b.jpg": "b.jpg"}
 

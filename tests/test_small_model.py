@@ -48,7 +48,7 @@ def test_what_it_may_get_wrong_it_says_it_is_too_small_for(
 ) -> None:
     before = {each: each.read_bytes() for each in here.glob("*.*")}
     answer = asked(text, here, weights_file)
-    assert f"is too small to {beyond} safely. It can list, read" in answer
+    assert f"is too small to {beyond} safely. It can list the files or the music, read" in answer
     assert "`andy models list`" in answer
     assert {each: each.read_bytes() for each in here.glob("*.*")} == before
 

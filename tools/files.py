@@ -248,7 +248,7 @@ def _access_of_search(arguments: Given) -> ResourceAccess:
         "file_search",
         "search_file_content",
     ),
-    action="search {path} for {pattern} in {glob}",
+    action="search {path|the files} for {pattern} in {glob}",
     claim=_access_of_search,
     examples=(
         "in which file is it mentioned?",

@@ -265,7 +265,7 @@ class Gate:
     def _doubt_address(self, claim: ResourceAccess) -> str:
         """Tell why an address needs consent, or nothing: the user may have named it."""
         is_named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
-        return _judge_address(claim, "ask") or ("" if is_named else "it asks the network")
+        return _judge_address(claim, "ask") or ("" if is_named else "it uses the network")
 
     def _doubt_reading(self, paths: Sequence[str], resolved_paths: Sequence[Path]) -> str:
         """Tell why reading there needs consent, or nothing."""

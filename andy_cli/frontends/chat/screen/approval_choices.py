@@ -114,7 +114,7 @@ def _describe_action(request: ApprovalRequest) -> str:
 
 
 def render_reason(request: ApprovalRequest) -> str:
-    return f"  It is asked because {spell_out(request.why)}."
+    return f"  You are asked because {spell_out(request.why)}."
 
 
 def render_details(request: ApprovalRequest) -> Iterator[str]:

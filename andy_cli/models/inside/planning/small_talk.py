@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from andy_cli.actions import fill_action
 from andy_cli.messages import Choice
 from andy_cli.models.inside.values.parameters import summarize_command
-from andy_cli.models.inside.values.words import find_words
 
 UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
@@ -22,7 +22,8 @@ QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 FAR = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
-ABILITIES = 6
+ABILITIES = 12
+"""Verbs."""
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
 """The answer to a wish for a tool that cannot be used now; its name is the kind."""
 ANSWERS: Mapping[str, str] = {
@@ -63,23 +64,22 @@ YES = ("yes", "yes please", "sure, do it", "ok, go on")
 
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
     """Answer talk of the kind that it is nearest to."""
-    if nearness < FAR:
-        return UNCLEAR.format(able=list_abilities("I", choices))
-    able = describe_abilities(choices) if kind == "abilities" else list_abilities("I", choices)
-    return ANSWERS.get(kind, ABSENT).format(able=able)
-
-
-def describe_abilities(choices: Sequence[Choice]) -> str:
-    """`I can list the files in a folder; play a song; stop the music.`"""
-    described = [summarize_command(choice) for choice in choices if not choice.beyond]
-    doing = [f"{text[:1].lower()}{text[1:]}" for text in described if text][:ABILITIES]
-    return f"I can {'; '.join(doing)}." if doing else "I can chat with you."
+    answer = UNCLEAR if nearness < FAR else ANSWERS.get(kind, ABSENT)
+    return answer.format(able=list_abilities("I", choices))
 
 
 def list_abilities(who: str, choices: Sequence[Choice]) -> str:
-    """`I can list, read and play.`"""
-    trusted = [find_words(choice.about)[:1] for choice in choices if not choice.beyond]
-    *some, last = dict.fromkeys(verb for first in trusted for verb in first) or ["chat"]
+    """`I can list the files or the music, read a file and stop the music.`"""
+    objects_by_verb: dict[str, list[str]] = {}
+    for choice in choices:
+        said = fill_action(choice.action, {}) or summarize_command(choice)
+        verb, _, rest = said.partition(" ")
+        if verb and not choice.beyond:
+            objects_by_verb.setdefault(verb.lower(), []).append(rest)
+    *some, last = [
+        " ".join([verb, " or ".join(dict.fromkeys(filter(None, objects)))]).strip()
+        for verb, objects in objects_by_verb.items()
+    ][:ABILITIES] or ["chat"]
     return f"{who} can {', '.join(some)} and {last}." if some else f"{who} can {last}."
 
 
