@@ -341,6 +341,25 @@ def test_a_look_does_not_delete_what_the_user_wanted_deleted() -> None:
     assert texts("a.txt was deleted in 3f2a.", log) == []
 
 
+WISHED = [
+    ("The list is sorted now.", "sort list.txt", True),
+    ("Die Liste in list.txt ist jetzt sortiert.", "sortiere list.txt", True),
+    ("list.txt contient maintenant des prunes.", "ajoute des prunes à list.txt", True),
+    ("Plums are on your list now.", "add plums to list.txt", True),
+    ("The file is now called b.txt.", "rename list.txt to b.txt", True),
+    ("list.txt is not sorted now.", "sort list.txt", False),
+    ("list.txt now contains pears.", "what does list.txt contain", False),
+    ("The list is sorted now: pears, apples.", "is list.txt sorted?", False),
+    ("The log is now in front of me.", "fetch the log", False),
+]
+
+
+@pytest.mark.parametrize(("answer", "user", "claimed"), WISHED)
+def test_behind_a_mere_look_a_wish_is_no_state(answer: str, user: str, *, claimed: bool) -> None:
+    look = deed("read_file", Effect.READ, "read list.txt")._replace(arguments='"list.txt"')
+    assert bool(texts(answer, Evidence(("pears\napples",), user, (), (look,)))) is claimed
+
+
 def test_what_a_file_holds_may_be_told_once_it_was_read() -> None:
     look = deed("read_file", Effect.READ, "read notes.txt")
     assert texts("notes.txt holds milk.", Evidence(("milk",), "notes.txt?", (), (look,))) == []

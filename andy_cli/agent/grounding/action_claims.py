@@ -15,6 +15,7 @@ from andy_cli.agent.grounding.evidence import (
     EvidenceIndex,
     tells_of_action,
 )
+from andy_cli.agent.grounding.state_claims import LOOKS, find_state_claim
 from andy_cli.agent.grounding.text.languages import (
     FINAL,
     Language,
@@ -50,9 +51,6 @@ KINDRED = {
 """Actions whose calls have names that tell of each other."""
 OWN_TEXT = frozenset(["create", "change", "save", "delete", "move", "copy", "rename"])
 """Actions that may as well be done to the words of the answer."""
-
-
-LOOKS = (Effect.READ, Effect.PROTOCOL)
 
 
 class Report(NamedTuple):
@@ -134,33 +132,6 @@ def find_false_report(
     return None
 
 
-def find_state_claim(
-    sentence: Sentence, languages: Sequence[Language], index: EvidenceIndex
-) -> Claim | None:
-    """Find what is told of a file that the user named and nobody has looked at: `notes.txt now
-    contains eggs`. Only where the sentence begins with the file, as no advice does."""
-    match = FILE_FIRST.match(sentence.text)
-    if match is None or len(match["rest"].split()) < 2 or not is_unread(match["name"], index):
-        return None
-    if any(
-        language.unreal.search(sentence.text) or is_said_by_user(language, index)
-        for language in languages
-    ):
-        return None
-    text = sentence.text.rstrip(" .!…*_|")[match.start("name") :]
-    start = sentence.start + match.start("name")
-    return Claim(text, start, start + len(text), "state")
-
-
-def is_unread(name: str, index: EvidenceIndex) -> bool:
-    """Tell whether the user alone names a file: no call, no result and nothing said before."""
-    actions = index.evidence.actions
-    if actions is None or fold_text(name) not in fold_text(index.evidence.user):
-        return False
-    known_texts = [*index.evidence.history, *(action.text for action in actions)]
-    return not any(fold_text(name) in text for text in (index.given, *map(fold_text, known_texts)))
-
-
 def group_reports(
     sentence: Sentence, language: Language, index: EvidenceIndex
 ) -> dict[int, list[Report]]:
@@ -214,9 +185,6 @@ def is_denied(match: re.Match[str], sentence: Sentence, language: Language) -> b
     return language.unreal.search(clause) is not None
 
 
-FILE_FIRST = re.compile(
-    rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
-)
 STEM, RUN_ALL_THE_SAME = 4, ("test", "exec")
 """Letters by which a verb and a command are the same, and those of what failing does not undo."""
 YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d|[-/.]\d)")
@@ -257,21 +225,10 @@ def counts_weak(sentence: Sentence, language: Language, index: EvidenceIndex) ->
     or the user spoke of a.txt and did not say that of it."""
     if is_action_tried(index):
         return True
-    if index.evidence.actions is None or is_said_by_user(language, index):
+    if index.evidence.actions is None or language.reports_action(index.evidence.user):
         return False
     # An identifier may have been added or removed by somebody else long ago.
     return any("." in name for name in index.find_shared_names(sentence.text, index.evidence.user))
-
-
-def is_said_by_user(language: Language, index: EvidenceIndex) -> bool:
-    """Tell whether the user's own words report something as done: `a.txt was deleted, why?`"""
-    user = index.evidence.user
-    return any(
-        pattern.search(user)
-        for action in language.find_actions(user)
-        for report_form in ("own", "told", "weak")
-        for pattern in language.find_report_patterns(action, report_form)
-    )
 
 
 def is_action_tried(index: EvidenceIndex) -> bool:

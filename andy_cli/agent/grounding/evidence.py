@@ -102,6 +102,8 @@ SUCCESS = Expression(
     r"^\W*(?:ok|done|success\w*|true)\W*$|\"(?:ok|success|done)\": ?true"
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
+STEM = 4
+"""Letters by which two words may be forms of one."""
 TRIES = 64
 """Places at which a word is looked for, so that one which is part of many costs no more."""
 
@@ -125,6 +127,10 @@ class EvidenceIndex:
     @cached_property
     def given_words(self) -> frozenset[str]:
         return frozenset(split_words(self.given))
+
+    @cached_property
+    def key_words(self) -> set[str]:
+        return find_key_words(self.given)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -230,6 +236,13 @@ def tells_of_action(action: str, text: str) -> bool:
     if compile_traces()[action].search(text.replace("_", " ")):
         return True
     return any(language.tells_of(action, text) for language in detect_languages(text[:2000]))
+
+
+def find_key_words(text: str) -> set[str]:
+    """Find the files that a folded text names, the words of their names and the beginnings of its
+    other longer words."""
+    stems = {word[:STEM] for word in split_words(text) if len(word) >= STEM}
+    return stems.union(FILE.findall(text))
 
 
 def split_identifier(identifier: str) -> set[str]:

@@ -68,7 +68,9 @@ class Language:
         self._weak: list[str] = table.get("weak", [])
         self._done: Mapping[str, list[str]] = table["done"]
         self._own_forms: Mapping[str, list[str]] = table.get("own_forms", {})
-        self._words: Mapping[str, list[str]] = {key: table[key] for key in ("unreal", "others")}
+        self._words: Mapping[str, list[str]] = {
+            key: table[key] for key in ("unreal", "others", "now")
+        }
         self._finished_forms: dict[str, re.Pattern[str]] = {}
         self._patterns: dict[tuple[str, str], Sequence[re.Pattern[str]]] = {}
         self._named: dict[str, Sequence[str]] = {}
@@ -95,6 +97,20 @@ class Language:
     def others(self) -> re.Pattern[str]:
         """Words that say that somebody else did it."""
         return self._compile_words(self._words["others"])
+
+    @cached_property
+    def now(self) -> re.Pattern[str]:
+        """Words that say that something is otherwise than before."""
+        return self._compile_words(self._words["now"])
+
+    def reports_action(self, text: str) -> bool:
+        """Tell whether a text reports something as done: `a.txt was deleted, why?`"""
+        return any(
+            pattern.search(text)
+            for action in self.find_actions(text)
+            for report_form in ("own", "told", "weak")
+            for pattern in self.find_report_patterns(action, report_form)
+        )
 
     def find_actions(self, text: str) -> Sequence[str]:
         """Find the actions that a text may name."""

@@ -1,0 +1,81 @@
+"""`notes.txt now contains eggs`: what an answer tells of files that no call changed. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from andy_cli.agent.grounding.evidence import (
+    FILE,
+    ActionRecord,
+    Claim,
+    EvidenceIndex,
+    find_key_words,
+)
+from andy_cli.agent.grounding.text.languages import Language
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text
+from andy_cli.compiler.expression import Expression
+from andy_cli.messages import Effect
+
+LOOKS = (Effect.READ, Effect.PROTOCOL)
+FILE_FIRST = re.compile(
+    rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
+)
+QUESTION = Expression("[?？؟]")
+
+
+def find_state_claim(
+    sentence: Sentence, languages: Sequence[Language], index: EvidenceIndex
+) -> Claim | None:
+    """Find a state that is told of a file and that nothing is known to have brought about."""
+    user = index.evidence.user
+    if any(
+        language.unreal.search(sentence.text) or language.reports_action(user)
+        for language in languages
+    ):
+        return None
+    match = FILE_FIRST.match(sentence.text)
+    if match and len(match["rest"].split()) > 1 and is_unread(match["name"], index):
+        start = match.start("name")
+    elif tells_wish_as_fact(sentence.text, languages, index):
+        start = 0
+    else:
+        return None
+    text = sentence.text.rstrip(" .!…*_|")[start:]
+    start += sentence.start
+    return Claim(text, start, start + len(text), "state")
+
+
+def is_unread(name: str, index: EvidenceIndex) -> bool:
+    """Tell whether the user alone names a file: no call, no result and nothing said before."""
+    actions = index.evidence.actions
+    if actions is None or fold_text(name) not in fold_text(index.evidence.user):
+        return False
+    known_texts = [*index.evidence.history, *(action.text for action in actions)]
+    return not any(fold_text(name) in text for text in (index.given, *map(fold_text, known_texts)))
+
+
+def tells_wish_as_fact(text: str, languages: Sequence[Language], index: EvidenceIndex) -> bool:
+    """Tell whether it says that a file is now as the user wished, where the file was but looked at:
+    `The list is sorted now`. What else it says is in no result: else it tells what was found.
+    """
+    actions = [action for action in index.evidence.actions or () if not action.earlier]
+    if not actions or any(action.effect not in LOOKS for action in actions):
+        return False
+    rest = told = fold_text(text)
+    for language in languages:
+        rest = language.now.sub(" ", rest)
+    return rest != told and is_wished_alone(rest, actions, index)
+
+
+def is_wished_alone(text: str, actions: Sequence[ActionRecord], index: EvidenceIndex) -> bool:
+    """Tell whether a folded sentence about a file has words of the user's wish that nothing else
+    has, and none that stand in a result."""
+    user = fold_text(index.evidence.user)
+    words = find_key_words(text)
+    looked_at = find_key_words(fold_text("\n".join(action.arguments for action in actions)))
+    is_about_file = bool(words & looked_at) or FILE.search(text) is not None
+    if not is_about_file or QUESTION.search(user):
+        return False
+    told = [*index.evidence.history, *(action.text for action in actions)]
+    is_found = bool(words & index.key_words - looked_at)
+    known = index.key_words | find_key_words(fold_text("\n".join(told)))
+    return not is_found and bool(words & find_key_words(user) - known)
