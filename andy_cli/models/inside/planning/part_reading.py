@@ -55,6 +55,9 @@ EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
 REFUSED_LEAD = 0.025
 """By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
+CERTAIN = 0.05
+"""By so much nearer than talk is a command that no line of a file was ever a clearer answer than:
+the lines are not read."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
 
@@ -332,7 +335,7 @@ class PartReader:
             and self._request.fill_by_meaning(Step(scores.best, text, 1)).missing
         ):
             lead = 0.0
-        return self.find_answer(text, lead)
+        return self.find_answer(text, lead) if lead < CERTAIN else None
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""
