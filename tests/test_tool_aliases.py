@@ -5,8 +5,7 @@ from itertools import chain
 import pytest
 
 from andy_cli.compiler import compile_text
-from andy_cli.compiler.dialect import list_aliases
-from andy_cli.compiler.mapper.json_schema import render_provider_schema
+from andy_cli.compiler.mapper.json_schema import list_aliases, render_provider_schema
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.toolbox.collection import load_tool_files
 

@@ -18,25 +18,6 @@ Tools = Mapping[str, Schema]
 """The tools on offer: name -> function tool in OpenAI's form."""
 
 
-def list_aliases(tool: Schema) -> list[str]:
-    """List the other names that a function tool declares for itself in `x-aliases`."""
-    function = tool.get("function", tool)
-    aliases = function.get("x-aliases") if isinstance(function, Mapping) else None
-    return [str(alias) for alias in aliases] if isinstance(aliases, list) else []
-
-
-def add_aliases(tools: Tools) -> dict[str, Schema]:
-    """Add the tools under each alias by which they can be asked for in the midst of text.
-
-    An alias of one word, `cat`, is too often a word of the text: it counts where a marker says
-    that something is called.
-    """
-    named_again = {
-        alias: tool for tool in tools.values() for alias in list_aliases(tool) if "_" in alias
-    }
-    return {**named_again, **tools}
-
-
 class Parsed(NamedTuple):
     """The text from a start marker to the end of the body, as read by a dialect."""
 

@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
-from andy_cli.compiler.dialect import Dialect, add_aliases, dialects_by_name
+from andy_cli.compiler.dialect import Dialect, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.mapper.json_schema import add_aliases
 from andy_cli.compiler.mapper.mapper import Mapped, MappedCall, map_call
 from andy_cli.foreign_values import read_json
 from andy_cli.messages import (

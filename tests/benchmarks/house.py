@@ -166,12 +166,9 @@ def share_of_each(source: Source) -> float:
 
 
 def count_regex_calls(source: Source) -> int:
-    """Calls of functions of `re`: `re.compile(...)`, `re.sub(...)`."""
+    """Calls of functions of `re`, and expressions that are compiled when they are first asked."""
     return sum(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "re"
+        isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("re.", "Expression"))
         for node in source.nodes
     )
 

@@ -31,10 +31,10 @@ from andy_cli.compiler.detect import (
     describe_detection,
     opens_reasoning,
 )
-from andy_cli.compiler.dialect import Dialect, IdForm, Tools, add_aliases, dialects_by_name
+from andy_cli.compiler.dialect import Dialect, IdForm, Tools, dialects_by_name
 from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.compiler.mapper.json_schema import provider_names, render_provider_schema
+from andy_cli.compiler.mapper.json_schema import add_aliases, provider_names, render_provider_schema
 from andy_cli.errors import ModelError, ToolsRefusedError
 from andy_cli.messages import Constraint, Message, Request, Schema, Usage, Wire
 from andy_cli.models.client import ModelClient

@@ -313,6 +313,25 @@ def _is_provider_name(name: str) -> bool:
     return starts and len(name) <= LONGEST_NAME and not FORBIDDEN_IN_NAME.search(name)
 
 
+def list_aliases(tool: Schema) -> list[str]:
+    """List the other names that a function tool declares for itself in `x-aliases`."""
+    function = tool.get("function", tool)
+    aliases = function.get("x-aliases") if isinstance(function, Mapping) else None
+    return [str(alias) for alias in aliases] if isinstance(aliases, list) else []
+
+
+def add_aliases(tools: Mapping[str, Schema]) -> dict[str, Schema]:
+    """Add the tools under each alias by which they can be asked for in the midst of text.
+
+    An alias of one word, `cat`, is too often a word of the text: it counts where a marker says
+    that something is called.
+    """
+    named_again = {
+        alias: tool for tool in tools.values() for alias in list_aliases(tool) if "_" in alias
+    }
+    return {**named_again, **tools}
+
+
 def render_provider_schema(
     tool: Schema, name: str = "", references: bool = True, alternatives: bool = True
 ) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from andy_cli.compiler.bodies.calls import clean_tool_name
-from andy_cli.compiler.dialect import Tools, list_aliases
+from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.coercions import convert_units, match_number_forms
 from andy_cli.compiler.mapper.corrections import fit_value
-from andy_cli.compiler.mapper.json_schema import provider_names, tool_parameters
+from andy_cli.compiler.mapper.json_schema import list_aliases, provider_names, tool_parameters
 from andy_cli.compiler.mapper.json_values import NotJson, copy_as_json, parse_structure, write_short
 from andy_cli.compiler.mapper.prepared_schema import PreparedSchema, SchemaNode, prepare_schema
 from andy_cli.compiler.mapper.rename_properties import FittedValue, MappingScope

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.compiler.compiler import Compiler, tools_by_name
 from andy_cli.compiler.detect import by_name, describe_detection
-from andy_cli.compiler.dialect import Tools, add_aliases, dialects_by_name
+from andy_cli.compiler.dialect import Tools, dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.mapper.json_schema import add_aliases
 from andy_cli.errors import ModelError, UsageError
 from andy_cli.frontends.replaying.capture_reader import (
     RecordedCapture,

@@ -13,11 +13,11 @@ from andy_cli.agent.history.rendering import pair_results
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.compiler.dialect import Dialect, Tools, add_aliases, dialects_by_name
+from andy_cli.compiler.dialect import Dialect, Tools, dialects_by_name
 from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.library import markers_for
-from andy_cli.compiler.mapper.json_schema import render_provider_schema
+from andy_cli.compiler.mapper.json_schema import add_aliases, render_provider_schema
 from andy_cli.messages import Message, Wire
 
 DIALECTS: Mapping[str, Dialect] = dialects_by_name()
