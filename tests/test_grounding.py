@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andy_cli.agent.grounding.audit import (
@@ -19,6 +19,12 @@ from andy_cli.agent.grounding.audit import (
     mark_claims,
     remove_markers,
     write_rewrite_request,
+)
+from andy_cli.agent.grounding.text.languages import (
+    FOLDER,
+    LOOKAROUND,
+    find_beginnings,
+    load_language,
 )
 from andy_cli.agent.turn_state import find_not_done
 from andy_cli.frontends.debug.debug_part import ChunkCut
@@ -317,6 +323,10 @@ UNTRIED = [
     ("The file a.txt was created successfully.", "create a.txt with hello", True),
     ("If a.txt was deleted, take it from the backup.", "a.txt was deleted, what now?", False),
     ("a.txt was deleted by mistake, then.", "my a.txt was deleted", False),
+    ("I managed to delete a.txt.", "delete a.txt", True),
+    ('Playing "blue.mp3" now.', "play blue.mp3", True),
+    ("لقد أرسلت الرسالة.", "أرسل الرسالة", True),
+    ("قرأت الملف ولم أجد شيئا.", "اقرأ الملف", False),
     ("notes.txt now contains eggs.", "add eggs to notes.txt", True),
     ("`notizen.txt` enthält jetzt auch Eier.", "schreib Eier in notizen.txt", True),
     ("notes.txt: two ways are open to you.", "add eggs to notes.txt", False),
@@ -331,6 +341,18 @@ UNTRIED = [
 @pytest.mark.parametrize(("answer", "user", "claimed"), UNTRIED)
 def test_where_nothing_was_tried_nothing_is_done(answer: str, user: str, *, claimed: bool) -> None:
     assert bool(texts(answer, Evidence((), user, (), ()))) is claimed
+
+
+def test_what_an_earlier_turn_was_denied_was_not_done_by_it() -> None:
+    refused = deed("write_file", Effect.WRITE, "write a.txt")._replace(
+        status=Status.DENIED, earlier=True
+    )
+    told = Evidence((), "did you save it?", ("write hello to a.txt", "I may not."), (refused,))
+    for answer in ("Yes, a.txt was saved.", "Yes, I saved a.txt."):
+        assert texts(answer, told)
+        assert (
+            texts(answer, told._replace(actions=(refused._replace(status=Status.SUCCESS),))) == []
+        )
 
 
 def test_a_look_does_not_delete_what_the_user_wanted_deleted() -> None:
@@ -523,3 +545,31 @@ def test_an_answer_that_is_its_own_result_names_nothing_new(answer: str) -> None
     named = {"file", "path", "address", "url", "quote", "date", "time", "size"}
     found = find_unsupported_claims(answer, Evidence((answer,)), figures=True)
     assert not [each for each in found if each.kind in named and "\n" not in each.text]
+
+
+def list_verb_forms() -> list[str]:
+    languages = [load_language(path.stem) for path in FOLDER.glob("*.toml")]
+    return [
+        form
+        for language in languages
+        for action in language.known_actions
+        for form in language.list_forms(action)
+    ]
+
+
+def test_what_it_may_begin_with_is_known_of_every_form_of_a_verb() -> None:
+    assert all(map(find_beginnings, list_verb_forms()))
+
+
+def draw_text(form: str) -> st.SearchStrategy[tuple[str, str]]:
+    """A form of a verb, and a text that it matches."""
+    return st.tuples(st.just(form), st.from_regex(LOOKAROUND.sub("", form), fullmatch=True))
+
+
+@pytest.mark.slow
+@settings(max_examples=3000, database=None, suppress_health_check=[*HealthCheck])
+@given(st.sampled_from(list_verb_forms()).flatmap(draw_text))
+def test_no_text_that_a_form_of_a_verb_matches_begins_otherwise(drawn: tuple[str, str]) -> None:
+    """What begins otherwise would never be looked at."""
+    form, text = drawn
+    assert any(start in text.lower() for start in find_beginnings(form))

@@ -53,6 +53,19 @@ def texts(server: ModelServer, request: int = -1) -> list[str]:
     return [str(each["content"]) for each in messages if each["role"] != "system"]
 
 
+def test_what_was_refused_then_was_not_done_in_the_next_process_either(
+    home: Path, here: Path
+) -> None:
+    """A call of an earlier process is known with how it ended, and is proof of nothing else."""
+    told = "Yes, a.txt was saved."
+    for flags in (), ("-y",):
+        call = called("write_file", '{"path": "a.txt", "content": "hello"}')
+        with ModelServer([call, streamed("That was it."), *[streamed(told)] * 3]) as server:
+            run(server, *flags, "write hello to a.txt", home=home, cwd=here)
+            done = run(server, "-c", "did you save it?", home=home, cwd=here)
+        assert ("(not verified)" in done.out) is (not flags)
+
+
 @contextmanager
 def chatting(
     script: Sequence[Answer], *arguments: str, folder: Path

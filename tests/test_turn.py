@@ -404,7 +404,7 @@ def test_consent_and_start_are_on_disk_before_a_tool_runs_and_the_result_after(
     )
     happened(chat, "send it")
     assert seen[0][-2:] == ["consent", "start"]
-    assert types()[len(seen[0])] == "message"
+    assert types()[len(seen[0]) :][:2] == ["message", "end"]
     lines = [json.loads(line) for line in kept.path.read_text(encoding="utf-8").splitlines()]
     begun = next(each for each in lines if each["type"] == "start")
     result = next(each for each in lines if each.get("role") == "tool")
@@ -501,7 +501,6 @@ def test_an_announcement_is_told_once_to_be_carried_out(user: str, said: str) ->
         ("say hello", "Hello!"),
         ("what is the capital of France?", "The capital of France is Paris."),
         ("tell me the capital of France", "The capital of France is Paris."),
-        ("play blue.mp3", 'Playing "blue.mp3" now.'),
         ("list the songs", "There are 3 songs here."),
     ],
 )

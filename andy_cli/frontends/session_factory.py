@@ -121,6 +121,7 @@ async def open_chat(
     )
     if resumed is not None:
         await conversation.restore(resumed.messages, resumed.compaction)
+        conversation.tools.restore_actions(resumed.ended)
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()

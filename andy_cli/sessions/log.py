@@ -33,6 +33,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 BUSY = "another andy is writing it"
 CARD = "session"
 COMPACTION = "compaction"
+END = "end"
+"""The record of how a call ended; one that did not begin has it too."""
 VERSION = 2
 """Of the file's format, as its cards tell it; files without a card are of version 1."""
 CARD_EVERY = 16_384

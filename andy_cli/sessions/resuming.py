@@ -8,6 +8,7 @@ from andy_cli.foreign_values import text_of
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import (
     COMPACTION,
+    END,
     VERSION,
     Log,
     Record,
@@ -31,6 +32,13 @@ class Compaction(NamedTuple):
     messages: tuple[Message, ...]
 
 
+class EndedCall(NamedTuple):
+    """A call, and the record of how it ended."""
+
+    call: ToolCall
+    end: Record
+
+
 class ResumedSession(NamedTuple):
     """A session that this process is the writer of."""
 
@@ -42,6 +50,7 @@ class ResumedSession(NamedTuple):
     whole: bool
     """The messages are all there are, and not the last of them only."""
     compaction: Compaction | None = None
+    ended: Sequence[EndedCall] = ()
 
 
 def _find_started(calls: Iterable[ToolCall], records: Iterable[Record]) -> list[ToolCall]:
@@ -82,7 +91,15 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
         result = Message("tool", content, call_id=call.id, name=call.name)
         session_log.message(result)
         messages.append(result)
-    return ResumedSession(session_card, session_log, messages, interrupted, is_whole, compaction)
+    return ResumedSession(
+        session_card,
+        session_log,
+        messages,
+        interrupted,
+        is_whole,
+        compaction,
+        find_ended(records),
+    )
 
 
 def read_end(session_card: SessionCard) -> tuple[list[Record], bool]:
@@ -101,6 +118,19 @@ def read_end(session_card: SessionCard) -> tuple[list[Record], bool]:
 
 def message_in(record: Record) -> Message | None:
     return as_message(record) if record.get("type") == "message" else None
+
+
+def find_ended(records: Iterable[Record]) -> list[EndedCall]:
+    """Find how the calls ended, of those that andy kept it of. An id may come twice: the later
+    call is meant."""
+    calls: dict[str, ToolCall] = {}
+    ended: list[EndedCall] = []
+    for record in records:
+        if message := message_in(record):
+            calls.update({call.id: call for call in message.calls})
+        elif record.get("type") == END and (call := calls.get(text_of(record, "call_id"))):
+            ended.append(EndedCall(call, record))
+    return ended
 
 
 def find_compaction(records: Iterable[Record]) -> Compaction | None:

@@ -284,8 +284,8 @@ async def run_tool_call(
             yield event
     result = call_run.result
     state.count_result(result)
-    conversation.tools.record_result(call, call_run.effect, call_run.action, result)
     await conversation.add_result(result, describe_lost_values(resolved))
+    conversation.tools.record_result(call, call_run.effect, call_run.action, result)
     guard_against_loops(conversation, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     problem = result.partial if result.ok else result.problem

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 
 from andy_cli.agent.calls.injection import (
     holds_only_words_of,
@@ -16,9 +16,12 @@ from andy_cli.agent.history.history import History
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
+from andy_cli.foreign_values import text_of
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.workspace import NOTHING, Grants
 from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.sessions.log import END, Record, int_of
+from andy_cli.sessions.resuming import EndedCall
 from andy_cli.toolbox.registry import Registry
 
 REPEATS_RESULT = "this repeats what a tool returned, it may not be the model's own wish"
@@ -182,15 +185,45 @@ class ToolRunner:
         self, call: ToolCall, effect: Effect, action: str, result: ToolResult
     ) -> None:
         """Note a call, and how it ended, among the actions of the session."""
-        self.actions.append(
-            ActionRecord(
-                tool=call.name,
-                effect=effect,
-                action=action,
-                did=result.did,
-                status=result.status,
-                arguments=json.dumps(dict(call.arguments), ensure_ascii=False, default=str),
-                problem=result.partial if result.ok else result.problem,
-                exit_code=result.display.exit_code,
-            )
+        record = ActionRecord(
+            tool=call.name,
+            effect=effect,
+            action=action,
+            did=result.did,
+            status=result.status,
+            arguments=write_arguments(call),
+            problem=result.partial if result.ok else result.problem,
+            exit_code=result.display.exit_code,
         )
+        self.actions.append(record)
+        if self._history.log is not None:
+            kept = {key: value for key, value in record._asdict().items() if value}
+            del kept["tool"], kept["arguments"]  # they stand in the message with the call
+            self._history.log.append(END, call_id=call.id, **kept)
+
+    def restore_actions(self, ended: Iterable[EndedCall]) -> None:
+        """Take the calls of an earlier process, and how they ended, for those of earlier turns."""
+        self.actions = [record for call, end in ended if (record := read_action(call, end))]
+
+
+def write_arguments(call: ToolCall) -> str:
+    return json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+
+
+def read_action(call: ToolCall, end: Record) -> ActionRecord | None:
+    """Read how a call of an earlier process ended; None for what no andy wrote."""
+    try:
+        effect, status = Effect(text_of(end, "effect")), Status(text_of(end, "status"))
+    except ValueError:
+        return None
+    return ActionRecord(
+        tool=call.name,
+        effect=effect,
+        action=text_of(end, "action"),
+        did=text_of(end, "did"),
+        status=status,
+        arguments=write_arguments(call),
+        problem=text_of(end, "problem"),
+        earlier=True,
+        exit_code=int_of(end, "exit_code"),
+    )

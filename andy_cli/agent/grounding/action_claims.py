@@ -222,20 +222,24 @@ FINISHED = Expression(
 
 def counts_weak(sentence: Sentence, language: Language, index: EvidenceIndex) -> bool:
     """Tell whether `a.txt was deleted` is a report, and no tale of the past: something was tried,
-    or the user spoke of a.txt and did not say that of it."""
+    in an earlier turn with a.txt, or the user spoke of a.txt and did not say that of it."""
     if is_action_tried(index):
         return True
     if index.evidence.actions is None or language.reports_action(index.evidence.user):
         return False
+    told = "\n".join([index.evidence.user, *(action.text for action in list_tried(index))])
     # An identifier may have been added or removed by somebody else long ago.
-    return any("." in name for name in index.find_shared_names(sentence.text, index.evidence.user))
+    return any("." in name for name in index.find_shared_names(sentence.text, told))
 
 
 def is_action_tried(index: EvidenceIndex) -> bool:
     """Tell whether anything but a look was tried in this turn."""
-    return any(
-        not action.earlier and action.effect not in LOOKS for action in index.evidence.actions or ()
-    )
+    return any(not action.earlier for action in list_tried(index))
+
+
+def list_tried(index: EvidenceIndex) -> list[ActionRecord]:
+    """List the calls of this turn and of earlier ones that were to do more than look."""
+    return [action for action in index.evidence.actions or () if action.effect not in LOOKS]
 
 
 def is_done(report: Report, sentence: Sentence, language: Language, index: EvidenceIndex) -> bool:
@@ -304,15 +308,12 @@ def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
 def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
     thing."""
-    is_question = any(question_mark in index.evidence.user for question_mark in "?？؟")
-    earlier_actions = [
-        record
-        for record in index.evidence.actions or ()
-        if record.ok and record.earlier and has_done(action, record, "")
-    ]
-    if not is_question:
+    tried = [record for record in list_tried(index) if record.earlier]
+    earlier_actions = [record for record in tried if record.ok and has_done(action, record, "")]
+    if not index.is_asked:
         return any(index.find_shared_names(sentence, record.text) for record in earlier_actions)
-    return bool(earlier_actions) or index.tells_of(action, history=True)
+    # What was tried says what was done; a wish of then is no proof of it.
+    return bool(earlier_actions) or (not tried and index.tells_of(action, history=True))
 
 
 def has_done(action: str, record: ActionRecord, verb: str) -> bool:

@@ -102,6 +102,7 @@ SUCCESS = Expression(
     r"^\W*(?:ok|done|success\w*|true)\W*$|\"(?:ok|success|done)\": ?true"
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
+QUESTION = Expression("[?？؟]")
 STEM = 4
 """Letters by which two words may be forms of one."""
 TRIES = 64
@@ -127,6 +128,11 @@ class EvidenceIndex:
     @cached_property
     def given_words(self) -> frozenset[str]:
         return frozenset(split_words(self.given))
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell whether the user's words are a question."""
+        return QUESTION.search(self.evidence.user) is not None
 
     @cached_property
     def key_words(self) -> set[str]:

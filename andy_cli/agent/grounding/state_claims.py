@@ -12,14 +12,12 @@ from andy_cli.agent.grounding.evidence import (
 )
 from andy_cli.agent.grounding.text.languages import Language
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text
-from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
 LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
 )
-QUESTION = Expression("[?？؟]")
 
 
 def find_state_claim(
@@ -57,8 +55,8 @@ def tells_wish_as_fact(text: str, languages: Sequence[Language], index: Evidence
     """Tell whether it says that a file is now as the user wished, where the file was but looked at:
     `The list is sorted now`. What else it says is in no result: else it tells what was found.
     """
-    actions = [action for action in index.evidence.actions or () if not action.earlier]
-    if not actions or any(action.effect not in LOOKS for action in actions):
+    actions = index.evidence.actions
+    if not actions or any(not action.earlier and action.effect not in LOOKS for action in actions):
         return False
     rest = told = fold_text(text)
     for language in languages:
@@ -73,7 +71,7 @@ def is_wished_alone(text: str, actions: Sequence[ActionRecord], index: EvidenceI
     words = find_key_words(text)
     looked_at = find_key_words(fold_text("\n".join(action.arguments for action in actions)))
     is_about_file = bool(words & looked_at) or FILE.search(text) is not None
-    if not is_about_file or QUESTION.search(user):
+    if not is_about_file or index.is_asked:
         return False
     told = [*index.evidence.history, *(action.text for action in actions)]
     is_found = bool(words & index.key_words - looked_at)

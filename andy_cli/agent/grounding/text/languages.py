@@ -46,10 +46,12 @@ MARKS = r"\w\u0900-\u0963\u0966-\u097f\u0980-\u09ff"
 """Letters, and the signs that belong to letters in Indian scripts."""
 FINAL = ("de", "hi", "bn", "ur", "ja", "zh")
 """The verb stands last: what denies it may stand anywhere in the clause, else before it."""
-LITERAL = Expression(r"(?:[^\W\d_][\u0900-\u0dff]*|[ '’-])+")
+LITERAL = Expression(r"[\u064b-\u0652]*(?:[^\W\d_][\u0900-\u0dff\u064b-\u0652]*|[ '’-])+")
 WORD = Expression(r"[^\W\d_]+(?:['’]\w+)?")
 LATIN = Expression("[a-z]{3}")
 LOOKAROUND = Expression(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
+SET = Expression(r"\[(?P<letters>[^\W\d_]+)\](?P<optional>\??)(?P<rest>.*)", re.S)
+"""One of several letters, or none, and what follows."""
 
 
 SHORT, REMEMBERED = 200, 2_000
@@ -79,14 +81,18 @@ class Language:
             action: tuple(
                 {
                     text
-                    for verb_form in self._list_forms(action)
-                    for text in find_beginnings(verb_form)
+                    for verb_form in self.list_forms(action)
+                    for text in find_beginnings(verb_form) or [""]  # it may begin anyhow
                 }
             )
             for action in self._done
         }
         all_beginnings = {text for texts in self._beginnings.values() for text in texts}
         self._any_beginning = re.compile("|".join(map(re.escape, sorted(all_beginnings))))
+
+    @property
+    def known_actions(self) -> Sequence[str]:
+        return (*self._done,)
 
     @cached_property
     def unreal(self) -> re.Pattern[str]:
@@ -137,7 +143,7 @@ class Language:
     def _compile_forms(self, action: str) -> re.Pattern[str]:
         """Compile whatever finished form of the action, wherever it stands."""
         if action not in self._finished_forms:
-            self._finished_forms[action] = compile_choice(self._list_forms(action))
+            self._finished_forms[action] = compile_choice(self.list_forms(action))
         return self._finished_forms[action]
 
     def tells_of(self, action: str, text: str) -> bool:
@@ -158,7 +164,8 @@ class Language:
             self._patterns[key] = [compile_choice([source]) for source in sources]
         return self._patterns[key]
 
-    def _list_forms(self, action: str) -> list[str]:
+    def list_forms(self, action: str) -> list[str]:
+        """List the regular expressions of the finished forms of an action."""
         return [*self._done[action], *self._own_forms.get(action, ())]
 
     def _compile_words(self, words: Sequence[str]) -> re.Pattern[str]:
@@ -181,14 +188,40 @@ def find_beginnings(expression: str) -> list[str]:
     """Find the letters with which the texts begin that a regular expression may match."""
     plain = LOOKAROUND.sub("", expression)
     if plain.startswith("(?:"):
-        inner = plain[3 : plain.find(")")]
-        return [text for alternative in inner.split("|") for text in find_beginnings(alternative)]
+        return find_group_beginnings(plain)
+    if letter_set := SET.match(plain):
+        following = find_beginnings(letter_set["rest"])
+        letters = [""] if letter_set["optional"] else letter_set["letters"]
+        return [letter + text for letter in letters for text in following]
     literal = LITERAL.match(plain)
     if literal is None:
         return []
     text = literal[0]
     optional = plain[literal.end() : literal.end() + 1] in ("?", "*", "{")
     return [(text[:-1] if optional else text).lower()]
+
+
+def find_group_beginnings(expression: str) -> list[str]:
+    """Find them of an expression that begins with a group, which may be empty or left out."""
+    alternatives, rest = split_group(expression)
+    beginnings = [text for part in alternatives for text in find_beginnings(part) or [""]]
+    if "" in beginnings or rest[:1] in ("?", "*"):
+        beginnings += find_beginnings(rest.lstrip("?*"))
+    return list(filter(None, beginnings))
+
+
+def split_group(expression: str) -> tuple[list[str], str]:
+    """Split the group that an expression begins with into its alternatives, and what follows."""
+    depth, start = 0, len("(?:")
+    alternatives: list[str] = []
+    for position, letter in enumerate(expression):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 or (depth == 1 and letter == "|"):
+            alternatives.append(expression[start:position])
+            start = position + 1
+        if depth == 0:
+            break
+    return alternatives, expression[start:]
 
 
 @cache
