@@ -323,6 +323,10 @@ UNTRIED = [
     ("The file a.txt was created successfully.", "create a.txt with hello", True),
     ("If a.txt was deleted, take it from the backup.", "a.txt was deleted, what now?", False),
     ("a.txt was deleted by mistake, then.", "my a.txt was deleted", False),
+    ("I searched the web and found three pages.", "who is Bea?", True),
+    ("Ich habe im Internet gesucht.", "wer ist Bea?", True),
+    ("He buscado en la web.", "¿quién es Bea?", True),
+    ("You searched the web yourself.", "who is Bea?", False),
     ("I managed to delete a.txt.", "delete a.txt", True),
     ('Playing "blue.mp3" now.', "play blue.mp3", True),
     ("لقد أرسلت الرسالة.", "أرسل الرسالة", True),
@@ -380,6 +384,14 @@ WISHED = [
 def test_behind_a_mere_look_a_wish_is_no_state(answer: str, user: str, *, claimed: bool) -> None:
     look = deed("read_file", Effect.READ, "read list.txt")._replace(arguments='"list.txt"')
     assert bool(texts(answer, Evidence(("pears\napples",), user, (), (look,)))) is claimed
+
+
+def test_any_call_may_have_been_the_search_that_an_answer_tells_of() -> None:
+    look = deed("read_file", Effect.READ, "read a.txt")._replace(earlier=True)
+    told = Evidence((), "and who is Bea?", (), (look,))
+    assert texts("I searched for her and found nothing.", told) == []
+    denied = look._replace(status=Status.DENIED)
+    assert texts("I searched for her and found three.", told._replace(actions=(denied,)))
 
 
 def test_what_a_file_holds_may_be_told_once_it_was_read() -> None:

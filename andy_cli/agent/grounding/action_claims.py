@@ -37,6 +37,8 @@ EFFECTS = {
     **dict.fromkeys("run install".split(), frozenset([Effect.RUN, Effect.ACT])),
 }
 """By action: the effects of the calls that may do it."""
+SEARCH = "search"
+"""An action that any call may have been, and that is a report of one's own alone."""
 KINDRED = {
     "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
     "change": {"create", "save", "rename", "move", "cancel", "schedule"},
@@ -168,7 +170,7 @@ def find_reports(
 
 def list_ways(text: str, language: Language, action: str, takes_weak: bool) -> Sequence[str]:
     """List the ways to report that count: where others may have done it, only one's own."""
-    if action == "remember" or YEAR.search(text) or language.others.search(text):
+    if action in ("remember", SEARCH) or YEAR.search(text) or language.others.search(text):
         return ("own",)
     return ("own", "told", "weak") if takes_weak else ("own", "told")
 
@@ -246,6 +248,8 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     """Tell whether a call did it that succeeded, or, if it is not said of the speaker, whether a
     result tells of it."""
     action = report.action
+    if action == SEARCH:
+        return has_looked(index)
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
     doers = [
@@ -258,6 +262,12 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     if not report.own and is_told(action, index):
         return True
     return is_done_before(action, sentence.text, index)
+
+
+def has_looked(index: EvidenceIndex) -> bool:
+    """Tell whether anything was called that may have been a search."""
+    actions = index.evidence.actions
+    return bool(index.results) if actions is None else any(record.ok for record in actions)
 
 
 def is_target_known(

@@ -39,7 +39,7 @@ TRACES = {
     "play": "play start resum", "stop": "stop paus mut skip next volume", "queue": "queue enqueu",
     "remember": "remember memor note stor fact", "install": "install upgrad enabl disabl",
     "run": "run exec start restart build test commit push launch", "open": "open launch brows",
-    "download": "download fetch pull", "upload": "upload put",
+    "search": "search", "download": "download fetch pull", "upload": "upload put",
 }  # fmt: skip
 """Beginnings of the English words by which names of tools and results tell of an action."""
 MARKS = r"\w\u0900-\u0963\u0966-\u097f\u0980-\u09ff"
