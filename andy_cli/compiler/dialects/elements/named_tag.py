@@ -1,7 +1,9 @@
-"""A tag of the tool's own name, with JSON or one element for each argument in it.
+"""A tag of the tool's own name, with JSON, one element or one attribute for each argument.
 
     <play>{"track": "Blue"}</play>
     <play><track>Blue</track></play>
+    <play track="Blue"/>
+    <write path="a.txt">The text.</write>
 
 Models make it up; it counts only for tools that exist and arguments that fit.
 """
@@ -10,23 +12,52 @@ import re
 from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import builders, calls, json_text, typed
-from andy_cli.compiler.bodies.end_detectors import MarkerEnd
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, MarkerEnd
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
 TAG = Expression(r"<(?P<name>[\w.\-]+)>(?P<inside>.*?)</(?P=name)>\s*", re.S)
+ATTRIBUTES = r"(?:\s+[\w.\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*"
+OPENING = Expression(rf"{ATTRIBUTES}(?P<closed>/?)>")
+"""The tag behind its name, with attributes."""
+PART_OF_OPENING = Expression(rf"{ATTRIBUTES}(?:[\w.\-]+\s*(?:=\s*(?:\"[^\"]*|'[^']*)?)?)?/?\Z")
+"""The beginning of such a one."""
+ATTRIBUTE = Expression(r"(?P<key>[\w.\-]+)\s*=\s*(?P<quote>[\"'])(?P<text>.*?)(?P=quote)", re.S)
+WITH_ATTRIBUTES = Expression(
+    rf"<(?P<name>[\w.\-]+)(?P<attributes>{ATTRIBUTES})(?:/>|>(?P<inside>.*?)</(?P=name)>)\s*",
+    re.S,
+)
 VALUE = Expression(r"\s*<(?P<key>\w+)>(?P<value>.*?)</(?P=key)>\s*", re.S)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    tag = TAG.fullmatch(text)
-    if not tag or tag["name"] not in tools:
+    tag, tag_with_attributes = TAG.fullmatch(text), WITH_ATTRIBUTES.fullmatch(text)
+    match = tag or tag_with_attributes
+    if match is None or match["name"] not in tools:
         return None
-    arguments = read_inside(tag["inside"].strip(), tag["name"], tools)
+    if tag:
+        arguments = read_inside(tag["inside"].strip(), tag["name"], tools)
+    else:
+        arguments = read_attributes(match, tools[match["name"]])
     if arguments is None:
-        return None
-    return Parsed((ToolRequest(name=tag["name"], arguments=arguments),))
+        # Nobody else reads attributes: `<form action="/x">` may as well be HTML.
+        return None if tag else Parsed(text=text)
+    return Parsed((ToolRequest(name=match["name"], arguments=arguments),))
+
+
+def read_attributes(tag: re.Match[str], tool: Schema) -> dict[str, object] | None:
+    """The arguments of a tag with attributes; what stands in it is the one that is still needed.
+    None where they are not the tool's, and its name is one of HTML as well."""
+    schemas = calls.declared_properties(tool)
+    required = set(calls.parameters_schema(tool).get("required") or ())
+    written = {match["key"]: match["text"] for match in ATTRIBUTE.finditer(tag["attributes"])}
+    inside = (tag["inside"] or "").strip("\n")
+    if inside.strip():  # of which nothing needs it, it is none of the tool's
+        written.update(dict.fromkeys(sorted(required - written.keys())[:1] or ["\0"], inside))
+    if schemas.keys() >= written.keys() >= required:
+        return {name: typed.parse_typed(text, schemas[name]) for name, text in written.items()}
+    return dict(written) if "_" in tag["name"] and not inside else None
 
 
 def read_inside(text: str, name: str, tools: Tools) -> dict[str, object] | None:
@@ -51,8 +82,30 @@ def read_children(text: str, schemas: Mapping[str, Schema]) -> dict[str, object]
     return arguments if arguments and position == len(text) else None
 
 
+class AttributesEnd(HeldEnd):
+    """Ends with a tag that closes itself, else with its counterpart."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(" ")
+        self._name = name
+
+    def _decide(self, held: str) -> HeadDecision:
+        opening = OPENING.match(held)
+        if opening is None:
+            may_go_on = len(held) < LONGEST_OPENING and PART_OF_OPENING.match(held)
+            return None if may_go_on else -1
+        if opening["closed"]:
+            return opening.end()
+        return MarkerEnd(f"</{self._name}>"), opening.end()
+
+
+LONGEST_OPENING = 4000
+"""Characters of the attributes of a tag."""
+
+
 def body(opener: str, tools: Tools) -> EndDetector:
-    return MarkerEnd(f"</{opener[1:]}", skips_strings=True)
+    name = opener[1:-1]
+    return MarkerEnd(f"</{name}>", skips_strings=True) if opener[-1] == ">" else AttributesEnd(name)
 
 
 def write(request: ToolRequest) -> str:
@@ -62,7 +115,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = Dialect(
     name="named_tag",
     start_markers=(),
-    named_anywhere=("<NAME>",),
+    named_anywhere=("<NAME>", "<NAME "),
     body=body,
     parse=parse,
     write=write,

@@ -8,7 +8,8 @@
     Thought: I know now.
     Final Answer: It is playing.
 
-ToolLLaMA's `Finish` is an end, not a tool.
+ToolLLaMA's `Finish` is an end, not a tool. Of a tool that exists `Tool: play` is read too, the
+input under other labels (`Input:`, `Arguments:`), and `Action: play[Blue]` of the first papers.
 """
 
 import re
@@ -16,8 +17,8 @@ from collections.abc import Sequence
 
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls, typed
 from andy_cli.compiler.bodies.contents import read_arguments
-from andy_cli.compiler.bodies.end_detectors import ReplyEnd
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -25,6 +26,16 @@ ACTION = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[^\n]+?)[ \t*]*\n+"
     r"[ \t*]*Action[ _]Input[ \t*]*:[ \t*]*(?P<input>.*)",
     re.M | re.S | re.I,
+)
+LABELLED = Expression(
+    r"^[ \t*]*(?:Action|Tool(?:[ _]Name)?)[ \t*]*:[ \t*]*(?P<name>[^\n]+?)[ \t*]*\n+"
+    r"[ \t*]*(?:(?:Action|Tool)[ _])?(?:Input|Arg(?:ument)?s?|Param(?:eter)?s?)[ \t*]*:[ \t*]*"
+    r"(?P<input>.*)",
+    re.M | re.S | re.I,
+)
+"""The same under other labels: of tools that exist."""
+BRACKETED = Expression(
+    r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\[(?P<input>[^\n]*)\][ \t*]*$", re.M
 )
 CALLED = Expression(
     r"^[ \t*]*Action[ \t*]*:[ \t*]*(?P<name>[\w.\-]+)\s*\((?P<input>.*)\)\s*$", re.M
@@ -44,7 +55,7 @@ THOUGHT = Expression(r"^\s*Thought[ \t]*:[ \t]*", re.I)
 def parse(text: str, tools: Tools) -> Parsed | None:
     told_back = INVENTED.match(text.lstrip())
     own_text, *invented = [text] if told_back else INVENTED.split(text, maxsplit=1)
-    action = find_action(own_text)
+    action = find_action(own_text, tools)
     if action and is_end(action, tools):
         thought = find_thought(own_text[: action.start()])
         return Parsed(text=find_answer(find_input(action)), reasoning=thought)
@@ -56,8 +67,18 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     return read_action(own_text, action, invented, tools)
 
 
-def find_action(text: str) -> re.Match[str] | None:
-    return ACTION.search(text) or CALLED.search(text) or ALONE.search(text)
+def find_action(text: str, tools: Tools) -> re.Match[str] | None:
+    if action := ACTION.search(text) or CALLED.search(text):
+        return action
+    known = (pattern.search(text) for pattern in (LABELLED, BRACKETED))
+    return next(
+        (
+            match
+            for match in known
+            if match and calls.clean_tool_name(match["name"], tools) in tools
+        ),
+        ALONE.search(text),
+    )
 
 
 ENDS = ("finish", "final_answer", "final answer")
@@ -173,6 +194,28 @@ def find_answer(text: str) -> str:
     return str(answer)
 
 
+class ToolLineEnd(HeldEnd):
+    """Runs to the end of the reply if the line names a tool."""
+
+    def __init__(self, opener: str, tools: Tools) -> None:
+        super().__init__()
+        self._opener, self._tools = opener, tools
+
+    def _decide(self, held: str) -> HeadDecision:
+        name, line_break, _ = held.partition("\n")
+        if not line_break:
+            return None if len(held) < LONGEST_NAME else -1
+        is_tool = calls.clean_tool_name(name.strip(" \t*"), self._tools) in self._tools
+        return (ReplyEnd(self._opener, self._tools), 0) if is_tool else -1
+
+
+LONGEST_NAME = 200
+
+
+def body(opener: str, tools: Tools) -> EndDetector:
+    return ToolLineEnd(opener, tools) if "Tool" in opener else ReplyEnd(opener, tools)
+
+
 def write(request: ToolRequest) -> str:
     return f"Action: {request.name}\nAction Input: {builders.dump_arguments(request)}"
 
@@ -180,9 +223,16 @@ def write(request: ToolRequest) -> str:
 DIALECT = Dialect(
     name="react",
     start_markers=(),
-    line_start_markers=("Action:", "**Action:", "Final Answer:", "**Final Answer:"),
+    line_start_markers=(
+        "Action:",
+        "**Action:",
+        "Final Answer:",
+        "**Final Answer:",
+        "Tool:",
+        "Tool Name:",
+    ),
     reply_start_markers=("Thought:", "Observation:", "Question:"),
-    body=ReplyEnd,
+    body=body,
     parse=parse,
     write=write,
     render=builders.make_renderer(write, lambda message: f"Observation: {message.content}"),
