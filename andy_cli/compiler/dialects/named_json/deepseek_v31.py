@@ -4,7 +4,7 @@
     <|tool_calls_end|>
 
 The low lines are U+2581; quantized models write both as ASCII, as here. Where a server strips
-special tokens, `play{"track": "Blue"}` is left.
+special tokens, `play{"track": "Blue"}` is left; other models write `play: {...}`.
 """
 
 from andy_cli.compiler.bodies import builders, calls, json_text
@@ -30,7 +30,7 @@ def strip_fences(text: str, tools: Tools) -> Parsed | None:
     name, bracket, object_text = text.partition("{")
     value = json_text.parse_strict(bracket + object_text)
     if isinstance(value, dict):
-        name = calls.clean_tool_name(name, tools)
+        name = calls.clean_tool_name(name.rstrip(": "), tools)
         return Parsed((ToolRequest(name, value),), settled=True)
     is_cut_off = object_text.lstrip()[:1] == '"' and not json_text.is_balanced(
         bracket + object_text
@@ -55,4 +55,4 @@ DIALECT = builders.make_taught_dialect(
     parse_frame=parse,
     write_call=write,
     end_markers=CLOSERS,
-)._replace(named_start_markers=("NAME{", "NAME {"), models=("deepseek-v3.1*",))
+)._replace(named_start_markers=("NAME{", "NAME {", "NAME: {"), models=("deepseek-v3.1*",))

@@ -19,7 +19,9 @@ from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-PRINT = Expression(r"^\s*(?:print|await)\s*\(?\s*(.*?)\)?\s*$", re.S)
+PRINT = Expression(
+    r"^\s*(?:(?:print|await)\s*\(\s*(?P<inside>.*)\)|(?:await|>>>)\s*(?P<behind>.*?))\s*$", re.S
+)
 MARKERS = (("<|python_start|>", "<|python_end|>"), ("<tool_code>", "</tool_code>"))
 ESCAPED_BRACKET = Expression(r"\A\\\[|\\\]\Z")
 
@@ -29,7 +31,8 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     requests = python_calls.read_python_calls(body, tools, only_known=False)
     parsed = calls.split_known(requests or (), tools)
     if parsed is None and (printed := PRINT.match(body)):
-        requests = python_calls.read_python_calls(printed[1], tools)
+        call_text = printed["inside"] or printed["behind"] or ""
+        requests = python_calls.read_python_calls(call_text, tools)
         parsed = calls.split_known(requests or (), tools)
     if parsed:
         return parsed
@@ -62,7 +65,15 @@ DIALECT = Dialect(
     name="pythonic",
     start_markers=(*(opener for opener, _ in MARKERS), "["),
     line_start_markers=("print(",),
-    named_start_markers=("NAME(", "functions.NAME(", "'NAME(", '"NAME('),
+    named_start_markers=(
+        "NAME(",
+        "functions.NAME(",
+        "'NAME(",
+        '"NAME(',
+        "await NAME(",
+        "print(NAME(",
+        ">>> NAME(",
+    ),
     named_anywhere=("[NAME(", "\\[NAME("),
     body=body,
     parse=parse,
