@@ -25,6 +25,34 @@ def test_a_call_of_no_tool_is_told_to_the_model_and_shown_to_nobody(reply: str) 
     assert "list_dirs" in str(played.model.requests[-1].messages[-1])
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "result = list_directory()",
+        "{{list_directory()}}",
+        "Using tool: list_directory {}",
+        '<tool name="list_directory"></tool>',
+        '{"command": "list_directory", "path": "."}',
+    ],
+)
+def test_a_call_in_a_notation_of_its_own_is_no_answer(reply: str) -> None:
+    played = play([reply, END], "what is here?")
+    assert played.answer == END
+    assert "No tool was used" in str(played.model.requests[-1].messages[-1])
+
+
+@pytest.mark.parametrize(
+    ("request_text", "reply"),
+    [
+        ("how is list_directory called?", "result = list_directory()"),
+        ("what did you do?", "I would have used list_directory here, but it was not needed"),
+        ("what did you do?", "I used list_directory."),
+    ],
+)
+def test_what_is_said_of_a_tool_is_an_answer(request_text: str, reply: str) -> None:
+    assert len(play([reply], request_text).model.requests) == 1
+
+
 def test_such_an_object_is_an_answer_where_it_was_asked_for_or_stands_beside_words() -> None:
     written = FORMS["an object"]
     assert play([written], "write it as JSON").answer == written

@@ -20,7 +20,8 @@ from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState, find_not_done
 from andy_cli.compiler.bodies.envelopes import may_become_envelope, unwrap_answer
-from andy_cli.compiler.compiler import Visible
+from andy_cli.compiler.compiler import Visible, asks_for_code
+from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import AndyError
 from andy_cli.events import Event, Subtype
 from andy_cli.messages import Message
@@ -175,7 +176,7 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
     elif partial and not state.was_continued:
         state.was_continued = True
         note = AGAIN if compiled.incomplete else CONTINUE
-    elif should_nudge(conversation, state):
+    elif should_nudge(conversation, state, reply.raw):
         state.is_told_to_act = bool(find_unread_files(conversation))
         state.announcement, state.answer = state.answer, ""
         note = NUDGE
@@ -187,9 +188,10 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
     return True
 
 
-def should_nudge(conversation: Conversation, state: TurnState) -> bool:
-    """Tell whether the answer only announces something, or is one line about a file that nothing
-    has looked at: then the model is told once to do it, or to say that it was the answer.
+def should_nudge(conversation: Conversation, state: TurnState, written: str) -> bool:
+    """Tell whether the answer only announces something, is one line about a file that nothing
+    has looked at, or little but the name of a tool: then the model is told once to do it, or to
+    say that it was the answer.
 
     One whose steps are chosen announces nothing, and would take that for the user's next wish.
     """
@@ -198,7 +200,10 @@ def should_nudge(conversation: Conversation, state: TurnState) -> bool:
     if not conversation.model.profile.tools:
         return False
     is_tried = state.calls > 0
-    if only_announces(conversation.history.user_request, state.answer, is_done=is_tried):
+    user = conversation.history.user_request
+    if only_announces(user, state.answer, is_done=is_tried):
+        return True
+    if is_bare_call(written.strip(), user, conversation.model.profile.tools):
         return True
     if is_tried or not is_short_line(state.answer) or asks_something(state.answer):
         return False
@@ -218,6 +223,7 @@ OPEN_END = (":", "\uff1a", "...", "\u2026")
 SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
 CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
 WORD = re.compile(r"[^\W\d_]+")
+VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|\w+\s*=\s*[^\s,)]+")
 
 
 def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
@@ -239,6 +245,17 @@ def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
     if is_done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
         return False
     return _only_repeats_wish(words, user)
+
+
+def is_bare_call(reply: str, user: str, tools: Tools) -> bool:
+    """Tell whether a reply is the name of a tool with values and next to no words: a call in a
+    notation of the model's own. Not where the user speaks of that tool, or wants code."""
+    named = [name for name in tools if "_" in name and name in reply]
+    is_asked_for = asks_for_code(user) or any(name in user for name in named)
+    if len(named) != 1 or is_asked_for or len(reply) > LONGEST or reply.endswith("."):
+        return False
+    rest = VALUE.sub(" ", reply.replace(named[0], " ", 1))
+    return len(WORD.findall(rest)) < FEWEST
 
 
 def is_short_line(reply: str) -> bool:
