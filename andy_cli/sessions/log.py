@@ -97,6 +97,10 @@ class Log:
             self._add_card()
         self._keep_waiting()
 
+    def note(self, type: str, **fields: object) -> None:
+        """Keep a record together with the next one; one that is killed before may lose it."""
+        self._add_record(type, fields)
+
     def update_card(self, **fields: object) -> None:
         """Change what a list shows of the session; written with the next record."""
         if self._card is not None:

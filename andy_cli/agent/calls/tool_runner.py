@@ -199,7 +199,7 @@ class ToolRunner:
         if self._history.log is not None:
             kept = {key: value for key, value in record._asdict().items() if value}
             del kept["tool"], kept["arguments"]  # they stand in the message with the call
-            self._history.log.append(END, call_id=call.id, **kept)
+            self._history.log.note(END, call_id=call.id, **kept)
 
     def restore_actions(self, ended: Iterable[EndedCall]) -> None:
         """Take the calls of an earlier process, and how they ended, for those of earlier turns."""
