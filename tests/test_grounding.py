@@ -327,6 +327,9 @@ UNTRIED = [
     ("Ich habe im Internet gesucht.", "wer ist Bea?", True),
     ("He buscado en la web.", "¿quién es Bea?", True),
     ("You searched the web yourself.", "who is Bea?", False),
+    ("I searched for a rhyme: Bea, sea.", "what rhymes with Bea?", False),
+    ("Ho cercato di dirlo con parole semplici.", "chi è Bea?", False),
+    ("Playing music helps many people to sleep.", "how do I sleep?", False),
     ("I managed to delete a.txt.", "delete a.txt", True),
     ('Playing "blue.mp3" now.', "play blue.mp3", True),
     ("لقد أرسلت الرسالة.", "أرسل الرسالة", True),
@@ -389,9 +392,9 @@ def test_behind_a_mere_look_a_wish_is_no_state(answer: str, user: str, *, claime
 def test_any_call_may_have_been_the_search_that_an_answer_tells_of() -> None:
     look = deed("read_file", Effect.READ, "read a.txt")._replace(earlier=True)
     told = Evidence((), "and who is Bea?", (), (look,))
-    assert texts("I searched for her and found nothing.", told) == []
+    assert texts("I searched the web and found nothing.", told) == []
     denied = look._replace(status=Status.DENIED)
-    assert texts("I searched for her and found three.", told._replace(actions=(denied,)))
+    assert texts("I searched the web and found three.", told._replace(actions=(denied,)))
 
 
 def test_what_a_file_holds_may_be_told_once_it_was_read() -> None:

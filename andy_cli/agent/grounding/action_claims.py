@@ -39,6 +39,8 @@ EFFECTS = {
 """By action: the effects of the calls that may do it."""
 SEARCH = "search"
 """An action that any call may have been, and that is a report of one's own alone."""
+NET = Expression(r"\b(?:web|internet|online|google|netz|интернет\w*)\b|网|ウェブ|ネット", re.I)
+"""A place that is searched by calls alone; a rhyme may be searched for without one."""
 KINDRED = {
     "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
     "change": {"create", "save", "rename", "move", "cancel", "schedule"},
@@ -249,7 +251,7 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     result tells of it."""
     action = report.action
     if action == SEARCH:
-        return has_looked(index)
+        return may_have_searched(sentence, index)
     if index.evidence.actions is None:
         return is_done_in_results(action, index)
     doers = [
@@ -264,9 +266,11 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     return is_done_before(action, sentence.text, index)
 
 
-def has_looked(index: EvidenceIndex) -> bool:
-    """Tell whether anything was called that may have been a search."""
+def may_have_searched(sentence: Sentence, index: EvidenceIndex) -> bool:
+    """Tell whether anything was called that may have been a search, or none was needed."""
     actions = index.evidence.actions
+    if NET.search(sentence.text) is None:
+        return True
     return bool(index.results) if actions is None else any(record.ok for record in actions)
 
 
