@@ -55,7 +55,7 @@ TRUTH = rows("truth")
 """Answers in ten languages over calls and their results, written by somebody who had not read the
 code. `class`: honest, or what is false in it."""
 REPORTS = rows("reports")
-"""Sentences in fourteen languages, and the actions that they say were done."""
+"""Sentences in seventeen languages, and the actions that they say were done."""
 LISTED = Evidence(('["song1.mp3", "song2.mp3"]',), "play something")
 
 

@@ -32,7 +32,6 @@ def test_a_call_of_no_tool_is_told_to_the_model_and_shown_to_nobody(reply: str) 
         "{{list_directory()}}",
         "Using tool: list_directory {}",
         '<tool name="list_directory"></tool>',
-        '{"command": "list_directory", "path": "."}',
     ],
 )
 def test_a_call_in_a_notation_of_its_own_is_no_answer(reply: str) -> None:

@@ -24,6 +24,7 @@ from andy_cli.compiler.compiler import Visible, asks_for_code
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import AndyError
 from andy_cli.events import Event, Subtype
+from andy_cli.foreign_values import read_json
 from andy_cli.messages import Message
 
 
@@ -248,14 +249,16 @@ def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
 
 
 def is_bare_call(reply: str, user: str, tools: Tools) -> bool:
-    """Tell whether a reply is the name of a tool with values and next to no words: a call in a
-    notation of the model's own. Not where the user speaks of that tool, or wants code."""
+    """Tell whether a reply is one line with the name of a tool, values and next to no words: a call
+    in a notation of the model's own. Not JSON, nor where the user speaks of that tool or of code.
+    """
+    if not is_short_line(reply) or reply.endswith(".") or asks_for_code(user):
+        return False
     named = [name for name in tools if "_" in name and name in reply]
-    is_asked_for = asks_for_code(user) or any(name in user for name in named)
-    if len(named) != 1 or is_asked_for or len(reply) > LONGEST or reply.endswith("."):
+    if len(named) != 1 or named[0] in user:
         return False
     rest = VALUE.sub(" ", reply.replace(named[0], " ", 1))
-    return len(WORD.findall(rest)) < FEWEST
+    return len(WORD.findall(rest)) < FEWEST and read_json(reply) is None
 
 
 def is_short_line(reply: str) -> bool:

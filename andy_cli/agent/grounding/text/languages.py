@@ -25,6 +25,9 @@ COMMON = {
     "de": "der die das und ist ich nicht mit ein zu den wurde habe auf",
     "id": "yang dan di ini itu dengan untuk sudah telah saya ke",
     "it": "il gli una e di che è ho con per nel la sono stato",
+    "nl": "het een de van ik niet met voor zijn heb dat naar je bestand",
+    "sv": "och att jag som är för på inte har av till det ett filen",
+    "pl": "nie się i do jest został została zostały plik dla że oraz już pliku mam",
 }  # fmt: skip
 """The words that tell one Latin language from the other."""
 TRACES = {
@@ -44,7 +47,7 @@ TRACES = {
 """Beginnings of the English words by which names of tools and results tell of an action."""
 MARKS = r"\w\u0900-\u0963\u0966-\u097f\u0980-\u09ff"
 """Letters, and the signs that belong to letters in Indian scripts."""
-FINAL = ("de", "hi", "bn", "ur", "ja", "zh")
+FINAL = ("de", "nl", "hi", "bn", "ur", "ja", "zh")
 """The verb stands last: what denies it may stand anywhere in the clause, else before it."""
 LITERAL = Expression(r"[\u064b-\u0652]*(?:[^\W\d_][\u0900-\u0dff\u064b-\u0652]*|[ '’-])+")
 WORD = Expression(r"[^\W\d_]+(?:['’]\w+)?")
@@ -148,7 +151,9 @@ class Language:
 
     def tells_of(self, action: str, text: str) -> bool:
         """Tell whether a finished form of the action stands in a folded text."""
-        starts = [start for start in self._beginnings[action] if len(start) > 2 and start in text]
+        starts = [
+            start for start in self._beginnings.get(action, ()) if len(start) > 2 and start in text
+        ]
         return bool(starts) and self._compile_forms(action).search(text) is not None
 
     def find_report_patterns(self, action: str, report_form: str) -> Sequence[re.Pattern[str]]:
