@@ -51,6 +51,7 @@ def test_every_subtype_has_its_row() -> None:
         ([""], "error_empty"),
         (["  \n"], "error_empty"),
         (["<think>Hm.</think>"], "error_empty"),
+        (['<tool_call>{"name": "list_mp3s", "arguments": {}}</tool_call>', "", ""], "error_empty"),
         ([[Chunk(text="Well, "), Chunk(finish="content_filter")]], "error_filtered"),
         ([[Chunk(text="So"), Chunk(finish="length")]] * 2, "error_cut_off"),
         (["<tool_call>{'name': }</tool_call>"] * 5, "error_unreadable"),

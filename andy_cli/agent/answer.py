@@ -423,7 +423,7 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
 def find_shortcoming(state: TurnState, strict: bool) -> events.Subtype:
     """Find the first thing that keeps a turn without errors from being a success."""
     # Who ends a turn by a call has perhaps said all by calls.
-    says_nothing = not state.answer.strip() and not (state.is_done and state.calls)
+    says_nothing = not state.answer.strip() and not (state.ended_by_call and state.calls)
     shortcomings: tuple[tuple[events.Subtype, bool], ...] = (
         ("error_filtered", state.is_filtered),
         ("error_unreadable", state.is_unreadable),

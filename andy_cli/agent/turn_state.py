@@ -139,7 +139,8 @@ class TurnState:
     example_round: int = -1
     """The last round whose reply was shown with an example of a request in it."""
     is_done: bool = False
-    """The model ended its turn by a call."""
+    """The last reply was taken as the answer, or the model ended its turn by a call."""
+    ended_by_call: bool = False
     stop_reason: str = ""
     """Why the turn had to end early, in words."""
     question: str = ""

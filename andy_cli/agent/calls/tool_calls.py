@@ -194,7 +194,8 @@ def append_feedback(
     """Say behind the results what the model has to know, and note how it wrote."""
     compiled = reply.compiled
     note = compose_feedback(state, envelope_plan, compiled.fault, done_count)
-    state.is_done = state.is_done or (envelope_plan.ends and not note)
+    state.ended_by_call = envelope_plan.ends and not note
+    state.is_done = state.is_done or state.ended_by_call
     if state.has_repeated:
         note, state.has_repeated = "\n".join(filter(None, [note, REPEATED])), False
     if note or not (envelope_plan.requests or state.is_done):
