@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.model.model_server import SILENT, ObservedTools, Prompt
+from andy_cli.agent.model.model_server import SILENT, ObservedTools, PromptTokens
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.features import find_features, refuses_any_tools
@@ -37,7 +37,7 @@ def test_a_server_that_shows_its_model_the_tools_is_never_taken_for_one_that_doe
 ) -> None:
     observed = ObservedTools()
     counted = int(messages * wrong + tools * shorter + overhead)
-    observed.note_reply(False, Prompt(messages, tools, counted))
+    observed.note_reply(False, PromptTokens(messages, tools, counted))
     assert not observed.ignored
 
 
@@ -46,15 +46,17 @@ def test_a_server_that_leaves_many_tools_out_is_noticed_by_its_first_count(
     messages: int, wrong: float, overhead: int
 ) -> None:
     observed = ObservedTools()
-    observed.note_reply(False, Prompt(messages, 4 * messages, int(messages * wrong) + overhead))
+    observed.note_reply(
+        False, PromptTokens(messages, 4 * messages, int(messages * wrong) + overhead)
+    )
     assert observed.ignored
 
 
 def test_two_counts_that_follow_the_messages_are_believed_of_short_requests() -> None:
     observed = ObservedTools()
-    observed.note_reply(False, Prompt(20, 900, 25))
+    observed.note_reply(False, PromptTokens(20, 900, 25))
     assert not observed.ignored
-    observed.note_reply(False, Prompt(90, 900, 95))
+    observed.note_reply(False, PromptTokens(90, 900, 95))
     assert observed.ignored
 
 
@@ -65,15 +67,15 @@ def test_a_server_that_always_reports_the_same_count_is_not_believed(
 ) -> None:
     observed = ObservedTools()
     for messages in requests:
-        observed.note_reply(False, Prompt(messages, 900, always))
+        observed.note_reply(False, PromptTokens(messages, 900, always))
     assert not observed.ignored
 
 
 def test_a_call_settles_it() -> None:
     observed = ObservedTools()
-    observed.note_reply(True, Prompt(300, 3000, 300))
+    observed.note_reply(True, PromptTokens(300, 3000, 300))
     for _ in range(9):
-        observed.note_reply(False, Prompt(300, 3000, 300))
+        observed.note_reply(False, PromptTokens(300, 3000, 300))
     assert (observed.sure, observed.ignored, observed.trial) == (True, False, False)
 
 
@@ -81,7 +83,7 @@ def test_replies_that_never_call_lead_to_a_trial_and_its_call_decides() -> None:
     observed = ObservedTools()
     for _ in range(SILENT):
         assert not observed.trial
-        observed.note_reply(False, Prompt(300, 3000, 0))
+        observed.note_reply(False, PromptTokens(300, 3000, 0))
     assert observed.trial
     observed.note_trial(called=True)
     assert observed.ignored
@@ -92,7 +94,7 @@ def test_after_a_trial_in_vain_the_next_one_comes_later() -> None:
     for _ in range(2):
         replies = 0
         while not observed.trial:
-            observed.note_reply(False, Prompt(300, 3000, 0))
+            observed.note_reply(False, PromptTokens(300, 3000, 0))
             replies += 1
         observed.note_trial(called=False)
         waited.append(replies)

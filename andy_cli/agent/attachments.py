@@ -20,7 +20,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.compression import truncate_result
 from andy_cli.agent.history.history import ATTACHED, fence_text
 from andy_cli.agent.history.rendering import new_id
-from andy_cli.agent.prompt.request import LONG
+from andy_cli.agent.prompt.request import SMALL_RESULT
 from andy_cli.errors import ConsentError, ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
@@ -76,7 +76,7 @@ async def attach_mentions(conversation: Conversation, words: str) -> Attachments
             continue
         result = await read_mention(conversation, mention)
         content, cut_note = result.content, ""
-        if len(content) + sum(map(len, blocks)) > LONG:
+        if len(content) + sum(map(len, blocks)) > SMALL_RESULT:
             available = available or await conversation.budget.find_window() // SHARE
             content, cut_note = shorten_attachment(
                 result, available - sum(map(tokens, blocks)), mention

@@ -9,9 +9,10 @@
     protocol      never comes here
 
 Modes: `ask` as above; `plan` refuses whatever changes anything; `edits` lets files inside be
-changed; `auto` asks for nothing. Rules come before modes: deny beats ask beats allow. A request
-that may not be the model's own (it stood in a quotation, or repeats what a tool returned) always
-needs a yes of its own. Where nobody can be asked, what would have to be asked is refused.
+changed; `auto` asks only what a rule of `guard.ask` or a doubt asks for. Rules come before modes:
+deny beats ask beats allow. A request that may not be the model's own (it stood in a quotation, or
+repeats what a tool returned) always needs a yes of its own. Where nobody can be asked, what would
+have to be asked is refused.
 
 Inside is the folder andy was started in, those of `--add-dir`, `music.folders`, and what the user
 named in a request or attached to it; an address that the user named is looked at unasked.

@@ -348,7 +348,7 @@ def _contain_members(
     ]
 
 
-PASSING = getattr(os, "O_PATH", os.O_RDONLY)
+FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
 """A folder on the way need not be readable: `/home` often is not."""
 
 
@@ -360,7 +360,7 @@ def folder_inside(path: Path, root_folder: Path, make_missing: bool = False) -> 
     nothing stands where a folder was.
     """
     try:
-        folder = os.open(root_folder, PASSING | os.O_DIRECTORY)
+        folder = os.open(root_folder, FOLDER_FLAGS | os.O_DIRECTORY)
     except OSError as error:
         raise ToolError(f"{root_folder} cannot be used: {error.strerror}.") from error
     try:
@@ -369,7 +369,7 @@ def folder_inside(path: Path, root_folder: Path, make_missing: bool = False) -> 
             if make_missing:
                 with contextlib.suppress(FileExistsError):
                     os.mkdir(name, dir_fd=above)
-            folder = os.open(name, PASSING | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+            folder = os.open(name, FOLDER_FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
             os.close(above)
         yield folder
     except OSError as error:

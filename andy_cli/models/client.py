@@ -49,7 +49,8 @@ class ModelClient(Protocol):
 
     @property
     def guided(self) -> bool:
-        """True if it keeps to `Request.constraint`, choices included, and is better for it."""
+        """True if the model is too small to choose by itself: each step is chosen for it from the
+        choices of `Request.constraint`."""
         ...
 
     def reply(self, request: Request) -> AsyncIterator[Chunk]: ...

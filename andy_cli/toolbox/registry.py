@@ -121,7 +121,7 @@ class Registry:
         except ToolError:
             raise
         except Exception as error:
-            # As below: somebody's code.
+            # A tool may be somebody's code, and raise anything.
             raise ToolError(f"It cannot be said what {call.name} would touch.") from error
 
     async def call_typed(self, call: ToolCall) -> ToolResult:

@@ -168,7 +168,8 @@ class ToolRunner:
         reason = decision.reason.rstrip(".")
         content = f"This was not allowed: {reason}. Do not try it again; tell the user."
         denied = ToolResult(call.id, call.name, content, Status.DENIED, did=proposal.action)
-        # Who was asked knows why, and who could not be is told what would allow it.
+        # Who was asked knows why. `asked` is true where nobody could be, too: what would allow it
+        # is said at the end of `andy run`.
         return denied if decision.asked else denied._replace(problem=reason)
 
     async def _run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:

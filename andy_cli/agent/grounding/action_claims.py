@@ -15,7 +15,7 @@ from andy_cli.agent.grounding.evidence import (
     EvidenceIndex,
     tells_of_action,
 )
-from andy_cli.agent.grounding.state_claims import LOOKS, find_state_claim
+from andy_cli.agent.grounding.state_claims import LOCAL_LOOKS, find_state_claim
 from andy_cli.agent.grounding.text.languages import (
     FINAL,
     Language,
@@ -107,13 +107,13 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
     return not any(
         has_succeeded(action) and (names_nothing or index.find_shared_names(user, action.text))
         for action in actions
-        if action.effect not in LOOKS
+        if action.effect not in LOCAL_LOOKS
     )
 
 
 def has_succeeded(action: ActionRecord) -> bool:
     """Tell whether a call succeeded; a command that only looks may end with any code."""
-    return action.ok and not (action.exit_code and action.effect not in LOOKS)
+    return action.ok and not (action.exit_code and action.effect not in LOCAL_LOOKS)
 
 
 def find_false_report(
@@ -243,7 +243,7 @@ def is_action_tried(index: EvidenceIndex) -> bool:
 
 def list_tried(index: EvidenceIndex) -> list[ActionRecord]:
     """List the calls of this turn and of earlier ones that were to do more than look."""
-    return [action for action in index.evidence.actions or () if action.effect not in LOOKS]
+    return [action for action in index.evidence.actions or () if action.effect not in LOCAL_LOOKS]
 
 
 def is_done(report: Report, sentence: Sentence, language: Language, index: EvidenceIndex) -> bool:

@@ -14,7 +14,7 @@ from andy_cli.agent.grounding.text.languages import Language
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text
 from andy_cli.messages import Effect
 
-LOOKS = (Effect.READ, Effect.PROTOCOL)
+LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
 )
@@ -56,7 +56,9 @@ def tells_wish_as_fact(text: str, languages: Sequence[Language], index: Evidence
     `The list is sorted now`. What else it says is in no result: else it tells what was found.
     """
     actions = index.evidence.actions
-    if not actions or any(not action.earlier and action.effect not in LOOKS for action in actions):
+    if not actions or any(
+        not action.earlier and action.effect not in LOCAL_LOOKS for action in actions
+    ):
         return False
     rest = told = fold_text(text)
     for language in languages:

@@ -30,7 +30,7 @@ SHORTEST_TOOLS = 0.35
 """The same lower bound for tools: a template may write them much shorter than JSON."""
 
 
-class Prompt(NamedTuple):
+class PromptTokens(NamedTuple):
     """Tokens of one request: estimated for its messages and its tools, and as its server counts
     them together (0: it does not say)."""
 
@@ -65,14 +65,14 @@ class ObservedTools:
         self.silent = silent
         """Replies in a row that called nothing."""
         self._next_trial = SILENT
-        self._short: Prompt | None = None
+        self._short: PromptTokens | None = None
 
     @property
     def trial(self) -> bool:
         """True if the next request with tools is to teach them in its prompt."""
         return not self.sure and self.silent >= self._next_trial
 
-    def note_reply(self, called: bool, prompt: Prompt) -> None:
+    def note_reply(self, called: bool, prompt: PromptTokens) -> None:
         """Note a complete reply to a request that offered tools natively."""
         if called or prompt.with_tools:
             self.sure, self.ignored = True, False
@@ -86,7 +86,7 @@ class ObservedTools:
         self._next_trial *= 2
         self.ignored = self.ignored or called
 
-    def _is_believed(self, prompt: Prompt) -> bool:
+    def _is_believed(self, prompt: PromptTokens) -> bool:
         """Tell whether the counts follow the messages; some servers always report the same."""
         lower_bound, upper_bound = (share * prompt.messages for share in NEAR)
         if prompt.messages >= ENOUGH and lower_bound <= prompt.counted <= upper_bound + OVERHEAD:
@@ -171,7 +171,7 @@ class NativeTools:
         self._taken = await self._server.takes_tools() is not False
         return "" if self._taken else TOLD
 
-    def note_reply(self, called: bool, prompt: Prompt) -> None:
+    def note_reply(self, called: bool, prompt: PromptTokens) -> None:
         """Note a complete reply to a request with tools. Raises ModelError if they were left out
         of it."""
         if self._sure:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.history.rendering import render_history
-from andy_cli.agent.model.model_server import NO_SERVER, ModelServer, NativeTools, Prompt
+from andy_cli.agent.model.model_server import NO_SERVER, ModelServer, NativeTools, PromptTokens
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.agent.prompt.instructions import Instructions
 from andy_cli.agent.prompt.shortlist import DESCRIBE, Shortlist, tell_others
@@ -371,7 +371,7 @@ class ModelSession:
         """
         if self.profile.schemas:
             schemas = self.profile.schema_tokens
-            prompt = Prompt(sent_tokens - schemas, schemas, reply.usage.input_tokens)
+            prompt = PromptTokens(sent_tokens - schemas, schemas, reply.usage.input_tokens)
             self._native.note_reply(bool(reply.compiled.requests), prompt)
 
     def end_turn(self, called: bool) -> None:
@@ -439,7 +439,7 @@ class ModelSession:
     def capture_event(self, kind: str, record: Mapping[str, object]) -> None:
         """Keep what happened between replies, where captures are asked for."""
         if self._settings.text("debug.raw"):
-            from andy_cli.models.capture import note_event  # as above
+            from andy_cli.models.capture import note_event  # costs start-up time
 
             note_event(self._settings, kind, record)
 

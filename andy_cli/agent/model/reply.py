@@ -38,7 +38,7 @@ class ReplyReader(Protocol):
 class ModelReply:
     """Iterate over it for what may be shown; afterwards `compiled` says what it means.
 
-    `done` is told as soon as that is known, however the reply ended.
+    `note_compiled` is called with that once, however the reply ended.
     """
 
     def __init__(

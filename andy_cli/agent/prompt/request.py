@@ -57,8 +57,8 @@ class ToolFitting:
 
 WINDOW = 64_000
 """Tokens of a window of which nothing is known."""
-SHORT, LONG = 3_000, 12_000
-"""Tokens of a history, and characters of a result, that fit anywhere."""
+SMALL_HISTORY, SMALL_RESULT = 3_000, 12_000
+"""Tokens of a history, and characters of a result, that fit into every window."""
 RESULT_SHARE = 4
 """A result takes one part in so many of the window."""
 
@@ -105,7 +105,7 @@ class WindowBudget:
         """Shorten what is told of a history that has outgrown the model's window (C30)."""
         self._history.failed_calls |= set(failed_calls)
         await self._fit_tools()
-        if self.estimate() < SHORT:
+        if self.estimate() < SMALL_HISTORY:
             return
         if self.estimate() + reserve_for_reply(await self.find_window()) > self._window:
             shortened = self._shorten()
@@ -114,7 +114,7 @@ class WindowBudget:
 
     async def _fit_tools(self) -> None:
         model = self._model
-        are_few = model.shortlist is None and model.profile.fixed < SHORT
+        are_few = model.shortlist is None and model.profile.fixed < SMALL_HISTORY
         if not (model.client.guided or are_few):
             self._tools.fit(await self.find_window())
 
@@ -145,7 +145,7 @@ class WindowBudget:
 
     async def fit_result(self, content: str, tool: str) -> str:
         """Shorten the result of a tool that is too long."""
-        if len(content) <= LONG:
+        if len(content) <= SMALL_RESULT:
             return content
         return truncate_result(content, await self.find_window() // RESULT_SHARE, tool)
 

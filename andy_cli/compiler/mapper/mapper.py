@@ -202,7 +202,7 @@ class Mapped(NamedTuple):
     calls: tuple[MappedCall, ...]
     """Normally one; several where lists of one length were given to a tool that reads one thing."""
     changes: tuple[str, ...] = ()
-    """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped colour`."""
+    """Receipts for a person: `file -> path`, `"3" -> 3`, `dropped flavour`."""
     problems: tuple[Problem, ...] = ()
     """Parts that still do not fit; empty: the calls are valid."""
     guessed: bool = False

@@ -438,7 +438,7 @@ class PreparedSchema:
 
 
 def _precise_path(error: SchemaError) -> tuple[str | int, ...]:
-    """A missing or an unknown property is named in the path: `colour`, not the object it is in."""
+    """A missing or an unknown property is named in the path: `flavour`, not the object it is in."""
     if error.rule in ("required", "additionalProperties"):
         quoted = error.message.split('"') if '"' in error.message else error.message.split("'")
         if len(quoted) > 2:

@@ -489,6 +489,6 @@ STRATEGIES = (
     Strategy(
         fill_forced_values, is_always_tried
     ),  # what is missing -> its default, its only choice
-    Strategy(drop_unknown_names, is_always_tried),  # `colour` -> nothing, or a question
+    Strategy(drop_unknown_names, is_always_tried),  # `flavour` -> nothing, or a question
 )
 """The order matters: a surer reading must have its name before a looser one may take it."""

@@ -84,7 +84,7 @@ STEM_SYNONYMS = dict(
         "lng=longitude cmd=command"
     ).split()
 )
-"""Words for the same thing."""
+"""Words for the same thing, of which `stem_words` makes one before names are compared."""
 EARLY = frozenset(
     "from start begin source src origin departure initial first old before min minimum lower left "
     "input sender since earliest low".split()

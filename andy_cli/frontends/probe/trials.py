@@ -29,7 +29,7 @@ BOUNDS = ("limits.rounds=6", "limits.calls=8")
 MOST_TOKENS = "max_tokens=2000"
 """A model that has lost its way costs no more than this."""
 
-PASSING = ("server", "protocol")
+PASSING_ERRORS = ("server", "protocol")
 """Kinds of failure that may be those of native calls: servers fail over what they cannot read."""
 
 PATIENCE = 2
@@ -208,7 +208,7 @@ def find_failure(turn_events: Sequence[Event]) -> ModelError | None:
 def is_hopeless(error: ModelError, protocol: str) -> bool:
     """Judge if every other request would end in this error too."""
     if isinstance(error, TransientError):
-        return protocol != NATIVE or error.kind not in PASSING
+        return protocol != NATIVE or error.kind not in PASSING_ERRORS
     return isinstance(error, AuthError) or error.kind in HOPELESS
 
 

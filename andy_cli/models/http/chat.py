@@ -16,7 +16,7 @@ from andy_cli.guard.hosts import show_url
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter
-from andy_cli.models.http.features import PASSING, REASONING, TOOLS, refuses_any_tools
+from andy_cli.models.http.features import NOT_REMEMBERED, REASONING, TOOLS, refuses_any_tools
 from andy_cli.models.http.ollama_wire import OllamaReader
 from andy_cli.models.http.refusals import (
     ServerRefusal,
@@ -232,7 +232,7 @@ class ChatClient:
             return True
         if self._adapter.learn(refused.status, refused.refusal, sent_body) is None:
             return False
-        self._keep(self._adapter.learned - PASSING)
+        self._keep(self._adapter.learned - NOT_REMEMBERED)
         if "tools" in sent_body and not self.tools:
             message = f"{self.name} does not take tools: {refused.refusal.message}"
             advice = "Use a text dialect (`--set dialect=auto`) or another model."

@@ -42,7 +42,7 @@ STREAM: Final = "stream"
 LIMIT: Final = "limit"
 """The number of tokens is the fault, not the name of the field."""
 
-PASSING = frozenset({TOOLS, EXTRAS, LIMIT, STREAM, UNHELPFUL})
+NOT_REMEMBERED = frozenset({TOOLS, EXTRAS, LIMIT, STREAM, UNHELPFUL})
 """Features that are not remembered from one start to the next: they may be due to one request, or
 are remembered otherwise."""
 

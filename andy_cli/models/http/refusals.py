@@ -19,7 +19,7 @@ from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.foreign_values import read_json
 from andy_cli.models.http.wording import wording
 
-PASSING = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
+RETRYABLE_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
 """Statuses after which the same request may succeed; those from 520 on are Cloudflare's."""
 
 LARGEST = 4000
@@ -210,7 +210,7 @@ def as_error(
         )
     if error := _not_to_be_mended(status, refusal, server_name, quoted):
         return error
-    if status in PASSING:
+    if status in RETRYABLE_STATUS:
         return _transient_error(status, server_name, quoted, retry_after)
     if status in (401, 403):
         return _no_entry(status, server_name, quoted, key_from)

@@ -3,7 +3,7 @@
 It keeps playing while the rest of the program does other things, because the device has a thread
 of its own. Whoever wants to watch asks `now_playing()` as often as they like, or waits:
 
-    player = shared()
+    player = shared_player()
     player.play(Path("song1.mp3"))
     while (state := player.now_playing()).playing:
         ...  # state.position of state.length, both in seconds

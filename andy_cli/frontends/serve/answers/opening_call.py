@@ -20,9 +20,9 @@ from andy_cli.frontends.serve.wires.answer_parts import CompletedCall, ToolCallD
 from andy_cli.messages import ToolRequest
 
 GROWTH = 16
-"""It is read again when it has grown by its GROWTHth part and as many characters, or ..."""
+"""It is read again when it has grown by 1/16, and by 16 characters, or after SOON."""
 SOON = 0.05
-"""... after so many seconds."""
+"""Seconds."""
 
 
 class OpenCallReader(Protocol):

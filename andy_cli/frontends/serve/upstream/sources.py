@@ -23,7 +23,7 @@ from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
-from andy_cli.models.http.features import PASSING, STREAM, TOOLS, blames_value
+from andy_cli.models.http.features import NOT_REMEMBERED, STREAM, TOOLS, blames_value
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
 from andy_cli.models.http.request import FIELDS, is_wrapped, unwrap_answers, write_constraint
 from andy_cli.models.http.wire import WireReader
@@ -75,7 +75,7 @@ class UpstreamAdapters:
 
     def keep_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
         self._store_adapter(endpoint, adapter)
-        if lasting := adapter.learned - PASSING:
+        if lasting := adapter.learned - NOT_REMEMBERED:
             learn_without(endpoint, lasting)
 
     def _store_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from andy_cli.agent.history.compression import estimate_message
-from andy_cli.agent.model.model_server import ObservedTools, Prompt
+from andy_cli.agent.model.model_server import ObservedTools, PromptTokens
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.models.client import Endpoint
@@ -106,12 +106,12 @@ class ToolSupport:
         learn_refusal(self.endpoint, self.instead, reason)
 
 
-def estimate(chat_request: ChatRequest, counted: int) -> Prompt:
+def estimate(chat_request: ChatRequest, counted: int) -> PromptTokens:
     """The size of a request in tokens."""
     schemas = sum(
         tokens(json.dumps(tool, ensure_ascii=False)) for tool in chat_request.tools.values()
     )
-    return Prompt(sum(map(estimate_message, chat_request.history)), schemas, counted)
+    return PromptTokens(sum(map(estimate_message, chat_request.history)), schemas, counted)
 
 
 def hash_tools(tools: Tools) -> int:

@@ -41,7 +41,7 @@ MOST_KEPT = 500
 """Texts of which it is kept how near the commands are."""
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
-"""Of how much a text belongs to a command by a linear classifier (0 to 1), beside cosines."""
+"""The weight of the linear classifier's score, from 0 to 1, that is added to the cosine."""
 FEW = 6
 """Phrases of each kind of talk beside commands of which nobody has said how people ask for them."""
 UNCOMPARED = ("beyond", "reason")

@@ -13,7 +13,7 @@ from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.numbers import find_ordinal
 
 UNNAMED = 0.02
-"""Beside the nearness of a command, of which more phrases are known."""
+"""Added to the nearness of an opener, of which fewer phrases are known than of a command."""
 
 
 def find_opener(request: PlannedRequest, step: Step, text: str) -> Step | None:
