@@ -141,7 +141,7 @@ def finish_reply(
     output.unwrap()
     if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
         model.stop_enforcing_format()
-    if not (state.refusal or state.rejected_answer):
+    if not (state.resend_note or state.rejected_answer):
         yield from output.release()
     if warning := conversation.budget.warn_of_unread(reply):
         yield events.Failed("warning", "context", warning)
@@ -156,7 +156,7 @@ def finish_reply(
 def request_resend(conversation: Conversation, state: TurnState, reply: ModelReply) -> None:
     """Tell the model what breaks the format of its reply, which it has to send again."""
     conversation.history.add(Message("assistant", reply.raw))
-    conversation.history.add(Message("user", state.refusal, note=True))
+    conversation.history.add(Message("user", state.resend_note, note=True))
 
 
 def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:

@@ -92,7 +92,7 @@ class TurnAsker:
 
     async def use(self, reply: ModelReply) -> AsyncIterator[Event]:
         conversation, state = self._chat, self._state
-        if state.refusal:
+        if state.resend_note:
             request_resend(conversation, state, reply)
         elif reply.compiled.requests:
             async for event in run_tool_calls(conversation, state, reply):

@@ -132,7 +132,7 @@ class TurnState:
     misfit_round: int = -1
     """The last round in which a request could not be understood."""
     resends: int = 0
-    refusal: str = ""
+    resend_note: str = ""
     """The note to the model on its last reply, if that has to be sent again."""
     examples: dict[str, str] = field(default_factory=dict)
     """Tool -> the reply that was shown because its request for that might be an example."""
@@ -188,11 +188,11 @@ class TurnState:
         True if it is taken as it is for the model can do no better; raises ModelError if it may
         not be.
         """
-        self.reply_text, self.refusal = text, ""
+        self.reply_text, self.resend_note = text, ""
         if not violation:
             return False
         if self.count_resend():
-            self.refusal = violation if self.resends == 1 else f"{violation} {INSTEAD}"
+            self.resend_note = violation if self.resends == 1 else f"{violation} {INSTEAD}"
             return False
         if not lenient:
             raise ModelError(
