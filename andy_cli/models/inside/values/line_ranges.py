@@ -8,7 +8,7 @@ from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.words import find_plain_words
 
 FIRST = "first|ersten?|primer[oa]s?|premier(?:e?s)?|prim[ieoa]"
-LAST = re.compile(r"\b(?:last|letzten?|ultim[oaie]s?|derniere?s?)\b")
+LAST = re.compile(r"\b(?:last|final(?:e[sn]?|i)?|letzten?|ultim[oaie]s?|derniere?s?)\b")
 SINCE = re.compile(
     rf"\b(?:from|ab|desde|depuis|partir (?:de|da)|dal(?:la)?)(?: \w+){{0,2}} (?:{LINE})\b"
 )
