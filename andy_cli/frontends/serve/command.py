@@ -205,17 +205,24 @@ class WorkerKeeper:
 
     def run(self) -> int:
         """Keep them until a signal; returns the exit code once all have ended."""
+        wakeup = open_wakeup_pipe()
         self._context.signals.call_on_signal(self._end)
         for slot in range(self._context.options.workers):
             self._begin_worker(slot)
         while self._children:
-            pid, _ = os.waitpid(-1, 0)
-            slot, began = self._children.pop(pid, (-1, 0.0))
-            if self._code is None and slot >= 0:
+            os.read(wakeup, 4096)
+            self._replace_ended()
+        return self._code or 0
+
+    def _replace_ended(self) -> None:
+        for pid, (slot, began) in list(self._children.items()):
+            if not os.waitpid(pid, os.WNOHANG)[0]:
+                continue
+            del self._children[pid]
+            if self._code is None:
                 # What dies at once, over and over, shall not keep the machine busy.
                 time.sleep(max(0.0, began + SHORT_LIFE - time.monotonic()))
                 self._begin_worker(slot)
-        return self._code or 0
 
     def _end(self, code: int) -> None:
         self._code = code
@@ -224,12 +231,26 @@ class WorkerKeeper:
     def _begin_worker(self, slot: int) -> None:
         pid = os.fork()
         if not pid:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             watched = self._context.shutdown_pipe.close_held()
             # A signal to it alone ends it alone.
             run_child(
                 self._context._replace(signals=SignalRelay(), shutdown_pipe=watched, slot=slot)
             )
         self._children[pid] = slot, time.monotonic()
+
+
+def open_wakeup_pipe() -> int:
+    """Open a file that can be read once a signal has come or a process has ended.
+
+    `os.waitpid` would sleep through a signal that comes right before it begins to wait.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    return reading
 
 
 SHORT_LIFE = 1.0
