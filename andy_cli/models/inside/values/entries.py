@@ -13,6 +13,10 @@ NAME_KEYS = ("file", "name", "path", "title", "subject", "url", "id", "summary")
 LISTED_LEAD = 0.015
 """By so much nearer in meaning than the next is what is meant of a list, or of the files that are
 there where one of them is asked for."""
+BEHIND_LEAD = 0.02
+"""The same, where the first word is left out."""
+MOST_BARE = 2
+"""Words that are all there is: `open it`."""
 MOST_MEANT = 40
 """Names that are compared in meaning: 8 ms each where they are new."""
 UNREAD = ("audio/", "image/", "video/")
@@ -116,10 +120,25 @@ def find_path(written: str, names: Sequence[str]) -> str:
 def find_meant(encoder: Encoder, text: str, names: Sequence[str], lead: float) -> str | None:
     """Find the name that is nearest in meaning, in any language; None without such a lead over
     the next: `einkaufsliste` is `shopping.txt`. Folders do not count for what is in them."""
+    return find_nearest(encoder, " ".join(list_telling(text)) or text, names, lead)
+
+
+def find_meant_behind_verb(encoder: Encoder, text: str, names: Sequence[str]) -> str | None:
+    """The same without the first word, where that is but a helping verb: `fammi vedere la lista
+    della spesa`."""
+    words = list_telling(text)
+    said = " ".join(words[1:])
+    return find_nearest(encoder, said, names, BEHIND_LEAD) if len(words) > MOST_BARE else None
+
+
+def list_telling(text: str) -> list[str]:
+    return [word for word in find_words(text) if word not in LINKS]
+
+
+def find_nearest(encoder: Encoder, said: str, names: Sequence[str], lead: float) -> str | None:
     compared = [name.rpartition("/")[2] for name in names[:MOST_MEANT]]
     if len(compared) < 2:
         return None
-    said = " ".join(word for word in find_words(text) if word not in LINKS) or text
     near = encoder.closeness(said, compared)
     for at, name in enumerate(compared):
         if others := list_meanings(name):

@@ -17,6 +17,7 @@ from andy_cli.models.inside.values.entries import (
     find_entries,
     find_files,
     find_meant,
+    find_meant_behind_verb,
     find_path,
     is_list,
     is_readable,
@@ -96,6 +97,7 @@ class Filler:
             return found
         names = self._list_in_folder(list_meant(choice, known), text, known)
         meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)
+        meant = meant or find_meant_behind_verb(self._encoder, text, [*names])
         if meant:
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
