@@ -15,6 +15,8 @@ pytest_plugins = "tests.small_weights"
 
 pytestmark = pytest.mark.slow
 
+MONTHS = ("february", "january", "march")
+
 
 @pytest.fixture
 def here(tmp_path: Path, weights_file: Path) -> Path:
@@ -31,6 +33,25 @@ def asked(text: str, folder: Path, weights_file: Path) -> str:
     model = f"local:{weights_file}"
     run = ("run", "-y", "--no-session", "--no-wait", "--model", model)
     return andy(*run, text, home=folder.parent, cwd=folder).out
+
+
+def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
+    here: Path, weights_file: Path
+) -> None:
+    answer = asked("leggimi i verbali del club e poi dimmi che ore sono", here, weights_file)
+    assert answer.startswith("Looked up the time: ")
+    assert answer.endswith("\n\nWhich file?\n")
+
+
+def test_a_file_is_found_by_its_meaning_behind_a_helping_verb(
+    here: Path, weights_file: Path
+) -> None:
+    for name in ("recipe.txt", "todo.md", *(f"reports/{month}.csv" for month in MONTHS)):
+        (here / name).write_text("1\n")
+    wish = "fammi vedere la lista della spesa, dimmi anche che ore sono"
+    answer = asked(wish, here, weights_file)
+    assert answer.startswith("Read shopping.txt")
+    assert "Looked up the time: " in answer
 
 
 @pytest.mark.parametrize(

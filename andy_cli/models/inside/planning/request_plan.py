@@ -57,10 +57,15 @@ class RequestPlan:
         if any(part.step for part in parts):
             parts = self._answer_questions(parts)
         steps = self._find_steps(parts, text) or self._find_whole(text)
-        steps = self._arrange_steps(steps, text, is_first)
+        steps = self._ask_last(self._arrange_steps(steps, text, is_first))
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
         sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
         return Plan(steps, [*filter(None, sentences)])
+
+    def _ask_last(self, steps: list[Step]) -> list[Step]:
+        """Put a first step that has to be asked about behind the others, which need not wait."""
+        is_open = len(steps) > 1 and not self._request.choices[steps[0].at].beyond
+        return [*steps[1:], steps[0]] if is_open and self._lacks_value(steps[0]) else steps
 
     def _answer_questions(self, parts: Sequence[Part]) -> Sequence[Part]:
         """Let each question beside a command read the file that answers it. Where a file is read
