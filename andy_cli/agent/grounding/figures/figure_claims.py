@@ -168,7 +168,8 @@ def is_checkable(
     )
     if sentence is None or sentence.question or is_marker(figure, sentence):
         return False
-    return is_about(figure, sentence, evidence_figures.index) and not is_converted(
+    is_short = len(spoken) <= SHORT_ANSWER
+    return is_about(figure, sentence, evidence_figures.index, is_short) and not is_converted(
         figure, sentence, evidence_figures
     )
 
@@ -244,9 +245,15 @@ BARE = 3
 YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 
 
-def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
+SHORT_ANSWER = 2
+"""Sentences that say what was asked for and no more."""
+
+
+def is_about(
+    figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex, is_short: bool
+) -> bool:
     """Tell whether its sentence shares a telling word with the results: of other things everybody
-    may know figures."""
+    may know figures. A short answer is about what was asked."""
     if figure.kind == "spelled":
         following_words = split_words(fold_text(sentence.text[figure.end - sentence.start :][:40]))[
             :2
@@ -257,7 +264,7 @@ def is_about(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
     if not has_kind(figure, sentence, index):
         return False
     text = fold_text(sentence.text)
-    return share_word(text, index, figure.kind == "date") or (
+    return share_word(text, index, is_short or figure.kind == "date") or (
         not text.isascii() and share_letters(text, index)
     )
 
