@@ -13,6 +13,7 @@ from andy_cli.agent.grounding.text.segmentation import (
     ListEntry,
     Sentence,
     find_lists,
+    find_series,
     find_table_columns,
     fold_text,
     locate_clause,
@@ -102,6 +103,11 @@ class NameChecker:
             yield from self._find_unknown_items(group)
         for column in find_table_columns(self._prose):
             yield from self._find_unknown_items(column[:-1])  # the last row may be a total
+        for sentence in self._spoken:
+            for names in find_series(sentence):
+                # The first word of a sentence has a capital whatever it is.
+                begins = names[0].start == sentence.start and not self._knows(names[0].text)
+                yield from self._find_unknown_items(names[begins:])
 
     def _check_form(
         self, kind: str, pattern: Expression, holds: Callable[[str, EvidenceIndex], bool]

@@ -183,6 +183,31 @@ def read_entry(text: str, start: int) -> ListEntry:
     return ListEntry(name, start + peeled)
 
 
+NAME_WORD = Expression(r"[^\W\d_][\w'’-]*")
+BETWEEN_NAMES = Expression(r",? (?:[^\W\d_]{1,3} )?")
+"""A comma, or a short word as `and`, `och`, `y`."""
+
+
+def find_series(sentence: Sentence) -> list[list[ListEntry]]:
+    """Find the names, in capitals, that stand one behind the other: `Anna Berg, Olle och Sara`."""
+    series: list[list[ListEntry]] = []
+    last_end = -1
+    for match in NAME_WORD.finditer(sentence.text):
+        if not match[0][0].isupper():
+            continue
+        start = sentence.start + match.start()
+        between = sentence.text[last_end : match.start()] if last_end >= 0 else ""
+        if between == " ":
+            first = series[-1].pop()
+            series[-1].append(ListEntry(f"{first.text} {match[0]}", first.start))
+        elif BETWEEN_NAMES.fullmatch(between):
+            series[-1].append(ListEntry(match[0], start))
+        else:
+            series.append([ListEntry(match[0], start)])
+        last_end = match.end()
+    return series
+
+
 def find_table_columns(text: str) -> list[list[ListEntry]]:
     """Find the columns of the tables, each as its cells without the head."""
     columns: list[list[ListEntry]] = []
