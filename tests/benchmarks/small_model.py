@@ -79,6 +79,7 @@ BATCHES = (
     "everyday_35",
     "everyday_36",
     "everyday_37",
+    "everyday_38",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -92,7 +92,8 @@ class SentenceBacking(NamedTuple):
     snippet: str = ""
 
 
-FILE = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})\b")
+FILE = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})(?![a-zA-Z\d_])")
+"""Behind it there may be letters without a blank, as in Japanese."""
 NAME = re.compile(rf"{FILE.pattern}|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
 PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")

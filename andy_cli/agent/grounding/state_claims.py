@@ -11,7 +11,7 @@ from andy_cli.agent.grounding.evidence import (
     find_key_words,
 )
 from andy_cli.agent.grounding.text.languages import Language
-from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.messages import Effect
 
 LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
@@ -31,7 +31,7 @@ def find_state_claim(
     ):
         return None
     match = FILE_FIRST.match(sentence.text)
-    if match and len(match["rest"].split()) > 1 and is_unread(match["name"], index):
+    if match and says_more(match["rest"]) and is_unread(match["name"], index):
         start = match.start("name")
     elif tells_wish_as_fact(sentence.text, languages, index):
         start = 0
@@ -40,6 +40,11 @@ def find_state_claim(
     text = sentence.text.rstrip(" .!…*_|")[start:]
     start += sentence.start
     return Claim(text, start, start + len(text), "state")
+
+
+def says_more(rest: str) -> bool:
+    """Tell whether more than one word follows; some writings have no blanks between them."""
+    return len(rest.split()) > 1 or not rest.isascii()
 
 
 def is_unread(name: str, index: EvidenceIndex) -> bool:
@@ -76,6 +81,18 @@ def is_wished_alone(text: str, actions: Sequence[ActionRecord], index: EvidenceI
     if not is_about_file or index.is_asked:
         return False
     told = [*index.evidence.history, *(action.text for action in actions)]
-    is_found = bool(words & index.key_words - looked_at)
     known = index.key_words | find_key_words(fold_text("\n".join(told)))
-    return not is_found and bool(words & find_key_words(user) - known)
+    if words & index.key_words - looked_at:
+        return tells_wished_figure(text, user, index)
+    return bool(words & find_key_words(user) - known)
+
+
+def tells_wished_figure(text: str, user: str, index: EvidenceIndex) -> bool:
+    """Tell whether a folded sentence has figures of the wish alone: none that stands in a result,
+    beside which a wished one is compared with it."""
+    figures = find_figures(FILE.sub(" ", text))
+    return bool(figures & find_figures(user)) and figures.isdisjoint(index.given_words)
+
+
+def find_figures(text: str) -> set[str]:
+    return {word for word in split_words(text) if any(map(str.isdigit, word))}

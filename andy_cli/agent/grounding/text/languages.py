@@ -51,6 +51,8 @@ FINAL = ("de", "nl", "hi", "bn", "ur", "ja", "zh")
 """The verb stands last: what denies it may stand anywhere in the clause, else before it."""
 LITERAL = Expression(r"[\u064b-\u0652]*(?:[^\W\d_][\u0900-\u0dff\u064b-\u0652]*|[ '’-])+")
 WORD = Expression(r"[^\W\d_]+(?:['’]\w+)?")
+NAME = Expression(r"\S*\w[./_=@]\w\S*")
+"""A file, a path, an address: `server.ini` is not the Indonesian `ini`."""
 LATIN = Expression("[a-z]{3}")
 LOOKAROUND = Expression(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
 SET = Expression(r"\[(?P<letters>[^\W\d_]+)\](?P<optional>\??)(?P<rest>.*)", re.S)
@@ -247,7 +249,8 @@ def detect_languages(text: str) -> list[Language]:
 
 
 def detect_latin_languages(text: str) -> list[str]:
-    words = WORD.compiled.findall(text.lower().replace("’", "'"))
+    spoken = NAME.sub(" ", text.lower().replace("’", "'"))
+    words = WORD.compiled.findall(spoken)
     common = _split_common_words()
     scores = {
         name: sum(map(common_words.__contains__, words)) for name, common_words in common.items()

@@ -1,5 +1,6 @@
 """Find what a request names: files and folders that are there, values that a command knows."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -25,6 +26,12 @@ MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
 ANSWERING = 0.022
 """By so much nearer to a question than what people say on average is the text that answers it."""
+SHARED = 0.02
+"""The weight of a word of the question that stands in one line alone."""
+COMMON = 5
+"""Lines; a word that stands in so many tells none from the other."""
+STEM = 5
+"""Letters by which two words may be forms of one."""
 TELLING = 8
 """Lines."""
 FEW_WORDS = 2
@@ -54,12 +61,17 @@ class Mentions:
         """Find the file with the line that answers a question best, clearly better than anything
         does: `de qué color quería pintar la valla` is about `Paint the fence green.`
 
-        `lead` is by how much more it has to be: what a command has over talk.
+        `lead` is by how much more it has to be: what a command has over talk. Beside one the words
+        that both have say nothing: a search has them as well.
         """
         passages = self._passages
         if not passages:
             return None
-        ratings = {name: self._rate(question, lines) for name, lines in passages.items()}
+        shared = 0.0 if lead else SHARED
+        ratings = {
+            name: self._rate(question, lines) + shared * self._rate_words(question, name)
+            for name, lines in passages.items()
+        }
         best = max(ratings, key=ratings.__getitem__)
         is_clear = ratings[best] > self._request.compare(question).usual + ANSWERING + lead
         return best if is_clear else None
@@ -68,6 +80,23 @@ class Mentions:
         """Rate a text by its best line and by those that it is told from others by."""
         rated = sorted(self._request.encoder.rate_passages(question, lines))[-TELLING:]
         return (rated[-1] + sum(rated) / len(rated)) / 2
+
+    def _rate_words(self, question: str, name: str) -> float:
+        """Rate a file by the rarest words that one of its lines shares with a question: 1.0 for
+        one that stands in no other line.
+        """
+        asked = find_stems(question)
+        lines = self._stems_of_lines
+        count = Counter(stem for stems in lines.values() for line in stems for stem in line & asked)
+        rated = (
+            sum(1 / count[stem] for stem in line & asked if count[stem] < COMMON)
+            for line in lines[name]
+        )
+        return min(1.0, max(rated, default=0.0))
+
+    @cached_property
+    def _stems_of_lines(self) -> Mapping[str, Sequence[frozenset[str]]]:
+        return {name: [*map(find_stems, lines)] for name, lines in self._passages.items()}
 
     @cached_property
     def _passages(self) -> Mapping[str, Sequence[str]]:
@@ -157,6 +186,10 @@ class Mentions:
             return member
         names = [name for name in self._request.names if takes_name(choice, name)]
         return find_called(text, names, whole)
+
+
+def find_stems(text: str) -> frozenset[str]:
+    return frozenset(word[:STEM] for word in find_plain_words(text) if len(word) >= LONG_WORD)
 
 
 def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:
