@@ -255,10 +255,7 @@ def is_about(
     """Tell whether its sentence shares a telling word with the results: of other things everybody
     may know figures. A short answer is about what was asked."""
     if figure.kind == "spelled":
-        following_words = split_words(fold_text(sentence.text[figure.end - sentence.start :][:40]))[
-            :2
-        ]
-        return any(word not in STOP and index.contains_stem(word) for word in following_words)
+        return is_counted(figure, sentence, index)
     if figure.kind == "number" and YEAR.fullmatch(figure.text) and not YEAR.search(index.given):
         return False
     if not has_kind(figure, sentence, index):
@@ -267,6 +264,13 @@ def is_about(
     return share_word(text, index, is_short or figure.kind == "date") or (
         not text.isascii() and share_letters(text, index)
     )
+
+
+def is_counted(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> bool:
+    """Tell whether the results know what a spelled number counts: `three songs`."""
+    following_text = fold_text(sentence.text[figure.end - sentence.start :][:40])
+    words = split_words(following_text)[:2]
+    return any(word not in STOP and index.contains_stem(word) for word in words)
 
 
 def share_word(text: str, index: EvidenceIndex, with_question: bool = False) -> bool:

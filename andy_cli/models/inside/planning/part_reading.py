@@ -203,7 +203,7 @@ class PartReader:
         scores = self._request.compare(text)
         is_named = self._mentions.is_meant(text, self._request.choices[scores.best])
         lead = self._find_lead(text, scores, is_named)
-        if asks and abs(lead) < DOUBTFUL:
+        if asks and is_doubtful(lead, text):
             lead += self._weigh_doubt(text, scores)
         if lead < 0:
             return None
@@ -277,8 +277,7 @@ class PartReader:
     def _reads_nothing(self, at: int, text: str) -> bool:
         """Tell whether a command would read a file that is named and not there."""
         found = self._request.fill(Step(at, text, 1.0)).values.values()
-        is_named = any(thing.kind == "file" for thing in find_things(text))
-        is_read = is_named and reads_file(self._request.choices[at])
+        is_read = names_file(text) and reads_file(self._request.choices[at])
         return is_read and {*found}.isdisjoint(self._request.names)
 
     def _is_repeated(self, at: int, other: int) -> bool:
@@ -314,8 +313,7 @@ class PartReader:
         if not is_own:
             lead += max(0.0, scores.talk - max(scores.commands))
         name = self._mentions.find_answering_file(text, lead)
-        is_named = any(thing.kind == "file" for thing in find_things(text))
-        return Step(reading, text if is_named else f"`{name}`", 1.0) if name else None
+        return Step(reading, text if names_file(text) else f"`{name}`", 1.0) if name else None
 
     def _may_be_own(self, kind: str, text: str) -> bool:
         """Tell whether a text of that kind may be a question of the user's own things."""
@@ -350,6 +348,15 @@ class PartReader:
         looks_around = choice.harmless and not needs_value(choice)
         is_filled = bool(self._request.fill(step).values)
         return self._lists.refer_back(step) if looks_around and not is_filled else step
+
+
+def is_doubtful(lead: float, text: str) -> bool:
+    """Tell whether a lead of a command is to be weighed: not of one that names its file."""
+    return abs(lead) < DOUBTFUL and not (lead > 0 and names_file(text))
+
+
+def names_file(text: str) -> bool:
+    return any(thing.kind == "file" for thing in find_things(text))
 
 
 def is_asking(text: str) -> bool:
