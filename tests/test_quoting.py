@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from andy_cli.agent.calls.injection import is_quoted
 from andy_cli.compiler import compile_text, list_dialects, write_call
+from andy_cli.compiler.compiler import Compiler
+from andy_cli.compiler.dialect import dialects_by_name
+from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.frontends.serve.answers.quote_aware_parser import REREAD, QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.messages import Chunk, ToolRequest
@@ -84,6 +87,18 @@ def test_a_call_that_stands_alone_or_below_words_is_none(dialect: str) -> None:
         reply = before + call.replace("\n", "\n    " if before.endswith("    ") else "\n")
         found = compile_text(reply, [*TOOLS.values()], dialect)
         assert [is_text(request, reply) for request in found.requests] == [False], before
+
+
+@loop_over("dialect", [name for name in WRITTEN if name != "harmony"])  # its end is a control token
+def test_an_example_at_the_end_of_a_reply_is_shown_with_its_closer(dialect: str) -> None:
+    reply = f"Like this:\n\n{write_call('play_mp3', {'file': 'a'}, dialect)}"
+    requests = compile_text(reply, [*TOOLS.values()]).requests
+    markers = Markers([*dialects_by_name().values()], tuple(TOOLS))
+    spans = frozenset(request.span for request in requests)
+    compiler = Compiler(markers, TOOLS, plain_spans=spans, keeps_objects=False)
+    compiler.feed(reply)
+    assert requests
+    assert compiler.finish()[1].text.strip() == reply.strip()
 
 
 def test_a_call_beside_a_quotation_is_a_call() -> None:

@@ -31,6 +31,17 @@ def test_a_tool_is_asked_for_by_an_alias_in_every_form(reply: str) -> None:
     assert [(call.name, call.arguments) for call in mapped.calls] == [("write_file", ASKED)]
 
 
+@pytest.mark.parametrize("name", ["writeFile", "WriteFile"])
+@pytest.mark.parametrize("reply", FORMS)
+def test_a_tool_is_asked_for_with_capitals_in_place_of_its_underscore(
+    reply: str, name: str
+) -> None:
+    written = reply.replace("create_file", name)
+    (request,) = compile_text(written, [*TOOLS.values()]).requests
+    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.harmless)
+    assert [(call.name, call.arguments) for call in mapped.calls] == [("write_file", ASKED)]
+
+
 def test_an_alias_of_one_word_counts_where_something_is_called_and_is_a_word_elsewhere() -> None:
     called = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
     (request,) = compile_text(called, [*TOOLS.values()]).requests

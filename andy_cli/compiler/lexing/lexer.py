@@ -198,7 +198,7 @@ class Lexer:
     def finish(self) -> list[Segment]:
         """The reply is complete: what is left of it."""
         is_half_closer = self._frame is None and self._markers.begins_closer(self._held.strip())
-        if self._behind_call and is_half_closer:
+        if self._behind_call and is_half_closer and not self._behind_plain:
             self._emit("frame end", len(self._held))  # half of it, cut off
         self._read("", final=True)
         return self._pop_segments()

@@ -321,7 +321,8 @@ def list_aliases(tool: Schema) -> list[str]:
 
 
 def add_aliases(tools: Mapping[str, Schema]) -> dict[str, Schema]:
-    """Add the tools under each alias by which they can be asked for in the midst of text.
+    """Add the tools under each other name by which they can be asked for in the midst of text:
+    their aliases, and their own name as `writeFile` and `WriteFile`.
 
     An alias of one word, `cat`, is too often a word of the text: it counts where a marker says
     that something is called.
@@ -329,7 +330,18 @@ def add_aliases(tools: Mapping[str, Schema]) -> dict[str, Schema]:
     named_again = {
         alias: tool for tool in tools.values() for alias in list_aliases(tool) if "_" in alias
     }
+    for name, tool in tools.items():
+        named_again |= dict.fromkeys(join_words(name), tool)
     return {**named_again, **tools}
+
+
+def join_words(name: str) -> list[str]:
+    """Write a name of several words in capitals in place of `_`; nothing for any other."""
+    first, *others = name.split("_")
+    if not (first and others and all(map(str.isalnum, [first, *others]))):
+        return []
+    rest = "".join(word[:1].upper() + word[1:] for word in others)
+    return [f"{first}{rest}", f"{first[:1].upper()}{first[1:]}{rest}"]
 
 
 def render_provider_schema(
