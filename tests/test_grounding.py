@@ -468,6 +468,55 @@ def test_a_file_that_was_updated_is_the_one_that_was_changed() -> None:
     assert texts(answer, evidence) == ["has been updated: timeout is 60 now"]
 
 
+UNSPACED = [
+    ("memo.txtに「牛乳」を追記しました。", ["memo.txt"], False),
+    ("ja.txtとen.txtの価格を直しました。", ["ja.txt", "en.txt"], False),
+    ("ご要望どおりmemo.txtを削除しました。", ["memo.txt"], False),
+    ("已将牛奶添加到memo.txt。", ["memo.txt"], False),
+    ("已将牛奶添加到清单.txt。", ["清单.txt"], False),
+    ("a.txt已重命名为b.txt。", ["a.txt", "b.txt"], False),
+    ("memo.txt에 우유를 추가했습니다.", ["memo.txt"], False),
+    ("memo.txtに「牛乳」を追記しました。", ["memo2.txt"], True),
+    ("牛奶已添加到memo.txt里。", ["memo2.txt"], True),
+    ("memo.txt에 우유를 추가했습니다.", ["memo2.txt"], True),
+]
+"""What is said in writings without blanks, the files that were changed, and whether it is false."""
+
+
+@pytest.mark.parametrize(("answer", "files", "false"), UNSPACED)
+def test_a_file_is_known_where_no_blank_stands_beside_its_name(
+    answer: str, files: list[str], false: bool
+) -> None:
+    tools = {"削除": "trash", "重命名": "move"}
+    tool = next((name for word, name in tools.items() if word in answer), "write_file")
+    done = tuple(file_action(tool, Effect.WRITE, name) for name in files)
+    asked = "memo.txt: 牛乳, 牛奶, 우유"
+    evidence = Evidence(tuple(f"done: {name}" for name in files), asked, (), done)
+    assert bool(texts(answer, evidence)) == false
+
+
+def test_a_name_that_nobody_knows_is_found_in_a_row_of_known_ones() -> None:
+    guests = Evidence(("Anna Berg\nOlle Lind\nSara Ek\n",), "vilka kommer?")
+    known = "På listan står Anna Berg, Olle Lind och Sara Ek."
+    assert texts(known, guests) == []
+    assert texts(known.replace(" och", ", Gustav Norén och"), guests) == ["Gustav Norén"]
+    assert texts("Fem kommer: Anna Berg, Olle Lind, Sara Ek. Tack.", guests) == []
+
+
+def test_a_wished_figure_is_no_state_behind_a_mere_look() -> None:
+    look = ActionRecord("read_file", Effect.READ, "read srv.ini", "read srv.ini")
+    evidence = Evidence(("[web]\nport=8080\n",), "set the port to 9090 in srv.ini", (), (look,))
+    told = "The port in srv.ini is now 9090"
+    assert texts(f"{told}.", evidence) == [told]
+    assert texts("The port in srv.ini is now 8080, and you want 9090.", evidence) == []
+
+
+def test_the_figures_of_a_short_answer_are_those_that_were_asked_for() -> None:
+    paid = Evidence(("item,amount\nrent,900\nfood,310\n",), "add up the amounts")
+    assert texts("The amounts add up to 1,210.", paid, figures=True) == []
+    assert texts("The amounts add up to 1,329.", paid, figures=True) == ["1,329"]
+
+
 def test_a_figure_told_of_another_row_is_found_for_who_asks() -> None:
     assert texts("Anna owes 42.50 and Ben 15.", SWAPPED, figures=True) == []
     assert texts("Anna owes 15 and Ben 42.50.", SWAPPED, figures=True) == ["15", "42.50"]

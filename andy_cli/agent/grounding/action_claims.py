@@ -13,6 +13,7 @@ from andy_cli.agent.grounding.evidence import (
     ActionRecord,
     Claim,
     EvidenceIndex,
+    list_file_readings,
     tells_of_action,
 )
 from andy_cli.agent.grounding.state_claims import LOCAL_LOOKS, find_state_claim
@@ -291,7 +292,8 @@ def is_target_known(
         return True
     texts = [fold_text(record.text) for record in index.evidence.actions or () if record.ok]
     known = "\n".join([index.given, *texts])
-    return all(name in known for name in FILE.findall(fold_text(clause)))
+    names = map(list_file_readings, FILE.findall(fold_text(clause)))
+    return all(any(reading in known for reading in readings) for readings in names)
 
 
 def is_told(action: str, index: EvidenceIndex) -> bool:

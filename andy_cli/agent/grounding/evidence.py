@@ -92,8 +92,11 @@ class SentenceBacking(NamedTuple):
     snippet: str = ""
 
 
-FILE = re.compile(rf"[\w.+-]+\.(?:{'|'.join(sorted(EXTENSIONS))})(?![a-zA-Z\d_])")
+FILE = re.compile(
+    rf"(?<![a-zA-Z\d_.+-])[\w.+-]+?\.(?:{'|'.join(sorted(EXTENSIONS))})(?![a-zA-Z\d_-]|\.\w)"
+)
 """Behind it there may be letters without a blank, as in Japanese."""
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff](?=[^.])")
 NAME = re.compile(rf"{FILE.pattern}|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
 PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
@@ -243,6 +246,11 @@ def tells_of_action(action: str, text: str) -> bool:
     if compile_traces()[action].search(text.replace("_", " ")):
         return True
     return any(language.tells_of(action, text) for language in detect_languages(text[:2000]))
+
+
+def list_file_readings(name: str) -> list[str]:
+    """List what a name may be where Chinese or Japanese words stand before it without a blank."""
+    return [name, *(name[match.end() :] for match in UNSPACED.finditer(name))]
 
 
 def find_key_words(text: str) -> set[str]:

@@ -7,7 +7,7 @@ language is known here: a name shows itself by its form, or by marks around it.
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
+from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex, list_file_readings
 from andy_cli.agent.grounding.text.languages import Language, detect_languages
 from andy_cli.agent.grounding.text.segmentation import (
     ListEntry,
@@ -227,7 +227,8 @@ def holds_file(text: str, index: EvidenceIndex) -> bool:
     if name in CUSTOMARY or (extension in {"js", "net", "io"} and name_stem in LIBRARIES):
         return True
     has_words = any(separator in name for separator in " _-")
-    return index.contains(name) or (has_words and index.contains_words(name))
+    is_known = any(map(index.contains, list_file_readings(name)))
+    return is_known or (has_words and index.contains_words(name))
 
 
 def split_path(path: str) -> list[str]:
