@@ -308,14 +308,39 @@ def test_one_word_of_the_name_of_a_choice_is_not_that_choice(
 
 @pytest.mark.parametrize(
     "said",
-    ["on 9 April 2026", "April 9th, 2026", "am 9. April 2026", "le 9 avril 2026 \u00e0 midi"],
-)
-def test_a_day_with_the_name_of_its_month_is_written_in_figures(
+    [
+        "on 9 April 2026", "April 9th, 2026", "am 9. April 2026", "le 9 avril 2026 \u00e0 midi",
+        "am 09.04.2026", "am 9.4.2026",
+    ],
+)  # fmt: skip
+def test_a_day_with_the_name_of_its_month_or_with_dots_is_written_as_a_date(
     encoder: Encoder, said: str
 ) -> None:
     day: Schema = {"type": "string", "format": "date"}
     found = fill(encoder, command("Book a van", "day", day=day), f"a van {said} please")
     assert found.values == {"day": "2026-04-09"}
+
+
+def test_a_number_may_have_a_comma(encoder: Encoder) -> None:
+    heat: Schema = {"type": "number", "description": "target in degrees"}
+    found = fill(encoder, command("Set the heating", "heat", heat=heat), "stell auf 36,5 Grad")
+    assert found.values == {"heat": "36.5"}
+
+
+@pytest.mark.parametrize(
+    ("said", "street"),
+    [
+        ("wasps at 14 Tanner's Row, has to be today", "14 Tanner's Row"),
+        ("have we ever treated 8 Quayle Street befor", "8 Quayle Street"),
+        ("Ratten in der Lange Gasse 12b, bitte heute", "Lange Gasse 12b"),
+    ],
+)
+def test_a_street_stands_beside_the_number_of_a_house(
+    encoder: Encoder, said: str, street: str
+) -> None:
+    place: Schema = {"type": "string", "description": "Street address"}
+    found = fill(encoder, command("Log a call", "address", address=place), said)
+    assert found.values == {"address": street}
 
 
 def test_a_name_that_owns_something_is_said_without_the_ending(encoder: Encoder) -> None:

@@ -24,7 +24,7 @@ from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
 CORPUS = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("foreign", "foreign_2", "foreign_3", "foreign_4", "foreign_5")
+BATCHES = ("foreign", "foreign_2", "foreign_3", "foreign_4", "foreign_5", "foreign_6")
 
 
 @dataclass(frozen=True)

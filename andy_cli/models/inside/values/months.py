@@ -33,14 +33,27 @@ WRITTEN_DATE = (
 """A day with the name of its month and the year: `9 April 2026`, `3 de mayo de 2026`."""
 
 
+DOTTED_DATE = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})")
+"""With dots the day stands first; with slashes nobody knows."""
+
+
 def rewrite_date(text: str) -> str:
-    """Write a day with the name of its month as `2026-04-09`; another text is returned as it is."""
+    """Write a day with the name of its month, or with dots, as `2026-04-09`; another text is
+    returned as it is.
+    """
+    dotted = DOTTED_DATE.fullmatch(text)
+    day, month, year = map(int, dotted.groups()) if dotted else read_named_date(text)
+    return f"{year}-{month:02}-{day:02}" if 0 < month <= MONTHS["december"] else text
+
+
+def read_named_date(text: str) -> tuple[int, int, int]:
+    """Read the day, month and year of a date with the name of its month; zeros where it is none."""
     plain = "".join(char for char in unicodedata.normalize("NFKD", text.lower()) if char.isascii())
     month = next((MONTHS[word] for word in re.findall(r"[a-z]+", plain) if word in MONTHS), 0)
     numbers = [int(number) for number in re.findall(r"\d+", plain)]
-    if not re.fullmatch(WRITTEN_DATE, text, re.I) or not month or len(numbers) != 2:
-        return text
-    return f"{numbers[1]}-{month:02}-{numbers[0]:02}"
+    if not re.fullmatch(WRITTEN_DATE, text, re.I) or len(numbers) != 2:
+        return 0, 0, 0
+    return numbers[0], month, numbers[1]
 
 
 def is_same_month(one: str, other: str) -> bool:

@@ -46,7 +46,8 @@ LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa
 
 LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
 """Words for a line of a text, in the five languages that are tried, without accents."""
-DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+)?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
+DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
+"""Also `36,5`; three digits behind a comma may be thousands."""
 
 
 ONES = "one|two|three|four|five|six|seven|eight|nine"
@@ -60,7 +61,7 @@ SPELLED = re.compile(
 def find_numbers(text: str) -> list[tuple[float, int, int]]:
     """Find the numbers a text names, in digits or words, with where they stand."""
     text = without_things(text)
-    found = [(float(match[0]), *match.span()) for match in DIGITS.finditer(text)]
+    found = [(float(match[0].replace(",", ".")), *match.span()) for match in DIGITS.finditer(text)]
     for match in SPELLED.finditer(text):
         if (number := read_number(match[0])) is not None:
             found.append((float(number), *match.span()))

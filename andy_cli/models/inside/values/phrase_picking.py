@@ -1,5 +1,6 @@
 """Pick the words of a request that are the value of a command, where no form shows it."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from andy_cli.messages import Choice
@@ -25,6 +26,11 @@ MOST_COMPARED = 12
 MOST_WORDS = 30
 """Of a part of a request whose values are found by what it is without them: each run of its words
 is left out once, and what that costs grows with the square of them."""
+STREET = re.compile(
+    r"\b\d{1,4}[a-z]?(?: [A-Z\u00c0-\u00de][\w'\u2019-]+){1,4}"
+    r"|(?:\b[A-Z\u00c0-\u00de][\w'\u2019-]+ ){1,3}\d{1,4}[a-z]?\b"
+)
+"""A house number beside the name of its street."""
 ARTICLES = frozenset("the a an my der die das el la los las le les il i lo l".split())
 
 
@@ -69,17 +75,25 @@ class PhrasePicker:
         return self.take(span) if span else None
 
     def _find_formed(self, parameter: Parameter) -> Span | None:
-        """Find a number where one is asked for, or a thing that no other parameter takes."""
-        if "number" in find_words(f"{parameter.name} {parameter.about}"):
-            numbers = find_numbers(self._text)
-            written = (Span(self._text[start:end], start, end) for _, start, end in numbers)
-            if span := self.find_free(written):
-                return span
+        """Find a number or a street where one is asked for, or a thing that no other parameter
+        takes.
+        """
+        if span := self._find_described({*find_words(f"{parameter.name} {parameter.about}")}):
+            return span
         if not parameter.needed:
             return None
         things = (thing for thing in find_things(self._text) if thing.kind not in ("url", "mail"))
         spans = (Span(thing.text, thing.start, thing.end) for thing in things)
         return self.find_free(spans)
+
+    def _find_described(self, about: set[str]) -> Span | None:
+        found: list[Span] = []
+        if {"address", "street"} & about:
+            found += (Span(match[0], *match.span()) for match in STREET.finditer(self._text))
+        if "number" in about:
+            numbers = find_numbers(self._text)
+            found += (Span(self._text[start:end], start, end) for _, start, end in numbers)
+        return self.find_free(found)
 
     def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
         """Find the words without which the request is nearest to what people say without them."""
