@@ -147,7 +147,9 @@ def only_fitting(arguments: Mapping[str, object], tools: Tools) -> str:
     fitting_names = [
         tool_name for tool_name in tools if fits_tool(ToolRequest(tool_name, arguments), tools)
     ]
-    return fitting_names[0] if len(fitting_names) == 1 and arguments else ""
+    # One tool may be there under several names, its own first.
+    is_one_tool = len({id(tools[tool_name]) for tool_name in fitting_names}) == 1
+    return fitting_names[0] if is_one_tool and arguments else ""
 
 
 def names_arguments(json_value: object) -> bool:

@@ -332,7 +332,8 @@ def add_aliases(tools: Mapping[str, Schema]) -> dict[str, Schema]:
     }
     for name, tool in tools.items():
         named_again |= dict.fromkeys(join_words(name), tool)
-    return {**named_again, **tools}
+    # The names themselves come first: who reads a name roughly takes the first that fits.
+    return {**tools, **{name: tool for name, tool in named_again.items() if name not in tools}}
 
 
 def join_words(name: str) -> list[str]:
