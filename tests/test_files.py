@@ -483,7 +483,9 @@ def test_names_are_found_too(tree: Path) -> None:
 def test_of_a_phrase_that_is_found_nowhere_the_rarest_word_is(tree: Path) -> None:
     (tree / "list.txt").write_text("buy a ladder\npaint the fence\npaint the door\n")
     found = record("search_files", pattern="i wanted to paint the fence")
-    assert found["note"] == "Nothing has i wanted to paint the fence; this has fence."
+    assert (
+        found["note"] == "Nothing has i wanted to paint the fence; this has the word fence alone."
+    )
     assert [hit["text"] for hit in found["data"]] == ["paint the fence"]
     said = did("search_files", pattern="paint the fence yellow")
     assert said == "found 1 match in the current folder, by the word fence alone"
@@ -495,6 +497,26 @@ def test_of_a_phrase_that_is_found_nowhere_the_rarest_word_is(tree: Path) -> Non
     for pattern in ("paint.* fence$ x", "zebra", "the a of"):
         assert record("search_files", pattern=pattern)["data"] == []
     assert "note" not in record("search_files", pattern="call the plumber")
+
+
+@pytest.mark.parametrize("typed", ["umbrela", "umbrrella", "umbralla", "umbrlela"])
+def test_of_a_word_that_is_found_nowhere_what_is_spelled_nearly_so_is(
+    tree: Path, typed: str
+) -> None:
+    (tree / "act.txt").write_text("wet the umbrella before scene 3\n")
+    assert [hit["text"] for hit in record("search_files", pattern=typed)["data"]] == [
+        "wet the umbrella before scene 3"
+    ]
+
+
+def test_what_is_spelled_nearly_so_is_told_apart_from_what_was_asked_for(tree: Path) -> None:
+    (tree / "act.txt").write_text("wet the umbrella before scene 3\nclose the box\n")
+    found = record("search_files", pattern="umbrela")
+    assert found["note"] == "Nothing has umbrela; this has words spelled nearly so."
+    said = did("search_files", pattern="umbrela")
+    assert said == "found 1 match in the current folder, by words spelled nearly so"
+    for pattern in ("ombrella", "closet", "umbrela.*", "scena"):
+        assert record("search_files", pattern=pattern)["data"] == []
 
 
 def test_ignoring_is_that_of_the_folders_above_too(tree: Path) -> None:

@@ -321,6 +321,31 @@ def test_a_day_with_the_name_of_its_month_or_with_dots_is_written_as_a_date(
     assert found.values == {"day": "2026-04-09"}
 
 
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("need 3 copies of a UL050 pls", "UL050"),
+        ("B-04 stuck with folk inside", "B-04"),
+        ("die D-EKLM ist gelandet", "D-EKLM"),
+        ("move crate x-117 to the back", "x-117"),
+        ("is ab1234 back", "ab1234"),
+    ],
+)
+def test_what_is_numbered_by_letters_and_digits_is_one_value(
+    encoder: Encoder, said: str, code: str
+) -> None:
+    crate: Schema = {"type": "string", "description": "the crate"}
+    assert fill(encoder, command("Look after a crate", "it", it=crate), said).values == {"it": code}
+    assert not find_things("covers CD, the TV, an e-bike, 2nd of mp3 and I")
+
+
+def test_a_number_in_letters_is_one_where_nothing_else_takes_it(encoder: Encoder) -> None:
+    pieces: Schema = {"type": "integer", "description": "how many pieces"}
+    take = command("Take in clothes for cleaning", pieces=pieces)
+    assert fill(encoder, take, "take in three silk blouses").values == {"pieces": "3"}
+    assert fill(encoder, take, "how much is 50 mil larch").values == {"pieces": "50"}
+
+
 def test_a_number_may_have_a_comma(encoder: Encoder) -> None:
     heat: Schema = {"type": "number", "description": "target in degrees"}
     found = fill(encoder, command("Set the heating", "heat", heat=heat), "stell auf 36,5 Grad")

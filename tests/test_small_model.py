@@ -43,6 +43,34 @@ def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
     assert answer.endswith("\n\nWhich file?\n")
 
 
+def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "hall.txt").write_text("Church hall: 18 pounds an evening\nKey: at the chip shop\n")
+    (here / "tour.txt").write_text("Bus to Bremen leaves on Friday at 6:45\nDriver: Georg\n")
+    wish = "how much is the hall an evening and when does the bus to bremen leave?"
+    answer = asked(wish, here, weights_file)
+    assert "18 pounds" in answer
+    assert "6:45" in answer
+
+
+def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "cast.csv").write_text("role,player\nInspector Dunne,Tom Okafor\nThe cook,Joan Bell\n")
+    answer = asked("stop the music, also whos doing the detective part?", here, weights_file)
+    assert "Tom Okafor" in answer
+
+
+def test_what_to_search_for_stands_in_the_question_behind_it(
+    here: Path, weights_file: Path
+) -> None:
+    wish = "what time is it, and search the web for how to get paint out of a shirt"
+    assert "What to search for?" not in asked(wish, here, weights_file)
+    wish = "dis-moi l'heure et cherche sur internet comment enlever du sang"
+    assert "What to search for?" not in asked(wish, here, weights_file)
+
+
 def test_a_file_is_found_by_its_meaning_behind_a_helping_verb(
     here: Path, weights_file: Path
 ) -> None:
@@ -121,6 +149,18 @@ def test_a_second_song_of_a_request_is_added_behind_the_first(
     answer = asked("play Morning Light and then Paper Boats", here, weights_file)
     assert "Started 01 - Morning Light.mp3" in answer
     assert "Queued 02 - Paper Boats.mp3" in answer
+
+
+def test_a_song_by_its_place_is_listed_first_whatever_was_read_before(
+    here: Path, weights_file: Path
+) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    run = ("run", "-y", "--no-wait", "--model", f"local:{weights_file}")
+    andy(*run, "read shopping.txt", home=here.parent, cwd=here)
+    wish = "lis notes.txt puis mets la première chanson"
+    answer = andy(*run, "--continue", wish, home=here.parent, cwd=here).out
+    assert "Started 01 - Morning Light.mp3" in answer
 
 
 def test_a_song_by_its_place_is_one_of_the_songs_and_no_line_that_was_read(

@@ -1,5 +1,6 @@
 """Fit steps to lists: what points at an entry needs a list before it, and takes of its kind."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from andy_cli.messages import Choice
@@ -108,6 +109,17 @@ class ListFitter:
             names = self._request.constraint.names
             found = tuple(text for text in found if not is_text(text) or find_files(text, names))
         return len(self._request.constraint.results) >= count and not any(map(holds_list, found))
+
+    def points_back(self, steps: Sequence[Step]) -> bool:
+        """Tell whether steps may point at a list that the turns before found: lines that were read
+        are none.
+        """
+        names = self._request.names
+        has_list = any(
+            find_files(result, names) or (holds_list(result) and not is_text(result))
+            for result in self._request.constraint.earlier
+        )
+        return has_list and not any(map(self.points_into_folder, steps))
 
     def holds_texts(self) -> bool:
         """Tell whether the newest files that were listed are all there to be read."""

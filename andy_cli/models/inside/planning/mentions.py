@@ -26,6 +26,8 @@ MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
 ANSWERING = 0.022
 """By so much nearer to a question than what people say on average is the text that answers it."""
+BETTER = 0.01
+"""By so much nearer than one that is read anyway is a text that answers a further question."""
 SHARED = 0.02
 """The weight of a word of the question that stands in one line alone."""
 COMMON = 5
@@ -64,17 +66,24 @@ class Mentions:
         `lead` is by how much more it has to be: what a command has over talk. Beside one the words
         that both have say nothing: a search has them as well.
         """
-        passages = self._passages
-        if not passages:
+        if not self._passages:
             return None
-        shared = 0.0 if lead else SHARED
-        ratings = {
-            name: self._rate(question, lines) + shared * self._rate_words(question, name)
-            for name, lines in passages.items()
-        }
+        ratings = self._rate_files(question, 0.0 if lead else SHARED)
         best = max(ratings, key=ratings.__getitem__)
         is_clear = ratings[best] > self._request.compare(question).usual + ANSWERING + lead
         return best if is_clear else None
+
+    def answers_better(self, question: str, name: str, others: Sequence[str]) -> bool:
+        """Tell whether a file answers a question clearly better than each of some others."""
+        ratings = self._rate_files(question, SHARED)
+        rivals = [ratings[other] for other in others if other in ratings]
+        return ratings[name] > max(rivals, default=0.0) + BETTER
+
+    def _rate_files(self, question: str, shared: float) -> Mapping[str, float]:
+        return {
+            name: self._rate(question, lines) + shared * self._rate_words(question, name)
+            for name, lines in self._passages.items()
+        }
 
     def _rate(self, question: str, lines: Sequence[str]) -> float:
         """Rate a text by its best line and by those that it is told from others by."""
@@ -93,6 +102,12 @@ class Mentions:
             for line in lines[name]
         )
         return min(1.0, max(rated, default=0.0))
+
+    def is_written(self, text: str) -> bool:
+        """Tell whether a word of a text stands in one of the short texts, or in a name."""
+        held = [stems for lines in self._stems_of_lines.values() for stems in lines]
+        held += map(find_stems, self._request.names)
+        return not find_stems(text).isdisjoint(set().union(*held))
 
     @cached_property
     def _stems_of_lines(self) -> Mapping[str, Sequence[frozenset[str]]]:

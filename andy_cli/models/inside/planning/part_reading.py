@@ -14,7 +14,11 @@ from andy_cli.models.inside.planning.choosing import (
     find_command_name,
     is_name,
 )
-from andy_cli.models.inside.planning.command_kinds import needs_value, reads_file
+from andy_cli.models.inside.planning.command_kinds import (
+    find_entry_kind,
+    needs_value,
+    reads_file,
+)
 from andy_cli.models.inside.planning.cutting import (
     MOST_CUTS,
     Way,
@@ -26,10 +30,14 @@ from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.words import (
+    INTERROGATIVES,
+    LINKS,
     begins_negated,
     find_plain_words,
     find_things,
+    find_words,
     holds_question,
     is_question,
 )
@@ -308,7 +316,8 @@ class PartReader:
         scores = self._request.compare(text)
         is_own = self._may_be_own(scores.kind, text)
         asks = is_question if scores.kind == "knowledge" else holds_question
-        if reading is None or not (is_own or asks(text)):
+        says_nothing = {*find_words(text)} <= LINKS | INTERROGATIVES
+        if reading is None or says_nothing or not (is_own or asks(text)):
             return None
         if not is_own:
             lead += max(0.0, scores.talk - max(scores.commands))
@@ -321,19 +330,30 @@ class PartReader:
 
     def find_clearer_answer(self, text: str) -> Step | None:
         """Find what answers a question more clearly than the command for it is one; what would play
-        something and lacks a song says nothing against it.
+        something and lacks a song, or look for what is nowhere, says nothing against it.
         """
         scores = self._request.compare(text)
         choice = self._request.choices[scores.best]
         if not (is_asking(text) or (scores.kind == "own" and not choice.beyond)):
             return None
         lead = max(scores.commands) - scores.talk
-        if (
-            not choice.harmless
-            and self._request.fill_by_meaning(Step(scores.best, text, 1)).missing
-        ):
+        if self._comes_to_nothing(Step(scores.best, text, 1.0)):
             lead = 0.0
         return self.find_answer(text, lead) if lead < CERTAIN else None
+
+    def _comes_to_nothing(self, step: Step) -> bool:
+        """Tell whether what plays lacks a song, or what searches looks for what is in no file."""
+        choice = self._request.choices[step.at]
+        found = self._request.fill_by_meaning(step)
+        if not choice.harmless:
+            return bool(found.missing)
+        searched = [
+            found.values[parameter.name]
+            for parameter in list_parameters(choice)
+            if parameter.name in found.values and parameter.kind != "folder"
+        ]
+        is_search = bool(searched) and find_entry_kind(choice) == "file"
+        return is_search and not any(map(self._mentions.is_written, searched))
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""

@@ -1,6 +1,7 @@
 """Plan one request: which commands it needs, in which order, from which of its words."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning import small_talk
@@ -53,14 +54,27 @@ class RequestPlan:
 
         `is_first`: nothing was found in the turns before, that it could point at.
         """
-        parts: Sequence[Part] = self._reader.read(text)
-        if any(part.step for part in parts):
+        parts = self._join_values(self._reader.read(text), text)
+        if len(parts) > 1 or parts[0].step:
             parts = self._answer_questions(parts)
         steps = self._find_steps(parts, text) or self._find_whole(text)
         steps = self._ask_last(self._arrange_steps(steps, text, is_first))
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
         sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
         return Plan(steps, [*filter(None, sentences)])
+
+    def _join_values(self, parts: Sequence[Part], text: str) -> Sequence[Part]:
+        """`Look up how long eggs take`: join a command that lacks a value, and can take it from the
+        part behind it, with that.
+        """
+        for place, (part, behind) in enumerate(pairwise(parts)):
+            if part.label != "command" or behind.label == "command" or not part.step:
+                continue
+            start, end = text.find(part.text), text.find(behind.text) + len(behind.text)
+            joint = part.step._replace(text=text[start:end])
+            if start < end and self._lacks_value(part.step) and not self._lacks_value(joint):
+                return [*parts[:place], Part(joint.text, "command", joint), *parts[place + 2 :]]
+        return parts
 
     def _ask_last(self, steps: list[Step]) -> list[Step]:
         """Put a first step that has to be asked about behind the others, which need not wait."""
@@ -69,13 +83,26 @@ class RequestPlan:
 
     def _answer_questions(self, parts: Sequence[Part]) -> Sequence[Part]:
         """Let each question beside a command read the file that answers it. Where a file is read
-        anyway that is it; what another command lacks may stand in the question.
+        anyway that is it, unless another one answers it clearly better; what another command lacks
+        may stand in the question.
         """
         steps = list(filter(None, (part.step for part in parts)))
-        if any(reads_file(self._request.choices[step.at]) for step in steps):
-            return [part._replace(label="answered") if is_open(part) else part for part in parts]
+        if read := [step for step in steps if reads_file(self._request.choices[step.at])]:
+            return [part if part.step else self._answer_beside(part, read) for part in parts]
         lacking = set(filter(self._lacks_value, steps))
         return [self._answer(part) if lacking <= {part.step} else part for part in parts]
+
+    def _answer_beside(self, part: Part, read: Sequence[Step]) -> Part:
+        """Answer a question beside what is read."""
+        names = [name for step in read for name in self._list_values(step)]
+        answer = self._reader.find_answer(part.text)
+        found = self._list_values(answer) if answer else []
+        if found and self._mentions.answers_better(part.text, found[0], names):
+            return Part(part.text, "reading", answer)
+        return part._replace(label="answered") if is_open(part) else part
+
+    def _list_values(self, step: Step) -> Sequence[str]:
+        return [*self._request.fill_by_meaning(step).values.values()]
 
     def _lacks_value(self, step: Step) -> bool:
         return bool(self._request.fill_by_meaning(step).missing)
@@ -96,10 +123,10 @@ class RequestPlan:
             steps[place] = self._follow_up(steps, place)
         if is_first and not any(self._finds_files(step) for step in steps):
             steps = list(map(self._name_file, steps))
-        if is_first or any(map(self._lists.points_into_folder, steps)):
-            steps = self._lists.fit(steps)
-        else:
+        if self._lists.points_back(steps):
             steps = list(map(self._read_entry, steps))
+        else:
+            steps = self._lists.fit(steps)
         return list(map(self._fit_to_kind, steps))
 
     def _finds_files(self, step: Step) -> bool:
@@ -145,7 +172,7 @@ class RequestPlan:
             elif part.label == "command" and part.step:
                 step = self._look_instead(part.step) if is_asked else part.step
                 self._add_step(steps, self._take_values(step, text), text)
-            elif part.step:
+            elif part.step and part.step not in steps:
                 steps.append(part.step)
         return steps
 
@@ -189,7 +216,8 @@ class RequestPlan:
         request.
         """
         whole = step._replace(text=text)
-        return whole if self._lacks_value(step) and not self._lacks_value(whole) else step
+        is_open = self._lacks_value(step) or not self._request.has_examples
+        return whole if is_open and not self._lacks_value(whole) else step
 
     def _add_value(self, steps: list[Step], part: str) -> None:
         """Add a call with one more value; the first value is that of the step before."""

@@ -24,7 +24,12 @@ from andy_cli.models.inside.values.entries import (
 )
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
 from andy_cli.models.inside.values.months import rewrite_date
-from andy_cli.models.inside.values.numbers import find_numbers, find_ordinal, without_things
+from andy_cli.models.inside.values.numbers import (
+    find_numbers,
+    find_ordinal,
+    is_homonym,
+    without_things,
+)
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.phrase_picking import PhrasePicker, Pick
 from andy_cli.models.inside.values.spans import (
@@ -49,6 +54,8 @@ ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", 
 IN_PLACES = frozenset("in im auf en \u00e0 au aux".split())
 """Words that lead to a place, in the five languages that are tried."""
 CLEAR = 0.03
+"""So much nearer than any other is a file that all of a request means."""
+CLEAR_MEMBER = 0.015
 """So much nearer than any other is a member that is meant though it is not said."""
 
 
@@ -228,7 +235,7 @@ class _Filling:
         near = self._encoder.closeness(self._text, spoken)
         best = max(range(len(allowed)), key=near.__getitem__)
         others = sorted(near)[:-1] or [0.0]
-        if parameter.needed or near[best] - others[-1] > CLEAR:
+        if parameter.needed or near[best] - others[-1] > CLEAR_MEMBER:
             return allowed[best]
         return None
 
@@ -264,11 +271,9 @@ class _Filling:
         if not fits or not (parameter.needed or is_only):
             return None
         span = fits[0] if is_only else self._find_nearest_number(parameter, fits)
-        return self._picker.take(span) if parameter.needed or self._is_number(span) else None
-
-    def _is_number(self, span: Span) -> bool:
-        """Tell whether it may be one beside which nothing says so: `once` is eleven in Spanish."""
-        return self._text[span.end - 1].isdigit() and self._picker.find_gain(span) > 0
+        # `Once` is eleven in Spanish.
+        is_number = parameter.needed or not is_homonym(self._text[span.start : span.end])
+        return self._picker.take(span) if is_number else None
 
     def _find_named_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span | None:
         """Find the number beside which stands what is asked for: `volume 30`."""

@@ -81,6 +81,13 @@ def read_number(word: str) -> int | None:
     return next((row.index(first) + 2 for row in OTHER_NUMBER_WORDS if first in row), None)
 
 
+def is_homonym(word: str) -> bool:
+    """Tell whether a number in letters may be another word of another language: `due` is two in
+    Italian. Those of English are none.
+    """
+    return any(word.lower() in row for row in OTHER_NUMBER_WORDS)
+
+
 def find_ordinal(text: str) -> int | None:
     """Find which of several is meant: 0 for the first, -1 for the last; none where it is a line."""
     plain = " ".join(find_plain_words(without_things(text)))

@@ -20,7 +20,7 @@ from andy_cli.models.inside.values.words import (
 Pick = Callable[[str, str, Sequence[str]], str]
 """(request, what is asked for, pieces of the request) -> the piece that the model takes."""
 
-MEANT = 0.01
+MEANT = 0.003
 """By so much a request comes nearer to its command when a value is taken out of it."""
 MOST_COMPARED = 12
 MOST_WORDS = 30

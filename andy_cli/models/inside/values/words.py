@@ -89,6 +89,11 @@ TIME = re.compile(
     r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?![\w:])|(?<!\w)\d{1,2} ?[ap]m\b", re.I
 )
 SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
+CODE = re.compile(
+    r"(?<![\w./-])(?=[A-Z0-9-]*[A-Z])(?=[A-Z0-9-]*\d|[A-Z0-9]+-[A-Z0-9]{2})"
+    r"[A-Z0-9]+(?:-[A-Z0-9]+)*(?![\w./-]\w)\b|(?<![\w./-])[a-z]{1,4}-?\d{2,}(?![\w./-]\w)\b"
+)
+"""A name of letters and digits that something is numbered by: `UL050`, `B-04`, `D-EKLM`."""
 
 
 ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
@@ -139,8 +144,9 @@ KINDS = (
     ("file", FILE),
     ("folder", FOLDER),
     ("sum", SUM),
+    ("id", CODE),
 )
-SIGNS = re.compile(r"[\d.:/@~()`'\"\u201c\u00ab]")
+SIGNS = re.compile(r"[\d.:/@~()`'\"\u201c\u00ab-]")
 """Each of those kinds has one of them; most texts have none, and are told so in one go."""
 
 

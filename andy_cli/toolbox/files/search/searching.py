@@ -43,6 +43,8 @@ SHORTEST_WORD = 4
 seldom what is meant."""
 MOST_WORDS = 8
 """Words of a phrase that are looked for alone: each is a search of its own."""
+MISSPELT = range(6, 17)
+"""Letters of a word that is looked for as it may be spelled too; of shorter ones many are near."""
 
 
 class SearchRequest(NamedTuple):
@@ -53,13 +55,16 @@ class SearchRequest(NamedTuple):
     path: str
     taken_as_glob: str = ""
     """A pattern of names that was given as a regular expression; the glob has to fit too."""
-    phrase: str = ""
-    """A phrase that is found nowhere, and of which the pattern is one word."""
+    instead_of: str = ""
+    """A pattern that is found nowhere, for which this one is taken."""
+    finding: str = ""
+    """The words that name what this one finds then."""
 
 
 def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work) -> Outcome:
     """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
-    taken as a glob if it can be one. Of a phrase that is found nowhere the rarest word is found.
+    taken as a glob if it can be one. Of a phrase that is found nowhere the rarest word is found, of
+    a word what is spelled nearly so.
 
     Raises ToolError for a pattern that is neither, and where nothing is to be looked for.
     """
@@ -74,7 +79,11 @@ def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work
     if by_expression.number or work.over:
         return outcome
     if not may_be_glob(search_request.pattern):
-        return _search_words(granted, search_request, work) or outcome
+        return (
+            _search_words(granted, search_request, work)
+            or _search_spellings(granted, search_request, work)
+            or outcome
+        )
     by_name = Search(granted, as_glob, work)
     outcome_by_name = by_name.outcome()
     return outcome_by_name if by_name.number else outcome
@@ -90,7 +99,10 @@ def _search_words(
     phrase = search_request.pattern
     found: list[tuple[int, Outcome]] = []
     for pattern in _list_telling_words(phrase):
-        search = Search(granted, search_request._replace(pattern=pattern, phrase=phrase), work)
+        asked = search_request._replace(
+            pattern=pattern, instead_of=phrase, finding=f"the word {pattern} alone"
+        )
+        search = Search(granted, asked, work)
         outcome = search.outcome()
         if search.number:
             found.append((search.number, outcome))
@@ -105,6 +117,34 @@ def _list_telling_words(phrase: str) -> list[str]:
     longer = [word for word in words if len(word) >= SHORTEST_WORD][:MOST_WORDS]
     # `plumbers` are looked for as `plumber`: a text may have one of them alone.
     return [word.removesuffix("s") if len(word) > SHORTEST_WORD else word for word in longer]
+
+
+def _search_spellings(
+    granted: GrantedPath, search_request: SearchRequest, work: Work
+) -> Outcome | None:
+    """Find words that begin as the pattern does but for one letter; None where it is no word, or
+    nothing is spelled so.
+    """
+    word = search_request.pattern
+    if not word.isalpha() or len(word) not in MISSPELT:
+        return None
+    asked = search_request._replace(
+        pattern=spell_variants(word), instead_of=word, finding="words spelled nearly so"
+    )
+    search = Search(granted, asked, work)
+    outcome = search.outcome()
+    return outcome if search.number else None
+
+
+def spell_variants(word: str) -> str:
+    """Give the regular expression of a word in which one letter is another one, is missing, is too
+    many, or stands before its neighbour: never the first, and of the last only the order.
+    """
+    inner = range(1, len(word) - 1)
+    variants = [f"{word[:at]}\\w?{word[at + 1 :]}" for at in inner]
+    variants += [f"{word[:at]}\\w{word[at:]}" for at in range(1, len(word))]
+    variants += [f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in inner]
+    return rf"\b(?:{'|'.join(variants)})"
 
 
 Group = Literal["documents", "unreadable", "too large", "may hold keys", "no text"]
@@ -156,8 +196,8 @@ class Search:
         number = f"more than {MOST} matches" if is_cut else count_noun(len(results), "match")
         summary = f"found {number if results else 'nothing'} in {self._where}"
         notes = self._result_notes(is_cut, is_empty=not results)
-        as_glob, phrase = self._asked.taken_as_glob, self._asked.phrase
-        if not notes and not self._unopened and not as_glob and not phrase:
+        as_glob, nowhere = self._asked.taken_as_glob, self._asked.instead_of
+        if not notes and not self._unopened and not as_glob and not nowhere:
             return Outcome(results, summary)
         record: dict[str, object] = {"data": results[:MOST]}
         if as_glob:
@@ -166,10 +206,10 @@ class Search:
             )
             record = {"note": glob_note, **record}
             summary += f", by names like {spell_out(as_glob)}"
-        if phrase:
-            word = spell_out(self._asked.pattern)
-            record = {"note": f"Nothing has {spell_out(phrase)}; this has {word}.", **record}
-            summary += f", by the word {word} alone"
+        if nowhere:
+            found = spell_out(self._asked.finding)
+            record = {"note": f"Nothing has {spell_out(nowhere)}; this has {found}.", **record}
+            summary += f", by {found}"
         if notes:
             record = {"truncated": True, **record, "rest": " ".join(notes)}
         return Outcome(record | self._named_unopened(), summary, self._describe_unopened())
