@@ -62,6 +62,27 @@ def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(
     assert "Tom Okafor" in answer
 
 
+@pytest.mark.parametrize(
+    "wish",
+    ["google how you get paint out of a white shirt", "such im netz wie man milch kocht?"],
+)
+def test_a_question_that_is_to_be_looked_up_on_the_web_is_not_answered_by_a_file(
+    wish: str, here: Path, weights_file: Path
+) -> None:
+    (here / "shirt.txt").write_text("The white shirt has paint on it, milk helps\n")
+    answer = asked(wish, here, weights_file)
+    assert "white shirt has paint" not in answer
+    assert "cannot know" not in answer
+
+
+def test_what_is_looked_for_is_a_word_of_a_file_and_none_that_people_ask_with(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "machine.md").write_text("new belt, Mr Petrakis\nname of the shop: Sew\n")
+    answer = asked("Petrakis, that name, where did I write it down", here, weights_file)
+    assert "new belt, Mr Petrakis" in answer
+
+
 def test_what_to_search_for_stands_in_the_question_behind_it(
     here: Path, weights_file: Path
 ) -> None:

@@ -81,6 +81,7 @@ BATCHES = (
     "everyday_37",
     "everyday_38",
     "everyday_39",
+    "everyday_40",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

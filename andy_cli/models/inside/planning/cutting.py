@@ -45,7 +45,7 @@ ADVERBS = frozenset(
     """then afterwards also too danach dann auch luego tambi\u00e9n tambien puis ensuite aussi
     poi anche""".split()
 )
-BEGINNING = re.compile(rf"^(?:(?:{AND})\s+)?(?:{THEN}|{TOO}),?\s+(?!de\b)", re.I)
+BEGINNING = re.compile(rf"^(?:(?:{AND})\s+)?(?:{THEN}|{TOO}),?\s+(?!de\b|ce)", re.I)
 """Words that a wish begins with which stands behind another."""
 SECOND_COMES_FIRST = re.compile(
     r"(?:before|bevor|ehe|antes de|avant de|prima di)\s+|avant d'", re.I

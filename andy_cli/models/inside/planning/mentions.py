@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.planning.choosing import is_name, name_things
+from andy_cli.models.inside.planning.choosing import is_name, list_said_words, name_things
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
@@ -109,6 +109,12 @@ class Mentions:
         held += map(find_stems, self._request.names)
         return not find_stems(text).isdisjoint(set().union(*held))
 
+    def find_rarest(self, words: Sequence[str]) -> str | None:
+        """Find the word that the fewest lines have, of those that some have."""
+        lines = [stems for lines in self._stems_of_lines.values() for stems in lines]
+        count = {word: sum(word[:STEM] in stems for stems in lines) for word in words}
+        return min(filter(count.get, count), key=count.__getitem__, default=None)
+
     @cached_property
     def _stems_of_lines(self) -> Mapping[str, Sequence[frozenset[str]]]:
         return {name: [*map(find_stems, lines)] for name, lines in self._passages.items()}
@@ -201,6 +207,12 @@ class Mentions:
             return member
         names = [name for name in self._request.names if takes_name(choice, name)]
         return find_called(text, names, whole)
+
+
+def list_unasked_words(text: str) -> list[str]:
+    """List the longer words that nobody says who asks for something."""
+    words = find_plain_words(text)
+    return [word for word in words if len(word) >= LONG_WORD and word not in list_said_words()]
 
 
 def find_stems(text: str) -> frozenset[str]:

@@ -36,6 +36,7 @@ from andy_cli.models.inside.values.words import (
     LINKS,
     begins_negated,
     find_plain_words,
+    find_question_lead,
     find_things,
     find_words,
     holds_question,
@@ -66,6 +67,8 @@ REFUSED_LEAD = 0.025
 CERTAIN = 0.05
 """By so much nearer than talk is a command that no line of a file was ever a clearer answer than:
 the lines are not read."""
+CLEAR_LOOKUP = 0.035
+"""By so much nearer to a search of the web than to any other command are words that ask for one."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
 
@@ -165,6 +168,8 @@ class PartReader:
         before = next((part.step for part in reversed(others) if part.step), None)
         if before and (part := self._read_addition(text, before)):
             return part
+        if lookup := self._find_lookup(text):
+            return Part(text, "command", lookup)
         if is_alone:
             only = self.find_only_step(text, asks)
             return Part(text, "command", only) if only else Part(text, self._find_talk(text))
@@ -173,6 +178,18 @@ class PartReader:
             return Part(text, "command", step)
         reading = self.read_what_is_meant(text)
         return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
+
+    def _find_lookup(self, text: str) -> Step | None:
+        """`Google how bees fly`: search the web where the words before a question ask for that,
+        whatever the question is about, unless that is a file or folder that is there.
+        """
+        lead = "" if self._mentions.has_thing(text) else find_question_lead(text)
+        scores = self._request.compare(lead) if lead else None
+        if scores is None or scores.lead < CLEAR_LOOKUP or max(scores.commands) < scores.talk:
+            return None
+        finds_pages = find_entry_kind(self._request.choices[scores.best]) == "url"
+        is_lookup = finds_pages and self._request.has_examples
+        return Step(scores.best, text, scores.lead) if is_lookup else None
 
     def find_only_step(self, text: str, asks: bool = True) -> Step | None:
         """Find the command that a whole request asks for; of a question that is near to one by the
@@ -334,7 +351,8 @@ class PartReader:
         """
         scores = self._request.compare(text)
         choice = self._request.choices[scores.best]
-        if not (is_asking(text) or (scores.kind == "own" and not choice.beyond)):
+        asks = is_asking(text) or (scores.kind == "own" and not choice.beyond)
+        if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
         if self._comes_to_nothing(Step(scores.best, text, 1.0)):
@@ -347,13 +365,20 @@ class PartReader:
         found = self._request.fill_by_meaning(step)
         if not choice.harmless:
             return bool(found.missing)
-        searched = [
-            found.values[parameter.name]
+        searched = self.list_searched(step)
+        return bool(searched) and not any(map(self._mentions.is_written, searched))
+
+    def list_searched(self, step: Step) -> Sequence[str]:
+        """List what a step looks for in files; nothing where it does something else."""
+        choice = self._request.choices[step.at]
+        found = self._request.fill_by_meaning(step).values
+        if find_entry_kind(choice) != "file":
+            return []
+        return [
+            found[parameter.name]
             for parameter in list_parameters(choice)
-            if parameter.name in found.values and parameter.kind != "folder"
+            if parameter.name in found and parameter.kind != "folder"
         ]
-        is_search = bool(searched) and find_entry_kind(choice) == "file"
-        return is_search and not any(map(self._mentions.is_written, searched))
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""

@@ -25,6 +25,7 @@ from andy_cli.models.inside.planning.mentions import (
     Mentions,
     find_members,
     is_file,
+    list_unasked_words,
 )
 from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader, is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
@@ -127,7 +128,19 @@ class RequestPlan:
             steps = list(map(self._read_entry, steps))
         else:
             steps = self._lists.fit(steps)
+        if len(steps) == 1:
+            steps = [self._search_written(steps[0], text)]
         return list(map(self._fit_to_kind, steps))
+
+    def _search_written(self, step: Step, text: str) -> Step:
+        """`Petrakis, that name, where is it`: look for the rarest word that stands in a text, where
+        what would be looked for is nothing but words that people ask with.
+        """
+        searched = self._reader.list_searched(step)
+        if not searched or list_unasked_words(" ".join(searched)):
+            return step
+        rarest = self._mentions.find_rarest(list_unasked_words(text))
+        return step._replace(text=f'{step.text}: "{rarest}"') if rarest else step
 
     def _finds_files(self, step: Step) -> bool:
         return find_entry_kind(self._request.choices[step.at]) == "file"

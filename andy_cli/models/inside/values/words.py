@@ -197,6 +197,16 @@ def holds_question(text: str) -> bool:
     return is_question(text) or not INTERROGATIVES.isdisjoint(find_words(text)[:INTRODUCTION])
 
 
+def find_question_lead(text: str) -> str:
+    """Find the few words before the question that a wish holds: `google` of `google how bees fly`;
+    empty where it begins with the question, or holds none.
+    """
+    for count, word in enumerate(WORD.finditer(text)):
+        if word[0].lower() in INTERROGATIVES:
+            return text[: word.start()].strip() if count < INTRODUCTION else ""
+    return ""
+
+
 def is_negated(text: str) -> bool:
     """Tell whether a wish may ask for the contrary: `don't play that`, `no pongas nada`."""
     words = find_words(text.replace("\u2019", "'"))
