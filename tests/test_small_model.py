@@ -48,10 +48,11 @@ def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
 ) -> None:
     (here / "hall.txt").write_text("Church hall: 18 pounds an evening\nKey: at the chip shop\n")
     (here / "tour.txt").write_text("Bus to Bremen leaves on Friday at 6:45\nDriver: Georg\n")
-    wish = "how much is the hall an evening and when does the bus to bremen leave?"
-    answer = asked(wish, here, weights_file)
-    assert "18 pounds" in answer
-    assert "6:45" in answer
+    for joint in ("and", "plus"):
+        wish = f"how much is the hall an evening {joint} when does the bus to bremen leave?"
+        answer = asked(wish, here, weights_file)
+        assert "18 pounds" in answer
+        assert "6:45" in answer
 
 
 def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(

@@ -22,7 +22,8 @@ from andy_cli.phrases import load_phrases
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
 """Behind fewer than four letters a full stop may be that of an abbreviation."""
 AND = (
-    r"and|as well as|along with|n|(?<!all )(?<!everything )but|und|u|sowie|aber|(?<!\bil )y|pero"
+    r"and|as well as|along with|(?<!\ble )(?<!\bla )(?<!\bles )plus(?! de\b| \d)|n"
+    r"|(?<!all )(?<!everything )but|und|u|sowie|aber|(?<!\bil )y|pero"
     r"|et|ainsi que|mais|e|ma(?= prima)"
 )
 THEN = (
