@@ -1,7 +1,7 @@
 """Find what a request names: files and folders that are there, values that a command knows."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from andy_cli.messages import Choice
@@ -80,8 +80,9 @@ class Mentions:
         return ratings[name] > max(rivals, default=0.0) + BETTER
 
     def _rate_files(self, question: str, shared: float) -> Mapping[str, float]:
+        by_words = self._rate_words(question)
         return {
-            name: self._rate(question, lines) + shared * self._rate_words(question, name)
+            name: self._rate(question, lines) + shared * by_words[name]
             for name, lines in self._passages.items()
         }
 
@@ -90,18 +91,19 @@ class Mentions:
         rated = sorted(self._request.encoder.rate_passages(question, lines))[-TELLING:]
         return (rated[-1] + sum(rated) / len(rated)) / 2
 
-    def _rate_words(self, question: str, name: str) -> float:
-        """Rate a file by the rarest words that one of its lines shares with a question: 1.0 for
+    def _rate_words(self, question: str) -> Mapping[str, float]:
+        """Rate each file by the rarest words that one of its lines shares with a question: 1.0 for
         one that stands in no other line.
         """
         asked = find_stems(question)
-        lines = self._stems_of_lines
-        count = Counter(stem for stems in lines.values() for line in stems for stem in line & asked)
-        rated = (
-            sum(1 / count[stem] for stem in line & asked if count[stem] < COMMON)
-            for line in lines[name]
-        )
-        return min(1.0, max(rated, default=0.0))
+        shared = {
+            name: [line & asked for line in lines] for name, lines in self._stems_of_lines.items()
+        }
+        count = Counter(stem for lines in shared.values() for line in lines for stem in line)
+        return {
+            name: min(1.0, max((sum_rarity(line, count) for line in lines), default=0.0))
+            for name, lines in shared.items()
+        }
 
     def is_written(self, text: str) -> bool:
         """Tell whether a word of a text stands in one of the short texts, or in a name."""
@@ -213,6 +215,11 @@ def list_unasked_words(text: str) -> list[str]:
     """List the longer words that nobody says who asks for something."""
     words = find_plain_words(text)
     return [word for word in words if len(word) >= LONG_WORD and word not in list_said_words()]
+
+
+def sum_rarity(stems: Iterable[str], count: Mapping[str, int]) -> float:
+    """Sum up how rare some stems are, by the number of lines that have each."""
+    return sum(1 / count[stem] for stem in stems if count[stem] < COMMON)
 
 
 def find_stems(text: str) -> frozenset[str]:
