@@ -55,6 +55,18 @@ def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
         assert "6:45" in answer
 
 
+def test_what_the_file_that_is_read_may_answer_is_not_said_to_be_unanswered(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "allotment.txt").write_text(
+        "Shed key is under the blue pot\nCourgettes next to Brian's fence\n"
+    )
+    wish = "wo liegt nochmal der schuppenschlüssel und wer ist brian"
+    answer = asked(wish, here, weights_file)
+    assert "under the blue pot" in answer
+    assert "cannot answer" not in answer
+
+
 def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(
     here: Path, weights_file: Path
 ) -> None:
@@ -562,6 +574,7 @@ def test_an_entry_of_a_named_folder_is_not_one_of_what_was_listed_before(
         ("go on", "Nothing is playing."),
         ("next", "I cannot do that."),
         ("play them all", "I cannot do that."),
+        ("shuffle everything", "I cannot do that."),
     ],
 )
 def test_nothing_is_played_where_nobody_asked_for_it(

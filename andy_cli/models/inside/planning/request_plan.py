@@ -87,11 +87,17 @@ class RequestPlan:
         anyway that is it, unless another one answers it clearly better; what another command lacks
         may stand in the question.
         """
-        steps = list(filter(None, (part.step for part in parts)))
-        if read := [step for step in steps if reads_file(self._request.choices[step.at])]:
+        if not self._list_read(parts):
+            lacking = {part.step for part in parts if part.step and self._lacks_value(part.step)}
+            parts = [self._answer(part) if lacking <= {part.step} else part for part in parts]
+        if read := self._list_read(parts):
             return [part if part.step else self._answer_beside(part, read) for part in parts]
-        lacking = set(filter(self._lacks_value, steps))
-        return [self._answer(part) if lacking <= {part.step} else part for part in parts]
+        return parts
+
+    def _list_read(self, parts: Sequence[Part]) -> Sequence[Step]:
+        """List the steps of parts that read a file."""
+        steps = filter(None, (part.step for part in parts))
+        return [step for step in steps if reads_file(self._request.choices[step.at])]
 
     def _answer_beside(self, part: Part, read: Sequence[Step]) -> Part:
         """Answer a question beside what is read."""

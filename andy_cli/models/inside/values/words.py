@@ -37,13 +37,17 @@ LINKS = (
 """Words that no value begins or ends with."""
 
 INTERROGATIVES = frozenset(
-    """what what's whats which who who's whos whose where where's wheres when when's whens
+    """what what's whats which who who's whos whom whose where where's wheres when when's whens
     how how's hows why
-    was welche welcher welches wer wo wann wie warum wieviel wieviele
-    qu\u00e9 que cu\u00e1l cual qui\u00e9n quien d\u00f3nde donde cu\u00e1ndo cuando c\u00f3mo como
+    was welche welchem welchen welcher welches wer wem wen wessen wo woher wohin womit
+    wof\u00fcr wozu wann wie warum wieviel wieviele
+    qu\u00e9 que cu\u00e1l cual cu\u00e1les cuales qui\u00e9n quien qui\u00e9nes quienes d\u00f3nde
+    donde cu\u00e1ndo cuando c\u00f3mo como
     cu\u00e1nto cuanto cu\u00e1nta cuanta cu\u00e1ntos cuantos cu\u00e1ntas cuantas
-    quoi quel quelle quels quelles qui o\u00f9 quand comment combien pourquoi
-    cosa quale quali chi dove quando come quanto quanta quanti quante perch\u00e9""".split()
+    qu'est-ce est-ce quoi quel quelle quels quelles lequel laquelle qui o\u00f9 quand comment
+    combien pourquoi
+    cosa cos'\u00e8 cos'e quale quali qual chi dove dov'\u00e8 dov'e quando come com'\u00e8 com'e
+    quanto quanta quanti quante perch\u00e9""".split()
 )
 """Words that a question begins with, in the five languages that are tried."""
 
