@@ -55,6 +55,17 @@ def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
         assert "6:45" in answer
 
 
+def test_a_second_question_may_name_a_file_that_is_too_long_to_be_looked_through(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "hall.txt").write_text("Church hall: 18 pounds an evening\n")
+    (here / "big.log").write_text("the door was opened\n" * 2000)
+    wish = "how much is the hall an evening and what did i write in big.log?"
+    answer = asked(wish, here, weights_file)
+    assert "18 pounds" in answer
+    assert "the door was opened" in answer
+
+
 def test_what_the_file_that_is_read_may_answer_is_not_said_to_be_unanswered(
     here: Path, weights_file: Path
 ) -> None:

@@ -74,10 +74,12 @@ class Mentions:
         return best if is_clear else None
 
     def answers_better(self, question: str, name: str, others: Sequence[str]) -> bool:
-        """Tell whether a file answers a question clearly better than each of some others."""
+        """Tell whether a file answers a question clearly better than each of some others; one that
+        is too long to be rated was called by its name.
+        """
         ratings = self._rate_files(question, SHARED)
         rivals = [ratings[other] for other in others if other in ratings]
-        return ratings[name] > max(rivals, default=0.0) + BETTER
+        return name not in others and ratings.get(name, 1.0) > max(rivals, default=0.0) + BETTER
 
     def _rate_files(self, question: str, shared: float) -> Mapping[str, float]:
         by_words = self._rate_words(question)

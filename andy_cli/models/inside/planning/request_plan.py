@@ -71,9 +71,11 @@ class RequestPlan:
         for place, (part, behind) in enumerate(pairwise(parts)):
             if part.label != "command" or behind.label == "command" or not part.step:
                 continue
-            start, end = text.find(part.text), text.find(behind.text) + len(behind.text)
-            joint = part.step._replace(text=text[start:end])
-            if start < end and self._lacks_value(part.step) and not self._lacks_value(joint):
+            _, found, rest = text.partition(part.text)
+            between, follows, _ = rest.partition(behind.text)
+            joint = part.step._replace(text=f"{part.text}{between}{behind.text}")
+            is_whole = found and follows and self._lacks_value(part.step)
+            if is_whole and not self._lacks_value(joint):
                 return [*parts[:place], Part(joint.text, "command", joint), *parts[place + 2 :]]
         return parts
 
