@@ -56,9 +56,13 @@ class RequestPlan:
         `is_first`: nothing was found in the turns before, that it could point at.
         """
         parts = self._join_values(self._reader.read(text), text)
-        if len(parts) > 1 or parts[0].step:
-            parts = self._answer_questions(parts)
-        steps = self._find_steps(parts, text) or self._find_whole(text)
+        answered = self._answer_questions(parts)
+        if any(part.step for part in parts) or len(self._list_read(answered)) > 1:
+            parts = answered
+        steps = self._find_steps(parts, text)
+        if not steps:
+            steps = self._find_whole(text)
+            parts = [Part(text, "command", step) for step in steps] or parts
         steps = self._ask_last(self._arrange_steps(steps, text, is_first))
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
         sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
