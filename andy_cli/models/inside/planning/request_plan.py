@@ -55,10 +55,7 @@ class RequestPlan:
 
         `is_first`: nothing was found in the turns before, that it could point at.
         """
-        parts = self._join_values(self._reader.read(text), text)
-        answered = self._answer_questions(parts)
-        if any(part.step for part in parts) or len(self._list_read(answered)) > 1:
-            parts = answered
+        parts = self._read_parts(text)
         steps = self._find_steps(parts, text)
         if not steps:
             steps = self._find_whole(text)
@@ -67,6 +64,15 @@ class RequestPlan:
         left = [part for part in parts if not any(part.text in step.text for step in steps)]
         sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
         return Plan(steps, [*filter(None, sentences)])
+
+    def _read_parts(self, text: str) -> Sequence[Part]:
+        """Read the parts of a text. Questions alone are answered apart where two files answer them:
+        else the whole tells best which file is meant.
+        """
+        parts = self._join_values(self._reader.read(text), text)
+        answered = self._answer_questions(parts)
+        are_apart = any(part.step for part in parts) or len(self._list_read(answered)) > 1
+        return answered if are_apart else parts
 
     def _join_values(self, parts: Sequence[Part], text: str) -> Sequence[Part]:
         """`Look up how long eggs take`: join a command that lacks a value, and can take it from the
