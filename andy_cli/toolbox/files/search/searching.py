@@ -79,11 +79,10 @@ def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work
     if by_expression.number or work.over:
         return outcome
     if not may_be_glob(search_request.pattern):
-        return (
-            _search_words(granted, search_request, work)
-            or _search_spellings(granted, search_request, work)
-            or outcome
-        )
+        by_word = _search_words(granted, search_request, work)
+        if by_word is None and by_expression.looked_at <= PORTION:  # each is opened once more
+            by_word = _search_spellings(granted, search_request, work)
+        return by_word or outcome
     by_name = Search(granted, as_glob, work)
     outcome_by_name = by_name.outcome()
     return outcome_by_name if by_name.number else outcome
@@ -186,7 +185,8 @@ class Search:
         )
         self._alone = is_file
         self._unopened: list[Unopened] = []
-        self._looked_at = 0
+        self.looked_at = 0
+        """Files and folders."""
         self._over = False
 
     def outcome(self) -> Outcome:
@@ -274,8 +274,8 @@ class Search:
     def _search_entries(self) -> Iterator[dict[str, object]]:
         entries = iter(self._entries)
         while portion := list(islice(entries, PORTION)):
-            self._looked_at += len(portion)
-            progress(f"{self._looked_at:,} files")
+            self.looked_at += len(portion)
+            progress(f"{self.looked_at:,} files")
             matching_entries = [entry for entry in portion if self._matches_glob(entry)]
             likely_files = self._likely_files(matching_entries)
             for entry in matching_entries:
