@@ -86,6 +86,41 @@ def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(
     assert "Tom Okafor" in answer
 
 
+def test_of_a_file_that_may_not_answer_a_question_that_is_said(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "deadlines.md").write_text(
+        "14 March: manual of the pump, 9400 words\n21 March: audio guide for the museum\n"
+        "11 July to 3 August: holiday, no work\n"
+    )
+    answer = asked("when is my mother in law's birthday", here, weights_file)
+    assert "not sure that deadlines.md answers this" in answer
+    answer = asked("when is the audio guide for the museum due?", here, weights_file)
+    assert "21 March" in answer
+    assert "not sure" not in answer
+
+
+def test_no_question_that_is_about_nothing_here_touches_the_music(
+    here: Path, weights_file: Path
+) -> None:
+    for question in (
+        "who wrote treasure island again",
+        "do you have priyas phone number somewhere",
+    ):
+        assert "playing" not in asked(question, here, weights_file)
+
+
+def test_a_song_that_is_called_by_its_name_beside_a_question_is_played(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "squad.csv").write_text("name,role\nMila,captain\nLuca,striker\n")
+    shutil.copy(ROOT / "tests/music/01 - Morning Light.mp3", here / "Azzurro - Celentano.mp3")
+    wish = "mírame quién es capitán en el equipo de los niños, y de fondo que suene azzurro"
+    answer = asked(wish, here, weights_file)
+    assert "Mila,captain" in answer
+    assert "Started Azzurro" in answer
+
+
 @pytest.mark.parametrize(
     "wish",
     ["google how you get paint out of a white shirt", "such im netz wie man milch kocht?"],

@@ -82,6 +82,7 @@ BATCHES = (
     "everyday_38",
     "everyday_39",
     "everyday_40",
+    "everyday_41",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

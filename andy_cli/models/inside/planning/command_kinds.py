@@ -26,6 +26,11 @@ def takes_file(choice: Choice) -> bool:
     return takes_one(choice, "file")
 
 
+def plays_file(choice: Choice) -> bool:
+    """Tell whether it needs one file, and does something with it: as it is trusted, plays it."""
+    return takes_file(choice) and not choice.harmless
+
+
 def reads_one(choice: Choice) -> bool:
     """Tell whether it shows the content of one file or page."""
     return choice.harmless and (takes_file(choice) or takes_one(choice, "url"))

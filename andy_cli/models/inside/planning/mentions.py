@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import is_name, list_said_words, name_things
@@ -24,8 +25,12 @@ from andy_cli.models.inside.values.words import (
 
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
-ANSWERING = 0.022
-"""By so much nearer to a question than what people say on average is the text that answers it."""
+ANSWERING = 0.03
+"""By so much nearer to a question than what people say on average is the text that answers it, with
+its lead over the next text."""
+SURE = 0.05
+"""The same of a text that almost always answers it: of 151 questions that no text answers 11 have
+one as near, and 109 of 138 that one answers."""
 BETTER = 0.01
 """By so much nearer than one that is read anyway is a text that answers a further question."""
 SHARED = 0.02
@@ -40,6 +45,14 @@ FEW_WORDS = 2
 """Words beside articles and the like that are what a file is called, and ask for nothing else."""
 LONG_WORD = 4
 """Letters; longer ones may be what a file is called."""
+
+
+class AnsweringFile(NamedTuple):
+    """The file that is nearest to a question."""
+
+    name: str
+    is_sure: bool
+    """It is so near that it almost always answers the question."""
 
 
 class Mentions:
@@ -59,7 +72,7 @@ class Mentions:
         encoder = self._request.encoder
         return any(find_meant(encoder, part, names, MEANT_LEAD) for part in (text, *said))
 
-    def find_answering_file(self, question: str, lead: float = 0.0) -> str | None:
+    def find_answering_file(self, question: str, lead: float = 0.0) -> AnsweringFile | None:
         """Find the file with the line that answers a question best, clearly better than anything
         does: `de qué color quería pintar la valla` is about `Paint the fence green.`
 
@@ -70,8 +83,10 @@ class Mentions:
             return None
         ratings = self._rate_files(question, 0.0 if lead else SHARED)
         best = max(ratings, key=ratings.__getitem__)
-        is_clear = ratings[best] > self._request.compare(question).usual + ANSWERING + lead
-        return best if is_clear else None
+        usual = self._request.compare(question).usual
+        rival = max((rating for name, rating in ratings.items() if name != best), default=usual)
+        clearness = ratings[best] - usual + ratings[best] - rival - lead
+        return AnsweringFile(best, clearness > SURE) if clearness > ANSWERING else None
 
     def answers_better(self, question: str, name: str, others: Sequence[str]) -> bool:
         """Tell whether a file answers a question clearly better than each of some others; one that
@@ -129,6 +144,7 @@ class Mentions:
         return {
             name: [f"{ENDING.sub('', name.rpartition('/')[2])}: {line}" for line in lines]
             for name, lines in self._request.constraint.read_lines().items()
+            if is_readable(name)
         }
 
     def find_file_of(self, step: Step) -> str | None:
@@ -150,6 +166,11 @@ class Mentions:
 
     def has_thing(self, text: str) -> bool:
         return bool(find_things(text)) or name_things(text, self._request.names) != text
+
+    def names_recording(self, text: str) -> bool:
+        """Tell whether a song is called by its name."""
+        names = [name for name in self._request.names if is_file(name) and not is_readable(name)]
+        return find_called(text, names) is not None
 
     def find_folder(self, text: str) -> str | None:
         """Find the folder that is called by its name."""

@@ -54,6 +54,8 @@ CLOSE_DESCRIBED = 0.015
 FAR = 0.81
 """Nearness below which a command is not meant, although none is nearer, where examples say how
 people ask for it."""
+FAR_ACT = 0.9
+"""The same of a command that does something, and takes nothing of the request."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
 WISH = 0.005
@@ -208,7 +210,8 @@ class PartReader:
         if self._mentions.is_value(text, self._request.choices[before.at]):
             return Part(text, "value", before._replace(text=text))
         opened = find_opener(self._request, before, text)
-        return Part(text, "opener", opened) if opened else None
+        is_played = self._mentions.names_recording(text) and not is_asking(text)
+        return Part(text, "opener", opened) if opened and not is_played else None
 
     def _find_talk(self, text: str) -> str:
         """Find which talk it is: a wish that cannot be fulfilled, a question, or nothing else."""
@@ -234,8 +237,15 @@ class PartReader:
             return None
         step = self._find_command(text, follows and not is_named) if asks else None
         step = step or Step(scores.best, text, scores.lead)
-        is_far = max(scores.commands) < FAR and bool(self._request.choices[step.at].examples)
-        return None if is_far and not is_named else step
+        return None if self._is_far(step, scores) and not is_named else step
+
+    def _is_far(self, step: Step, scores: Scores) -> bool:
+        """Tell whether a text is too far from how people ask for a command."""
+        choice = self._request.choices[step.at]
+        does_something = not (choice.harmless or choice.beyond)
+        is_blind = does_something and not self._request.fill(step).values
+        nearest = FAR_ACT if is_blind else FAR
+        return bool(choice.examples) and max(scores.commands) < nearest
 
     def _weigh_doubt(self, text: str, scores: Scores) -> float:
         """Weigh a small lead: by the model, where it is worth its time, how likely the text is a
@@ -338,8 +348,12 @@ class PartReader:
             return None
         if not is_own:
             lead += max(0.0, scores.talk - max(scores.commands))
-        name = self._mentions.find_answering_file(text, lead)
-        return Step(reading, text if names_file(text) else f"`{name}`", 1.0) if name else None
+        found = self._mentions.find_answering_file(text, lead)
+        if found is None:
+            return None
+        if names_file(text):
+            return Step(reading, text, 1.0)
+        return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure)
 
     def _may_be_own(self, kind: str, text: str) -> bool:
         """Tell whether a text of that kind may be a question of the user's own things."""

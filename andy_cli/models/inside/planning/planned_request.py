@@ -18,6 +18,8 @@ class Step(NamedTuple):
     """Over the next command."""
     rival: bool = False
     """A command that the model is not trusted with is nearly as likely."""
+    is_guess: bool = False
+    """It reads the file that is nearest to a question, and may not answer it."""
 
 
 class Plan(NamedTuple):
@@ -25,7 +27,8 @@ class Plan(NamedTuple):
 
     steps: list[Step]
     unanswered: Sequence[str] = ()
-    """Sentences on the parts that cannot be answered or done beside the steps."""
+    """Sentences on the parts that cannot be answered or done beside the steps, and on files that
+    may not answer."""
 
 
 class PlannedRequest(NamedTuple):

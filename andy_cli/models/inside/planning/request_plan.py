@@ -14,6 +14,7 @@ from andy_cli.models.inside.planning.choosing import (
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
     is_lister,
+    plays_file,
     reads_file,
     reads_one,
     takes_file,
@@ -60,10 +61,8 @@ class RequestPlan:
         if not steps:
             steps = self._find_whole(text)
             parts = [Part(text, "command", step) for step in steps] or parts
-        steps = self._ask_last(self._arrange_steps(steps, text, is_first))
-        left = [part for part in parts if not any(part.text in step.text for step in steps)]
-        sentences = [describe_left(part) for part in left] if len(parts) > 1 else []
-        return Plan(steps, [*filter(None, sentences)])
+        steps = self._ask_last(self._arrange_steps(self._add_named(steps, text), text, is_first))
+        return Plan(steps, [*list_guesses(steps), *list_left(parts, steps)])
 
     def _read_parts(self, text: str) -> Sequence[Part]:
         """Read the parts of a text. Questions alone are answered apart where two files answer them:
@@ -158,7 +157,7 @@ class RequestPlan:
         if not searched or list_unasked_words(" ".join(searched)):
             return step
         rarest = self._mentions.find_rarest(list_unasked_words(text))
-        return step._replace(text=f'{step.text}: "{rarest}"') if rarest else step
+        return step._replace(text=f'{text}: "{rarest}"') if rarest else step
 
     def _finds_files(self, step: Step) -> bool:
         return find_entry_kind(self._request.choices[step.at]) == "file"
@@ -170,8 +169,8 @@ class RequestPlan:
         is_read = reads_file(self._request.choices[step.at]) and find_ordinal(step.text) is None
         if not is_read or not self._lacks_value(step):
             return step
-        name = self._mentions.find_answering_file(step.text)
-        return step._replace(text=f"{step.text}: `{name}`") if name else step
+        found = self._mentions.find_answering_file(step.text)
+        return step._replace(text=f"{step.text}: `{found.name}`") if found else step
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -182,8 +181,7 @@ class RequestPlan:
         where nothing is said but which one, it is one of the newest list.
         """
         choice = self._request.choices[step.at]
-        plays = takes_file(choice) and not choice.harmless
-        if not plays or find_ordinal(step.text) is None:
+        if not plays_file(choice) or find_ordinal(step.text) is None:
             return step
         if self._lacks_value(step):
             return self._lists.refer_back(step, lead=1.0)
@@ -206,6 +204,27 @@ class RequestPlan:
             elif part.step and part.step not in steps:
                 steps.append(part.step)
         return steps
+
+    def _add_named(self, steps: list[Step], text: str) -> list[Step]:
+        """`¿Quién es capitán? Y de fondo que suene azzurro`: beside other steps a recording that is
+        called by its name, and by no step, is to be played as well.
+        """
+        if not steps or any(self._mentions.names_recording(step.text) for step in steps):
+            return steps
+        wishes = (
+            piece
+            for piece in split_at_joints(text)
+            if self._mentions.names_recording(piece) and not (is_negated(piece) or is_asking(piece))
+        )
+        found = (self._find_best_of(piece, plays_file) for piece in wishes)
+        return [*steps, *filter(None, found)]
+
+    def _find_best_of(self, text: str, is_kind: Callable[[Choice], bool]) -> Step | None:
+        """Find the command of a kind that a text is nearest to."""
+        choices, scores = self._request.choices, self._request.compare(text).commands
+        alike = [at for at, choice in enumerate(choices) if is_kind(choice) and not choice.beyond]
+        best = max(alike, key=scores.__getitem__, default=None)
+        return None if best is None else Step(best, text, 1.0)
 
     def _look_instead(self, step: Step) -> Step:
         """`Do I need milk? It's in shopping.txt`: who asks, and says nothing to write, looks."""
@@ -230,10 +249,8 @@ class RequestPlan:
 
     def _take_likeliest(self, step: Step, is_kind: Callable[[Choice], bool], form: str) -> Step:
         """Take of the commands of a kind the one that is likeliest for files of a form."""
-        choices = self._request.choices
-        alike = [at for at, choice in enumerate(choices) if is_kind(choice) and not choice.beyond]
-        scores = self._request.compare(FILE_NAMES[form]).commands
-        return step._replace(at=max(alike, key=scores.__getitem__))
+        likeliest = self._find_best_of(FILE_NAMES[form], is_kind)
+        return step._replace(at=likeliest.at) if likeliest else step
 
     def _names_music_folder(self, step: Step) -> bool:
         """Tell whether a folder is named that holds recordings alone."""
@@ -395,6 +412,12 @@ def is_open(part: Part) -> bool:
     return part.label == "question"
 
 
+def list_left(parts: Sequence[Part], steps: Sequence[Step]) -> list[str]:
+    """Say of the parts of which no step is made that they cannot be answered or done."""
+    left = [part for part in parts if not any(part.text in step.text for step in steps)]
+    return [*filter(None, map(describe_left, left))] if len(parts) > 1 else []
+
+
 def describe_left(part: Part) -> str:
     """Say that a part cannot be answered or done; nothing where it is, or asks for nothing."""
     said = part.text.rstrip("?!. ")
@@ -402,6 +425,12 @@ def describe_left(part: Part) -> str:
         return small_talk.CANNOT_DO.format(part=said)
     is_asked = part.label == "talk" and is_question(part.text)
     return small_talk.CANNOT_ANSWER.format(part=said) if is_asked or is_open(part) else ""
+
+
+def list_guesses(steps: Sequence[Step]) -> list[str]:
+    """Say of the files that are read for a question, and may not answer it, that this is so."""
+    guesses = (step for step in steps if step.is_guess)
+    return [small_talk.UNSURE.format(file=step.text.strip("`")) for step in guesses]
 
 
 def is_behind_comma(step: Step, text: str) -> bool:

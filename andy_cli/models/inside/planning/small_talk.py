@@ -16,6 +16,8 @@ UNCLEAR = "I cannot tell what you mean: I am a very small model. {able}"
 CANNOT_KNOW = "I am a very small model and cannot know that."
 CANNOT_ANSWER = "I am a very small model and cannot answer: {part}?"
 """Of a question beside what was carried out."""
+UNSURE = "I am not sure that {file} answers this: I am a very small model and cannot know that."
+"""Of a question whose nearest file was read."""
 CANNOT_DO = "I cannot do this: {part}."
 """Of a wish beside that."""
 QUESTIONS = frozenset({"knowledge", "own"})
