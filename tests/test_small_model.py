@@ -108,6 +108,17 @@ def test_no_question_that_is_about_nothing_here_touches_the_music(
         "do you have priyas phone number somewhere",
     ):
         assert "playing" not in asked(question, here, weights_file)
+    assert "the time" not in asked("who sings alto with us??", here, weights_file)
+
+
+def test_a_question_that_begins_behind_one_word_is_answered_by_the_file_about_it(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "fence.txt").write_text("Paint the fence green, two coats\nBrush: at Tom's\n")
+    wish = "de quelle couleur je dois peindre la clôture ? et quelle heure est-il"
+    answer = asked(wish, here, weights_file)
+    assert "fence green" in answer
+    assert "the time" in answer
 
 
 def test_a_song_that_is_called_by_its_name_beside_a_question_is_played(

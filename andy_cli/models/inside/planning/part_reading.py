@@ -54,8 +54,8 @@ CLOSE_DESCRIBED = 0.015
 FAR = 0.81
 """Nearness below which a command is not meant, although none is nearer, where examples say how
 people ask for it."""
-FAR_ACT = 0.9
-"""The same of a command that does something, and takes nothing of the request."""
+FAR_BARE = 0.9
+"""The same of a command that takes nothing of the request: nearness is all that speaks for it."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
 WISH = 0.005
@@ -237,15 +237,26 @@ class PartReader:
             return None
         step = self._find_command(text, follows and not is_named) if asks else None
         step = step or Step(scores.best, text, scores.lead)
-        return None if self._is_far(step, scores) and not is_named else step
+        # The weights of cuts were learned without what is far of a bare command.
+        is_bare = asks and self._takes_nothing(step)
+        return step if self._is_near(step, is_named, is_bare) else None
 
-    def _is_far(self, step: Step, scores: Scores) -> bool:
-        """Tell whether a text is too far from how people ask for a command."""
+    def _is_near(self, step: Step, is_named: bool, is_bare: bool) -> bool:
+        """Tell whether a text is near enough to how people ask for a command, where that is known;
+        `is_bare`: nothing but nearness speaks for it.
+        """
+        nearest = FAR_BARE if is_bare else 0.0 if is_named else FAR
+        has_examples = bool(self._request.choices[step.at].examples)
+        return not has_examples or max(self._request.compare(step.text).commands) >= nearest
+
+    def _takes_nothing(self, step: Step) -> bool:
+        """Tell whether a command takes no value of its text, which names no song that another one
+        may take; what is to be looked at may stand elsewhere.
+        """
         choice = self._request.choices[step.at]
-        does_something = not (choice.harmless or choice.beyond)
-        is_blind = does_something and not self._request.fill(step).values
-        nearest = FAR_ACT if is_blind else FAR
-        return bool(choice.examples) and max(scores.commands) < nearest
+        may_refer = choice.beyond or (choice.harmless and needs_value(choice))
+        has_value = bool(self._request.fill(step).values)
+        return not (may_refer or has_value or self._mentions.names_recording(step.text))
 
     def _weigh_doubt(self, text: str, scores: Scores) -> float:
         """Weigh a small lead: by the model, where it is worth its time, how likely the text is a

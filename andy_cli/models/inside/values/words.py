@@ -188,8 +188,12 @@ def find_words(text: str) -> list[str]:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a text begins as a question does; many are typed without a question mark."""
+    """Tell whether a text begins as a question does, or so behind one word (`auf welchem Platz`);
+    many are typed without a question mark.
+    """
     first, second = [*find_words(text)[:2], "", ""][:2]
+    if first in LEADS and second in INTERROGATIVES:
+        return True
     is_own = first in OWN_ASKING and second in SELVES
     return first in INTERROGATIVES | ASKING or is_own
 
