@@ -80,9 +80,9 @@ def examine(row: Row, planner: Planner, constraint: Constraint) -> list[Way]:
     """Measure every way to cut a request, and plan it in that way."""
     text = shorten_request(row.text)
     found = []
-    reader = planner._under(constraint)._reader
+    reader = planner._make_request_plan(constraint)._reader
     for way in list_ways(text, reader._mentions.find_more_names(text)):
-        plan = planner._under(constraint)
+        plan = planner._make_request_plan(constraint)
         measured = reader.measure(way, reader._find_nearness(text))
         plan._reader.choose_parts = lambda _, parts=way.parts: parts  # type: ignore[method-assign,misc]
         planned = plan.plan(text, is_first=True)
@@ -98,7 +98,7 @@ def examine_batch(batch: str) -> list[list[Way]]:
         make_folder(folder, read_world(batch))
         if os.fork() == 0:
             os.chdir(folder)
-            Planner.say = _write_found(batch, into)  # type: ignore[method-assign,assignment]
+            Planner.write_reply = _write_found(batch, into)  # type: ignore[method-assign,assignment]
             sys.argv = ["andy", "run", "--no-session", "--model", "local:smollm2", "what is here?"]
             run_andy()
             os._exit(1)
@@ -111,12 +111,14 @@ Say = Callable[[Planner, Sequence[Wire], Constraint], Utterance]
 
 
 def _write_found(batch: str, into: Path) -> Say:
-    def say(planner: Planner, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
+    def write_reply(
+        planner: Planner, messages: Sequence[Wire], constraint: Constraint
+    ) -> Utterance:
         found = [examine(row, planner, constraint) for row in read_rows(batch)]
         into.write_bytes(pickle.dumps(found))
         os._exit(0)
 
-    return say
+    return write_reply
 
 
 def learn(rows: Sequence[Sequence[Way]], names: Sequence[str]) -> dict[str, float]:

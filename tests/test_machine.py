@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.calls.tool_runner import Background
+from andy_cli.agent.calls.tool_runner import BackgroundCalls
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ToolError
 from andy_cli.events import Ended, Event, ToolAnswered
@@ -383,7 +383,7 @@ def test_B38_speech_goes_on_beside_the_turn_and_the_music(tmp_path: Path) -> Non
     ended: list[str] = []
 
     async def turn() -> tuple[bool, list[ToolResult]]:
-        background = Background()
+        background = BackgroundCalls()
 
         async def said(text: str) -> ToolResult:
             call = ToolCall(text, "say", {"utterance": text, "voiceId": text})

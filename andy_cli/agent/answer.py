@@ -159,23 +159,23 @@ def request_resend(conversation: Conversation, state: TurnState, reply: ModelRep
     conversation.history.add(Message("user", state.resend_note, note=True))
 
 
-def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
-    """Take a reply without requests as the answer, or tell the model to go on and return True.
+def accept_answer(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
+    """Accept a reply without requests as the answer, or tell the model to go on and return False.
 
     It goes on where it was cut off, could not be read, says nothing, or only announces.
     """
     compiled = reply.compiled
     state.note_empty(compiled)
-    if state.may_ask_empty_again() and conversation.model.pause_native_tools():
-        return True
+    if state.take_empty_retry() and conversation.model.pause_native_tools():
+        return False
     state.answer += state.reply_text
     partial = reply.cut_off or compiled.incomplete
     text, reasoning = compiled.text, compiled.reasoning
     conversation.history.add(Message("assistant", text, reasoning=reasoning, partial=partial))
     if compiled.fault and state.count_resend():
         note = compiled.fault
-    elif partial and not state.was_continued:
-        state.was_continued = True
+    elif partial and not state.was_asked_to_continue:
+        state.was_asked_to_continue = True
         note = AGAIN if compiled.incomplete else CONTINUE
     elif should_nudge(conversation, state, reply.raw):
         state.is_told_to_act = bool(find_unread_files(conversation))
@@ -184,9 +184,9 @@ def ask_to_continue(conversation: Conversation, state: TurnState, reply: ModelRe
     else:
         state.is_cut_off, state.is_unreadable = partial, bool(compiled.fault)
         state.is_filtered = reply.finish == "content_filter"
-        return False
+        return True
     conversation.history.add(Message("user", note, note=True))
-    return True
+    return False
 
 
 def should_nudge(conversation: Conversation, state: TurnState, written: str) -> bool:
@@ -217,7 +217,7 @@ FEWEST = 4
 """Words; fewer is an answer too."""
 STEM = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
-LONGEST_REQUEST = 2_000
+SEARCHED_REQUEST = 2_000
 """Characters of a request in which names of files are looked for."""
 FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
 OPEN_END = (":", "\uff1a", "...", "\u2026")
@@ -278,7 +278,7 @@ def find_unread_files(conversation: Conversation) -> Sequence[str]:
     history = conversation.history
     if history.attached_texts:
         return []
-    words = set(FILE_WORD.findall(history.user_request[:LONGEST_REQUEST]))
+    words = set(FILE_WORD.findall(history.user_request[:SEARCHED_REQUEST]))
     known = "\n".join(message.content for message in history.messages[: history.turn_start])
     return [
         word
@@ -372,7 +372,7 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
     _, attached = split_message(
         conversation.history.messages[conversation.history.turn_start].content
     )
-    evidence, changes = collect_evidence(conversation, state), tuple(state.changes)
+    evidence, changes = collect_evidence(conversation, state), tuple(state.corrections)
     conversation.provenance = AnswerProvenance(
         state.answer, evidence, changes, state.unsupported, attached
     )

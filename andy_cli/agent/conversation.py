@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
-from andy_cli.agent.calls.tool_runner import Background, ToolRunner
+from andy_cli.agent.calls.tool_runner import BackgroundCalls, ToolRunner
 from andy_cli.agent.grounding.evidence import Evidence
 from andy_cli.agent.history.compaction import (
     CompactionSizes,
@@ -42,6 +42,8 @@ SAY_GO_ON = "Say `go on` to continue"
 
 
 class AnswerProvenance(NamedTuple):
+    """The last answer, and all that speaks for or against it (`/why`)."""
+
     answer: str
     evidence: Evidence
     changes: tuple[str, ...] = ()
@@ -52,7 +54,7 @@ class AnswerProvenance(NamedTuple):
 
 
 class Conversation:
-    """The one long-lived mutable object; a front end has one, and tools never see it."""
+    """Owns all that lasts for a conversation; a front end has one, and tools never see it."""
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class Conversation:
         self.way_on = SAY_GO_ON
         """The advice to a user whose turn was stopped: words to say, or a command."""
         self.provenance: AnswerProvenance | None = None
-        self.background = Background()
+        self.background = BackgroundCalls()
         self.history = History(log)
         self.model = ModelSession(client, server, settings, registry, folder, instructions)
         self.tools = ToolRunner(registry, gate, self.history, self.background)
@@ -110,9 +112,10 @@ class Conversation:
     async def restore(
         self, messages: Sequence[Message], compaction: Compaction | None = None
     ) -> None:
-        """Go on behind these messages of an earlier conversation, as they were compacted last.
+        """Continue after these messages of an earlier conversation.
 
-        What the user agreed to then, and the places they named, count no more.
+        `compaction` is the last summary that replaced some of them. What the user agreed to then,
+        and the places they named, count no more.
         """
         for message in messages:
             self.history.restore(message, await self.budget.fit_restored(message))
@@ -123,10 +126,10 @@ class Conversation:
             self.history.replace_told(compaction.stands_for, told_messages)
 
     async def compact(self, wishes: str = "") -> CompactionSizes:
-        """Tell a summary that the model writes, after the user's wishes, in place of the past.
+        """Replace what the model is sent of the past by a summary that it writes, as `wishes` says.
 
         The history and the session stay whole. Raises ModelError; whatever goes wrong, what is
-        told stays as it was.
+        sent stays as it was.
         """
         told_messages, size_before = self.requests.select_messages(), self.history.count_tokens()
         if not is_worth_it(told_messages):
@@ -192,13 +195,13 @@ class Conversation:
         Returns a sentence that says what was changed; empty if nothing can be.
         """
         if await self.model.refuse_native_tools(error):
-            return "Going on without them."
+            return "Going on without native tools."
         if await self.budget.narrow(error):
-            return "Asking again without the oldest of it."
+            return "Asking again without the oldest messages."
         return ""
 
     async def add_result(self, result: ToolResult, note: str = "") -> None:
-        """Put a result where the model will look for it; one that is too long, shortened.
+        """Add the result of a call to the history; one that is too long is shortened.
 
         `note` is what the model has to know of how its call was corrected.
         """

@@ -1,8 +1,8 @@
 """The state of one turn: what it has done and has not, and when it has done enough (R7).
 
 An action that was asked for and not done is told beneath the answer by andy itself, from facts of
-the turn alone: the calls that were refused, failed, ran out of time or were stopped, and for which
-no later call made up. No language of the model is read here.
+the turn alone: the calls that were refused, failed, ran out of time or were stopped, and that no
+later call put right. The wording of the model is not looked at.
 """
 
 import time
@@ -50,7 +50,7 @@ def find_not_done(actions: Sequence[ActionRecord]) -> tuple[NotDone, ...]:
 
 def _explain(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
     if action.ok:
-        return _explain_shortcoming(action, later)
+        return _explain_partial(action, later)
     if any(_makes_up_for(action, other) for other in later):
         return ""
     if action.status is Status.FAILED and action.problem:
@@ -58,7 +58,7 @@ def _explain(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
     return REASONS[action.status]
 
 
-def _explain_shortcoming(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
+def _explain_partial(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
     """Explain what was done in part, or a command that failed and that no other one follows."""
     has_failed = action.exit_code and action.effect not in LOOKS
     if has_failed and not any(other.ok and other.effect is action.effect for other in later):
@@ -67,8 +67,10 @@ def _explain_shortcoming(action: ActionRecord, later: Sequence[ActionRecord]) ->
 
 
 def _makes_up_for(action: ActionRecord, later: ActionRecord) -> bool:
-    """Tell whether a later call did what this one could not: a look is replaced by any look of its
-    tool, an action by one that was done to the same thing."""
+    """Tell whether a later call did what this one could not: a look is put right by any look of its
+    tool, or by one of another tool at the same thing; an action by one of its tool that was done to
+    the same thing.
+    """
     if not later.ok or later.tool != action.tool:
         return (
             later.ok
@@ -98,7 +100,8 @@ def _shorten_reason(text: str) -> str:
 SAID_NOTHING = "The model said nothing."
 ONLY_THOUGHTS = "The model only thought and said nothing."
 RESENDS = 2
-"""The times a reply that breaks its protocol may be sent again (R13)."""
+"""So often in a turn the model is asked to write a reply again that breaks its protocol, or that asks
+for something in a way that cannot be read (R13)."""
 INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
 
 
@@ -120,12 +123,14 @@ class TurnState:
     started: float = field(default_factory=time.monotonic)
     rounds: int = 0
     calls: int = 0
-    was_continued: bool = False
+    was_asked_to_continue: bool = False
+    """A reply was cut off, and the model was asked to go on with it."""
     is_told_to_act: bool = False
     """The model was asked to look at what the user named, or to act."""
     is_cut_off: bool = False
-    """The answer still is, after it was continued."""
+    """The answer is cut off, although the model was asked to go on with it."""
     has_repeated: bool = False
+    """A call had the same result once more; the model is told so behind the results."""
     reply_text: str = ""
     """The words of the last reply to the user."""
     answer: str = ""
@@ -135,7 +140,7 @@ class TurnState:
     resend_note: str = ""
     """The note to the model on its last reply, if that has to be sent again."""
     examples: dict[str, str] = field(default_factory=dict)
-    """Tool -> the reply that was shown because its request for that might be an example."""
+    """Tool -> the reply that was shown because its request for this tool might be an example."""
     example_round: int = -1
     """The last round whose reply was shown with an example of a request in it."""
     is_done: bool = False
@@ -147,7 +152,7 @@ class TurnState:
     """The question to the user before anything can go on."""
     empty_reason: str = ""
     """Why the last reply says nothing, if it does."""
-    asked_empty_again: bool = False
+    took_empty_retry: bool = False
     announcement: str = ""
     """An answer that only announced what was to be done; the model was told to do it."""
     is_filtered: bool = False
@@ -162,10 +167,13 @@ class TurnState:
     failed_calls: set[str] = field(default_factory=set)
     """Ids of the calls that ended badly."""
     results: list[str] = field(default_factory=list)
-    changes: list[str] = field(default_factory=list)
+    """The contents of the results of this turn."""
+    corrections: list[str] = field(default_factory=list)
+    """The corrections of requests: `file -> path`."""
     rejected_answer: str = ""
     """The answer that did not hold, while another is asked for."""
     rewrite_position: int = 0
+    """The place in the history at which the model is asked for another answer."""
     unsupported: tuple[str, ...] = ()
     not_done: tuple[NotDone, ...] = ()
     _repeats: dict[tuple[str, str, str], int] = field(default_factory=dict)
@@ -175,7 +183,7 @@ class TurnState:
         return bool(self.is_done or self.stop_reason or self.question)
 
     def begin_round(self, limits: TurnLimits) -> bool:
-        """Count another reply; False if there were enough of them."""
+        """Count another reply; False if the limit is reached."""
         if self.rounds == limits.rounds:
             self.stop(f"Stopped after {self.rounds} replies without an answer.")
             return False
@@ -185,8 +193,8 @@ class TurnState:
     def check_format(self, text: str, violation: str, lenient: bool) -> bool:
         """Note what a reply said, and what in it breaks the format of its protocol, if anything.
 
-        True if it is taken as it is for the model can do no better; raises ModelError if it may
-        not be.
+        True if the violation is accepted because the model is lenient, that is, can do no better.
+        Raises ModelError if it is not, and the model was asked often enough.
         """
         self.reply_text, self.resend_note = text, ""
         if not violation:
@@ -206,15 +214,16 @@ class TurnState:
         if not (compiled.text.strip() or compiled.fault or compiled.incomplete):
             self.empty_reason = ONLY_THOUGHTS if compiled.reasoning.strip() else SAID_NOTHING
 
-    def may_ask_empty_again(self) -> bool:
-        """Allow one more try for a reply that says nothing, where nothing was said before."""
-        if not self.empty_reason or self.asked_empty_again or self.answer or self.is_cut_off:
+    def take_empty_retry(self) -> bool:
+        """Take the one retry that a turn has for a reply that says nothing; False if it was taken,
+        or something was said before."""
+        if not self.empty_reason or self.took_empty_retry or self.answer or self.is_cut_off:
             return False
-        self.asked_empty_again = True
+        self.took_empty_retry = True
         return True
 
     def count_resend(self) -> bool:
-        """Count a reply that is to be sent again; False if there were enough of them."""
+        """Count a reply that the model is to write again; False if the limit is reached."""
         self.resends += 1
         return self.resends <= RESENDS
 
@@ -249,7 +258,7 @@ class TurnState:
         self.question, self.subtype, self.exit_code = question, "error_unclear", 1
 
     def explain_end(self, way_on: str) -> Iterator[Event]:
-        """Say why there will be no further reply, where the answer does not, and the way on."""
+        """Say why the turn ended early, and how to go on; a question to the user is the answer."""
         if self.question:
             self.answer = self.question
             yield events.Said("assistant", self.question, delta=True)

@@ -106,7 +106,7 @@ async def run_tool_calls(
     """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
     envelope_plan = plan_envelope(
-        compiled.requests, conversation.registry.answers, conversation.tools.read_text
+        compiled.requests, conversation.registry.answers, conversation.tools.read_spoken_text
     )
     allowed = envelope_plan.requests[: conversation.limits.calls_per_reply]
     are_cut = len(allowed) < len(envelope_plan.requests)
@@ -270,7 +270,7 @@ async def run_tool_call(
     tool = conversation.registry.get(call.name)
     effect, action = (tool.effect, tool.intent({})) if tool else (Effect.PROTOCOL, "")
     if resolved.changes:
-        state.changes += resolved.changes
+        state.corrections += resolved.changes
         yield events.Corrected(call.id, resolved.changes)
     rejected = ToolResult(call.id, call.name, resolved.fault, Status.FAILED, problem=UNFIT)
     call_run = CallRun(effect, action, rejected)

@@ -31,12 +31,13 @@ WRITE_ALONE = (
     "This was not run: it stood in a quotation, in a sentence, or in code beside words, and may be"
     " an example. If it is to be done, write the request alone. If not, answer the user."
 )
-REMEMBERED = 200
-"""So many calls of earlier turns count as actions of the session."""
+MOST_EARLIER_ACTIONS = 200
+"""Calls of earlier turns that count as actions of the session: the newest."""
 
 
-class Background:
-    """Never delays a turn and never ends one; joined when andy ends."""
+class BackgroundCalls:
+    """Runs calls that a turn does not wait for, and keeps those that failed; andy ends after
+    them."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[ToolResult]] = set()
@@ -66,7 +67,7 @@ class ToolRunner:
     """The registry behind the gate. What is asked and begun is in the log before it happens."""
 
     def __init__(
-        self, registry: Registry, gate: Gate, history: History, background: Background
+        self, registry: Registry, gate: Gate, history: History, background: BackgroundCalls
     ) -> None:
         self._registry, self._gate = registry, gate
         self._history, self._background = history, background
@@ -75,18 +76,24 @@ class ToolRunner:
 
     def begin_turn(self) -> None:
         """Count the actions so far as those of earlier turns."""
-        self.actions = [action._replace(earlier=True) for action in self.actions[-REMEMBERED:]]
+        self.actions = [
+            action._replace(earlier=True) for action in self.actions[-MOST_EARLIER_ACTIONS:]
+        ]
 
     def offer(self, known_tools: Tools) -> OfferedTools:
-        """Offer these tools to what resolves requests, with what checks their arguments."""
+        """Bundle the tools that a request may mean with what checks their arguments."""
         registry = self._registry
         return OfferedTools(
             known_tools, registry.harmless, registry.check, registry.find_meant_paths
         )
 
-    def read_text(self, request: ToolRequest) -> str | None:
-        """Read what a request to say something says, whatever the model called it."""
-        mapped = map_call(request.name, request.arguments or {}, self._registry.functions, bool)
+    def read_spoken_text(self, request: ToolRequest) -> str | None:
+        """Read the text of a request to say something to the user (`send_chat`), whatever name the
+        model gave its parameter; None where there is none.
+        """
+        mapped = map_call(
+            request.name, request.arguments or {}, self._registry.functions, lambda name: True
+        )
         text = mapped.calls[0].arguments.get("content")
         return text if isinstance(text, str) else None
 
@@ -119,8 +126,11 @@ class ToolRunner:
         return ""
 
     def propose(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
-        """Say what a call would do and touch. Where nobody can be asked about a quotation, the
-        model is."""
+        """Say what a call would do and touch.
+
+        Where no user can confirm a quoted request it fails, and the model is told to write it
+        alone.
+        """
         tool = self._registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
         claim, fault, problem = NOTHING, "", ""
@@ -168,8 +178,8 @@ class ToolRunner:
         reason = decision.reason.rstrip(".")
         content = f"This was not allowed: {reason}. Do not try it again; tell the user."
         denied = ToolResult(call.id, call.name, content, Status.DENIED, did=proposal.action)
-        # Who was asked knows why. `asked` is true where nobody could be, too: what would allow it
-        # is said at the end of `andy run`.
+        # A user who answered needs no reason. `asked` is also true where no user is there: at its
+        # end `andy run` names the rule that would have allowed it.
         return denied if decision.asked else denied._replace(problem=reason)
 
     async def _run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:

@@ -1,4 +1,4 @@
-"""One reply, readable while it arrives, and the one loop that asks until what is replied is enough.
+"""One reply, readable while it arrives, and the one loop that asks until a reply can be used.
 
 The loop is that of a turn and of `andy serve`. It runs no tool, shows nothing and keeps nothing.
 Whoever asks says what is sent, makes of every reply what is shown of it, and decides what the reply
@@ -51,14 +51,16 @@ class ModelReply:
         """`raw_limit`: characters of the reply that `raw` keeps."""
         self._chunks = chunks
         self._compiler = compiler
-        self._done = note_compiled
+        self._note_compiled = note_compiled
         self._raw: list[str] = []
-        self._room = self._most = raw_limit
+        self._raw_left = self._raw_limit = raw_limit
         self.compiled = CompiledReply()
         self.rest = Visible()
         """The text the compiler had held back when the stream ended; not yielded if it failed."""
         self.finish = ""
+        """The reason of its end, as the server says it: `stop`, `length` ...; empty until then."""
         self.stopped_at = ""
+        """The text at which it was told to stop, where it says so."""
         self.usage = Usage()
 
     @property
@@ -72,7 +74,7 @@ class ModelReply:
 
         Reasoning and calls that the server keeps apart from the text are not in it.
         """
-        return "".join(self._raw)[: self._most]
+        return "".join(self._raw)[: self._raw_limit]
 
     async def __aiter__(self) -> AsyncIterator[Visible]:
         try:
@@ -89,11 +91,11 @@ class ModelReply:
             is_whole = may_run_calls(self.finish)
             self.rest, compiled = self._compiler.finish(not is_whole)
             self.compiled = compiled if is_whole else without_requests(compiled)
-            self._done(self.compiled)
+            self._note_compiled(self.compiled)
         yield self.rest
 
     async def read_whole(self) -> "ModelReply":
-        """Read a reply that nobody watches to its end; returns it."""
+        """Read the reply to its end without showing anything; returns it."""
         async for _ in self:
             pass
         return self
@@ -102,12 +104,13 @@ class ModelReply:
         self.finish = chunk.finish or self.finish
         self.stopped_at = chunk.stopped_at or self.stopped_at
         self.usage = chunk.usage or self.usage
-        if chunk.text and self._room > 0:
+        if chunk.text and self._raw_left > 0:
             self._raw.append(chunk.text)
-            self._room -= len(chunk.text)
+            self._raw_left -= len(chunk.text)
 
 
 CUT_OFF = ("", "length")
+"""The ends of a reply that is not whole; empty: the stream broke off without an end."""
 
 
 def may_run_calls(finish: str) -> bool:
@@ -148,7 +151,7 @@ class Asker(Protocol[Piece]):
         ...
 
     async def ask(self) -> ModelReply:
-        """Send the request for the next reply, as it has to be by now."""
+        """Send a request that is built from the present state; its reply is not read yet."""
         ...
 
     def show(self, reply: ModelReply) -> AsyncIterator[Piece]:
@@ -156,11 +159,12 @@ class Asker(Protocol[Piece]):
         ...
 
     async def recover(self, error: ModelError) -> Piece:
-        """Change what the model could not be asked with. Raises the error if nothing can be."""
+        """Change the request after an error, so that it can be sent again. Raises the error if
+        nothing can be changed; what was changed costs a round."""
         ...
 
     def use(self, reply: ModelReply) -> AsyncIterator[Piece]:
-        """Use a whole reply, or note what the model is told of it before it is asked again."""
+        """Act on a whole reply, or note what the model is told before the next request."""
         ...
 
 

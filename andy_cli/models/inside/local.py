@@ -118,7 +118,7 @@ class LocalClient:
             return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
         if not (request.constraint.choices or request.constraint.results):
             return None
-        said = self._load_planner().say(request.messages, request.constraint)
+        said = self._load_planner().write_reply(request.messages, request.constraint)
         # Words that have to be of a form are the model's own.
         return None if request.constraint.schema and not said.is_command else said
 

@@ -141,13 +141,9 @@ def read_sentence(text: str, start: int) -> Sentence:
 CLAUSE = Expression(r"[,;:!?()\n]\s|[.]\s|\s[-–—]\s|[，；：、（）。]|،")
 
 
-def find_clause(sentence: Sentence, position: int) -> str:
-    """Find the clause of a sentence in which a position of the answer stands."""
-    return locate_clause(sentence, position)[0]
-
-
 def locate_clause(sentence: Sentence, position: int) -> tuple[str, int]:
-    """Find the same, and where in the answer it begins."""
+    """Find the clause of a sentence in which a position of the answer stands, and where in the
+    answer it begins."""
     offset, start = position - sentence.start, 0
     for match in CLAUSE.finditer(sentence.text):
         if match.start() >= offset:

@@ -1,5 +1,5 @@
-"""Say what a model says that each step is chosen for: a command with its values, a question, or
-words that nothing in them can be wrong.
+"""Write the reply of the small model, whose steps are chosen for it: a command with its values, a
+question, or fixed sentences.
 """
 
 import re
@@ -25,10 +25,10 @@ from andy_cli.models.inside.values.spans import quote_names
 from andy_cli.models.inside.values.templates import list_spoken_words
 from andy_cli.models.inside.values.words import LINKS, is_negated
 
-REMEMBERED = 32
-"""Plans; later steps of a turn ask for the same one again."""
-UNSURE = 0.002
-"""A lead over the next command below which what plays or acts is asked about first."""
+MOST_KEPT_PLANS = 32
+"""Later steps of a turn ask for the same plan again."""
+LEAST_LEAD = 0.002
+"""With a smaller lead over the next command, what plays or acts is confirmed by the user first."""
 ASKS = "Shall I "
 
 
@@ -46,8 +46,8 @@ class Planner:
         self._filler = filler
         self._plans: dict[tuple[object, ...], Plan] = {}
 
-    def say(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
-        """Say the whole reply."""
+    def write_reply(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
+        """Write the whole reply to the messages, of which the last one is answered."""
         turn, choices = read_turn(messages), constraint.choices
         request, before = (
             quote_names(shorten_request(text), constraint.names, list_spoken_words() | LINKS)
@@ -55,40 +55,40 @@ class Planner:
         )
         turn = replace(turn, request=request, before=before)
         if turn.refused:
-            return Utterance(ask_again(turn.results[-1], choices))
+            return Utterance(repeat_question(turn.results[-1], choices))
         confirmed = turn.asked.startswith(ASKS) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
         steps = self._recall_plan(turn, constraint).steps
         if step := self._find_next(steps, turn, constraint):
-            return self._carry_out(step, turn, constraint, confirmed)
+            return self._write_step(step, turn, constraint, confirmed)
         if not constraint.results:
-            return Utterance(self._talk(turn.request, choices))
-        return Utterance(self._conclude(turn, constraint))
+            return Utterance(self._answer_small_talk(turn.request, choices))
+        return Utterance(self._finish_with_results(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
         """Plan the commands that the request needs, in order; none where it is talk."""
         choices = constraint.choices
         if not turn.request or not choices:
             return Plan([])
-        asked = [at for at, choice in enumerate(choices) if turn.asked in list_questions(choice)]
-        if asked and not self._is_other_wish(turn.request, asked, choices):
+        asking = [at for at, choice in enumerate(choices) if turn.asked in list_questions(choice)]
+        if asking and not self._is_other_wish(turn.request, asking, choices):
             scores = self._scorer.compare(turn.before, choices)
-            best = max(asked, key=scores.commands.__getitem__)
+            best = max(asking, key=scores.commands.__getitem__)
             if scores.talk <= scores.commands[best] + NAMED:
                 return Plan([Step(best, turn.request, 1.0)])
-        plan = self._under(constraint)
-        planned = plan.plan(turn.request, is_first=not turn.earlier)
+        request_plan = self._make_request_plan(constraint)
+        planned = request_plan.plan(turn.request, is_first=not turn.earlier)
         if planned.steps or constraint.free_text:
             return planned
-        return Plan([plan.find_best_step(turn.request)])
+        return Plan([request_plan.find_best_step(turn.request)])
 
     def _is_other_wish(self, text: str, asked: Sequence[int], choices: Sequence[Choice]) -> bool:
         """Tell whether a text is clearly a wish, and no answer to what those commands asked."""
         scores = self._scorer.compare(text, choices)
         return scores.best not in asked and max(scores.commands) > scores.talk + NAMED
 
-    def _under(self, constraint: Constraint) -> RequestPlan:
+    def _make_request_plan(self, constraint: Constraint) -> RequestPlan:
         return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))
 
     def _recall_plan(self, turn: Turn, constraint: Constraint) -> Plan:
@@ -104,36 +104,38 @@ class Planner:
             listed,
         )
         if key not in self._plans:
-            if len(self._plans) >= REMEMBERED:
+            if len(self._plans) >= MOST_KEPT_PLANS:
                 self._plans.clear()
             self._plans[key] = self.plan(turn, constraint)
         return self._plans[key]
 
-    def _carry_out(
+    def _write_step(
         self, step: Step, turn: Turn, constraint: Constraint, confirmed: bool
     ) -> Utterance:
         choice = constraint.choices[step.at]
         if choice.beyond:
             limits = small_talk.describe_limits(self._name, choice, constraint.choices)
-            return self._end(limits, turn, constraint)
+            return self._append_to_results(limits, turn, constraint)
         known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
         found = self._filler.fill_by_meaning(choice, step.text, known)
         if found.missing:
-            return self._end(ask_for(found.missing[0].about), turn, constraint)
-        # A title may be `Don't Stop Me Now`: what something is called turns no wish round.
+            return self._append_to_results(ask_for(found.missing[0].about), turn, constraint)
+        # A title may be `Don't Stop Me Now`, which does not negate the wish.
         plain = name_things(step.text, constraint.names)
-        is_sure = step.lead >= UNSURE and not is_negated(plain)
+        is_sure = step.lead >= LEAST_LEAD and not is_negated(plain)
         if not (confirmed or is_sure or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
-            return self._end(f"{ASKS}{action}?", turn, constraint)
+            return self._append_to_results(f"{ASKS}{action}?", turn, constraint)
         command = write_command(choice, found)
         if command in turn.calls:
-            return Utterance(self._conclude(turn, constraint))  # both parts meant it
+            return Utterance(
+                self._finish_with_results(turn, constraint)
+            )  # two parts of the request led to one command
         return Utterance(command, is_command=True)
 
     def _find_next(self, steps: Sequence[Step], turn: Turn, constraint: Constraint) -> Step | None:
-        """Find the step to do; none where the last one was refused, or failed and it needs what
-        that found.
+        """Find the step behind the calls that were made; none where the last one was refused, or
+        failed and the next one needs its result.
         """
         if turn.not_allowed or len(turn.calls) >= len(steps):
             return None
@@ -143,27 +145,27 @@ class Planner:
         needs_found = is_missing or find_ordinal(step.text) is not None
         return None if turn.failed and needs_found else step
 
-    def _end(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
-        """Say the text behind what was found so far."""
+    def _append_to_results(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
+        """Write the text behind what was found so far."""
         if not constraint.results:
             return Utterance(text)
-        told = self._tell(turn, constraint)
+        told = self._render_results(turn, constraint)
         return Utterance(f"{told}\n\n{text}")
 
-    def _conclude(self, turn: Turn, constraint: Constraint) -> str:
-        """Say what was found, and which question beside it is not answered."""
-        told = self._tell(turn, constraint)
+    def _finish_with_results(self, turn: Turn, constraint: Constraint) -> str:
+        """Write what was found, and which question beside it is not answered."""
+        told = self._render_results(turn, constraint)
         unanswered = self._recall_plan(turn, constraint).unanswered
         return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
 
-    def _tell(self, turn: Turn, constraint: Constraint) -> str:
+    def _render_results(self, turn: Turn, constraint: Constraint) -> str:
         steps = self._recall_plan(turn, constraint).steps
         return conclude_all(list_told_results(turn, constraint, steps))
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > SAME
 
-    def _talk(self, text: str, choices: Sequence[Choice]) -> str:
+    def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> str:
         scores = self._scorer.compare(text, choices)
         return small_talk.answer_talk(scores.kind, scores.nearness, choices)
 
@@ -171,7 +173,9 @@ class Planner:
 def list_told_results(
     turn: Turn, constraint: Constraint, steps: Sequence[Step]
 ) -> list[ToldResult]:
-    """List what was found, each result as that of the command behind it."""
+    """Pair each result with its command, the part of the request that asked for it and what was
+    done.
+    """
     results = constraint.results
     commands = {choice.text: choice for choice in constraint.choices}
     called = [commands.get(call.partition("\n")[0].strip()) for call in turn.calls]
@@ -182,15 +186,15 @@ def list_told_results(
     return list(map(ToldResult, results, deeds, choices, wishes))
 
 
-LONGEST_REQUEST = 600
+PLANNED_REQUEST = 600
 """Characters of a request that is planned: what it costs grows with the square of them."""
 
 
 def shorten_request(text: str) -> str:
     """Cut a long request behind a word; its beginning says what is wanted."""
-    if len(text) <= LONGEST_REQUEST:
+    if len(text) <= PLANNED_REQUEST:
         return text
-    return text[:LONGEST_REQUEST].rsplit(maxsplit=1)[0]
+    return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]
 
 
 SAME = 0.93
@@ -216,7 +220,7 @@ def ask_for(about: str) -> str:
     return f"{about[:1].upper()}{about[1:]}?"
 
 
-def ask_again(result: str, choices: Sequence[Choice]) -> str:
+def repeat_question(result: str, choices: Sequence[Choice]) -> str:
     """The question behind `cannot NAME without PARAMETER`."""
     match = REFUSAL.fullmatch(result.strip())
     if not match:
