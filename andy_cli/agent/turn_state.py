@@ -100,8 +100,8 @@ def _shorten_reason(text: str) -> str:
 SAID_NOTHING = "The model said nothing."
 ONLY_THOUGHTS = "The model only thought and said nothing."
 RESENDS = 2
-"""So often in a turn the model is asked to write a reply again that breaks its protocol, or that asks
-for something in a way that cannot be read (R13)."""
+"""So often in a turn the model is asked to write a reply again that breaks its protocol, or whose
+request cannot be read (R13)."""
 INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
 
 

@@ -122,9 +122,9 @@ class Dialect(NamedTuple):
     reply_start_markers: tuple[str, ...] = ()
     """Start markers that count at the start of the reply only."""
     named_start_markers: tuple[str, ...] = ()
-    """The same with `NAME` for the name of a tool that exists, at the start of a line."""
+    """Start markers at the start of a line with `NAME` for the name of a tool: `CALL NAME(`."""
     named_anywhere: tuple[str, ...] = ()
-    """The same, wherever they stand: forms that prose does not take."""
+    """Start markers with `NAME` that count wherever they stand: forms that prose does not take."""
     continuation_markers: tuple[str, ...] = ()
     """Start markers that count right behind a request only: how lists of them go on."""
     end_markers: tuple[str, ...] = ()

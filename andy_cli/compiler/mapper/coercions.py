@@ -50,15 +50,16 @@ class Coercion(NamedTuple):
     """Another way to take a value; it need not fit yet."""
 
     cost: int
+    """Above CERTAIN (rename_properties.py) it is a guess, made for tools that only look."""
     value: object
     change: str = ""
     """The correction in words; empty: it is made from the two values."""
 
 
-def convert_units(
+def convert_milliseconds(
     arguments: dict[str, object], node: SchemaNode
 ) -> tuple[dict[str, object], list[str]]:
-    """Convert a thousand and more where `x-unit` is `s`: they are milliseconds.
+    """Convert a thousand and more to seconds where `x-unit` is `s`: they are milliseconds.
 
     What would still be a thousand seconds afterwards is left as it is.
     """

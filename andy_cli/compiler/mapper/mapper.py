@@ -15,7 +15,7 @@ from typing import NamedTuple
 from andy_cli.compiler.bodies.calls import clean_tool_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.compiler.mapper.coercions import convert_units, match_number_forms
+from andy_cli.compiler.mapper.coercions import convert_milliseconds, match_number_forms
 from andy_cli.compiler.mapper.corrections import fit_value
 from andy_cli.compiler.mapper.json_schema import list_aliases, provider_names, tool_parameters
 from andy_cli.compiler.mapper.json_values import NotJson, copy_as_json, parse_structure, write_short
@@ -282,7 +282,7 @@ def _finish_arguments(name: str, fitted: FittedValue, node: SchemaNode) -> Mappe
     """With times in the unit and numbers in the form that are declared; None: it does not fit."""
     if not isinstance(fitted.value, dict):
         return None
-    arguments, changes = convert_units(fitted.value, node)
+    arguments, changes = convert_milliseconds(fitted.value, node)
     if not node.fits(arguments):
         return None
     call = MappedCall(name, match_number_forms(arguments, node))

@@ -145,6 +145,7 @@ UNITS = frozenset(
     "gb radian degree celsius fahrenheit kelvin percent usd eur gbp hz khz mhz ghz volt watt mg "
     "mcg nm um nmi kwh joule calorie bar pascal psi atm".split()
 )
+"""Words for units that a name or a value may have; nothing is converted from one to another."""
 MEASURES = frozenset(
     "height width length depth distance diameter radius weight mass temperature time duration "
     "timeout delay interval speed velocity size volume age position offset".split()

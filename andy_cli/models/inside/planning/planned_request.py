@@ -1,4 +1,4 @@
-"""One request that is planned: the commands there are, and how near each is to a text."""
+"""The request that is planned, with the commands there are and how near each is to a text."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
