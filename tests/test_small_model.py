@@ -100,6 +100,13 @@ def test_of_a_file_that_may_not_answer_a_question_that_is_said(
     assert "not sure" not in answer
 
 
+@pytest.mark.parametrize("wish", ["what is here?", "whats here", "anything here?"])
+def test_the_shortest_question_about_the_folder_lists_it(
+    wish: str, here: Path, weights_file: Path
+) -> None:
+    assert "Listed" in asked(wish, here, weights_file)
+
+
 def test_no_question_that_is_about_nothing_here_touches_the_music(
     here: Path, weights_file: Path
 ) -> None:
