@@ -9,6 +9,7 @@ from andy_cli.agent.prompt.trust import DOUBLES, mark_untrusted_choices
 from andy_cli.messages import Choice, Effect
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
+from tests.benchmarks.small_model import make_folder, read_world
 from tests.shell import ROOT, andy
 
 pytest_plugins = "tests.small_weights"
@@ -128,15 +129,30 @@ def test_a_question_that_begins_behind_one_word_is_answered_by_the_file_about_it
     assert "the time" in answer
 
 
-def test_a_song_that_is_called_by_its_name_beside_a_question_is_played(
-    here: Path, weights_file: Path
+@pytest.mark.parametrize(
+    ("wish", "seen", "song"),
+    [
+        (
+            "mírame quién es capitán en el equipo de los niños, y de fondo que suene azzurro",
+            "Mila,7,midfield",
+            "Azzurro",
+        ),
+        (
+            "such mal in welcher datei gerda vorkommt, danach bitte haus am see an",
+            "bus_daten.txt",
+            "Haus am See",
+        ),
+    ],
+)
+def test_a_song_that_is_called_by_its_name_beside_another_wish_is_played(
+    wish: str, seen: str, song: str, tmp_path: Path, weights_file: Path
 ) -> None:
-    (here / "squad.csv").write_text("name,role\nMila,captain\nLuca,striker\n")
-    shutil.copy(ROOT / "tests/music/01 - Morning Light.mp3", here / "Azzurro - Celentano.mp3")
-    wish = "mírame quién es capitán en el equipo de los niños, y de fondo que suene azzurro"
-    answer = asked(wish, here, weights_file)
-    assert "Mila,captain" in answer
-    assert "Started Azzurro" in answer
+    folder = tmp_path / "things"
+    folder.mkdir()
+    make_folder(folder, read_world("everyday_41"))
+    answer = asked(wish, folder, weights_file)
+    assert seen in answer
+    assert f"Started {song}" in answer
 
 
 @pytest.mark.parametrize(
