@@ -87,6 +87,45 @@ def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(
     assert "Tom Okafor" in answer
 
 
+@pytest.fixture
+def household(here: Path) -> Path:
+    (here / "plant_care.md").write_text(
+        "# Plants\n- Monstera: water on Sundays, half a litre\n- Cactus: once a month, no more\n"
+    )
+    (here / "tierarzt.txt").write_text("Bruno wiegt 9,4 kg\nImpfung im Mai\nKein Huhn füttern\n")
+    (here / "minutes.md").write_text(
+        "Minutes of the club meeting\nPresent: Ann, Joe\nNew treasurer: Hannah\n"
+    )
+    return here
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("cada cuánto riego la monstera", "half a litre"),
+        ("il cane cosa non deve mangiare", "Kein Huhn"),
+    ],
+)
+def test_a_question_is_answered_by_what_it_means_in_whatever_form_it_is_asked(
+    household: Path, weights_file: Path, question: str, told: str
+) -> None:
+    assert told in asked(question, household, weights_file)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Find every file in which Hannah is mentioned.",
+        "retrouve le fichier ou il est question de Hannah",
+        "go through all my files and tell me which one mentions Hannah",
+    ],
+)
+def test_a_search_takes_its_words_from_the_part_behind_it(
+    household: Path, weights_file: Path, wish: str
+) -> None:
+    assert asked(wish, household, weights_file).startswith("Found 1 match")
+
+
 def test_of_a_file_that_may_not_answer_a_question_that_is_said(
     here: Path, weights_file: Path
 ) -> None:

@@ -83,6 +83,7 @@ BATCHES = (
     "everyday_39",
     "everyday_40",
     "everyday_41",
+    "everyday_42",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -29,7 +29,7 @@ class Encoder(Protocol):
         """Measure how near the text is to each of the others: 1 if they mean the same."""
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Rate how likely each passage answers the question; of the size of a closeness."""
+        """Rate how likely each passage answers the question: about 0 if by chance, 1 at most."""
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -50,8 +50,20 @@ class Classifier(NamedTuple):
     weights: Vectors
 
 
+class Centres(NamedTuple):
+    """Means of vectors. A question and a passage of one language are near for that alone, and any
+    two texts are; the rest of a vector, without the mean, is what its text is about.
+    """
+
+    languages: Vectors
+    """Of the phrases of a language, one a row."""
+    passages: Vectors
+
+
 RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
+TINY = 1e-9
+"""Keeps a vector of nothing from a division by 0."""
 MANY = 64
 """Texts that are compared with as one matrix, which is kept."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
@@ -72,6 +84,7 @@ class MeaningEncoder:
         self._vectors: dict[str, Vectors] = {}
         self._passages: dict[str, Vectors] = {}
         self._shipped: dict[int, Vectors] | None = None
+        self._centres = self._read_centres()
         self._classifier: Classifier | None = None
         self._matrices: list[tuple[Sequence[str], Vectors]] = []
 
@@ -100,11 +113,24 @@ class MeaningEncoder:
         return [float(near) for near in self._find_matrix(others) @ self._vectors[text]]
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        if self._centres is None:
+            return [0.0] * len(passages)
         self._encode([question])
         fresh = [text for text in dict.fromkeys(passages) if text not in self._passages]
         if fresh:
-            self._passages.update(zip(fresh, self._model.passage(fresh), strict=True))
-        return [float(self._passages[text] @ self._vectors[question]) for text in passages]
+            made = self._center(self._model.passage(fresh), self._centres.passages)
+            self._passages.update(zip(fresh, made, strict=True))
+        asked = self._vectors[question]
+        norm = self._numpy.linalg.norm
+        languages = self._centres.languages
+        nearest = languages[norm(languages - asked, axis=1).argmin()]
+        centred = self._center(asked[None], nearest)[0]
+        return [float(self._passages[text] @ centred) for text in passages]
+
+    def _center(self, vectors: Vectors, mean: Vectors) -> Vectors:
+        """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
+        moved = vectors - mean
+        return moved / (self._numpy.linalg.norm(moved, axis=1, keepdims=True) + TINY)
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -161,6 +187,16 @@ class MeaningEncoder:
         except (OSError, ValueError, KeyError):
             return {}
 
+    def _read_centres(self) -> Centres | None:
+        """None where the file is missing or of another format."""
+        try:
+            with self._numpy.load(SHIPPED) as file:
+                if str(file["format"]) != FORMAT:
+                    return None
+                return Centres(file["languages"], file["passages"])
+        except (OSError, ValueError, KeyError):
+            return None
+
     def _encode(self, texts: Sequence[str]) -> None:
         fresh = list(dict.fromkeys(text for text in texts if not self._is_known(text)))
         if fresh and len(self._vectors) > REMEMBERED:
@@ -188,6 +224,10 @@ def hash_text(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
+FARTHEST = 0.7
+"""The closeness of texts that share no threes of letters."""
+
+
 class LetterEncoder:
     """Compares by the threes of letters that two texts share."""
 
@@ -199,7 +239,7 @@ class LetterEncoder:
         return [_likeness(own, _threes(other)) for other in others]
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        return self.closeness(question, passages)
+        return [(near - FARTHEST) / (1 - FARTHEST) for near in self.closeness(question, passages)]
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -224,4 +264,4 @@ def _threes(text: str) -> frozenset[str]:
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     """From 0.7 to 1, as cosines of vectors are."""
     shared = 2 * len(one & other) / (len(one) + len(other) or 1)
-    return 0.7 + 0.3 * shared
+    return FARTHEST + (1 - FARTHEST) * shared

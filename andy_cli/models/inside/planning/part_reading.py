@@ -27,7 +27,7 @@ from andy_cli.models.inside.planning.cutting import (
     split_sentences,
 )
 from andy_cli.models.inside.planning.list_fitting import ListFitter
-from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.mentions import Mentions, list_unasked_words
 from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.parameters import list_parameters
@@ -71,6 +71,12 @@ CERTAIN = 0.05
 the lines are not read."""
 CLEAR_LOOKUP = 0.035
 """By so much nearer to a search of the web than to any other command are words that ask for one."""
+KNOWN_SHARE = 0.5
+"""The part of its lead over commands that speaks against a file for a question of knowledge."""
+WISHED = 0.885
+"""Nearness of what is a wish that cannot be fulfilled: of 112 that were 3 are farther."""
+UNASKED = 0.02
+"""The doubt whether what has not the form of a question asks for something."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
 
@@ -346,29 +352,44 @@ class PartReader:
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
         things is answered in, if one is there; more clearly so than by the `lead` of a command.
-
-        A question that is nearest to other talk, as one of knowledge, has to be answered as much
-        more clearly as it is nearer to that than to a command.
         """
         reading = self.find_reading_command(text)
-        scores = self._request.compare(text)
-        is_own = self._may_be_own(scores.kind, text)
-        asks = is_question if scores.kind == "knowledge" else holds_question
-        says_nothing = {*find_words(text)} <= LINKS | INTERROGATIVES
-        if reading is None or says_nothing or not (is_own or asks(text)):
+        doubt = None if self._asks_nothing(text) else self._find_doubt(text)
+        if reading is None or doubt is None:
             return None
-        if not is_own:
-            lead += max(0.0, scores.talk - max(scores.commands))
-        found = self._mentions.find_answering_file(text, lead)
+        # What a question of knowledge, or a command, shares with a line stands there by chance.
+        is_other = lead > 0 or self._request.compare(text).kind == "knowledge"
+        found = self._mentions.find_answering_file(text, lead + doubt, counts_words=not is_other)
         if found is None:
             return None
         if names_file(text):
             return Step(reading, text, 1.0)
         return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure)
 
-    def _may_be_own(self, kind: str, text: str) -> bool:
-        """Tell whether a text of that kind may be a question of the user's own things."""
-        return kind == "own" or (small_talk.is_refused(kind) and holds_question(text))
+    def _asks_nothing(self, text: str) -> bool:
+        """Tell whether a text cannot be a question: it says nothing, or names a song."""
+        says_nothing = {*find_words(text)} <= LINKS | INTERROGATIVES
+        return says_nothing or begins_negated(text) or self._mentions.names_recording(text)
+
+    def _find_doubt(self, text: str) -> float | None:
+        """Find by how much more clearly a text has to be answered by a file as it may be no
+        question of the user's own things; None where it is none.
+
+        A question that is nearest to other talk is as doubtful as it is nearer to that than to a
+        command, one of knowledge half as much.
+        """
+        scores = self._request.compare(text)
+        lead = max(0.0, scores.talk - max(scores.commands))
+        if scores.kind == "own":
+            return 0.0
+        if scores.kind == "knowledge":
+            return KNOWN_SHARE * lead
+        if small_talk.is_refused(scores.kind):
+            may_ask = scores.talk < WISHED and not names_file(text)
+            return 0.0 if holds_question(text) else UNASKED if may_ask else None
+        if scores.kind == "reason":
+            return UNASKED
+        return max(UNASKED, lead) if holds_question(text) else None
 
     def find_clearer_answer(self, text: str) -> Step | None:
         """Find what answers a question more clearly than the command for it is one; what would play
@@ -377,6 +398,7 @@ class PartReader:
         scores = self._request.compare(text)
         choice = self._request.choices[scores.best]
         asks = is_asking(text) or (scores.kind == "own" and not choice.beyond)
+        asks = asks or (scores.kind == "reason" and choice.harmless)
         if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
@@ -390,14 +412,21 @@ class PartReader:
         found = self._request.fill_by_meaning(step)
         if not choice.harmless:
             return bool(found.missing)
-        searched = self.list_searched(step)
+        searched = self.list_searched(step, "file")
         return bool(searched) and not any(map(self._mentions.is_written, searched))
 
-    def list_searched(self, step: Step) -> Sequence[str]:
-        """List what a step looks for in files; nothing where it does something else."""
+    def searches_idly(self, step: Step, *kinds: str) -> bool:
+        """Tell whether a step looks for nothing but words that people ask with, in files or, by the
+        kind `url`, on the web.
+        """
+        searched = self.list_searched(step, *kinds)
+        return bool(searched) and not list_unasked_words(" ".join(searched))
+
+    def list_searched(self, step: Step, *kinds: str) -> Sequence[str]:
+        """List what a step looks for; nothing where it does something else."""
         choice = self._request.choices[step.at]
         found = self._request.fill_by_meaning(step).values
-        if find_entry_kind(choice) != "file":
+        if find_entry_kind(choice) not in kinds:
             return []
         return [
             found[parameter.name]

@@ -41,6 +41,9 @@ from andy_cli.models.inside.values.words import (
     is_question,
 )
 
+WANTED = 0.005
+"""By so much less clear may a file be of which it is said that it is to be read."""
+
 
 class RequestPlan:
     """Plans one request."""
@@ -78,15 +81,25 @@ class RequestPlan:
         part behind it, with that.
         """
         for place, (part, behind) in enumerate(pairwise(parts)):
-            if part.label != "command" or behind.label == "command" or not part.step:
-                continue
-            _, found, rest = text.partition(part.text)
-            between, follows, _ = rest.partition(behind.text)
-            joint = part.step._replace(text=f"{part.text}{between}{behind.text}")
-            is_whole = found and follows and self._lacks_value(part.step)
-            if is_whole and not self._lacks_value(joint):
+            joint = self._join(part, behind, text)
+            if joint is not None:
                 return [*parts[:place], Part(joint.text, "command", joint), *parts[place + 2 :]]
         return parts
+
+    def _join(self, part: Part, behind: Part, text: str) -> Step | None:
+        """Join a command that is empty alone with what stands behind it, and is no other one."""
+        is_other = behind.label == "command" and behind.step and not self._is_empty(behind.step)
+        if part.label != "command" or part.step is None or is_other:
+            return None
+        _, found, rest = text.partition(part.text)
+        between, follows, _ = rest.partition(behind.text)
+        joint = part.step._replace(text=f"{part.text}{between}{behind.text}")
+        is_whole = found and follows and self._is_empty(part.step)
+        return joint if is_whole and not self._is_empty(joint) else None
+
+    def _is_empty(self, step: Step) -> bool:
+        """Tell whether a command lacks a value, or looks for words that people ask with."""
+        return self._lacks_value(step) or self._reader.searches_idly(step, "file", "url")
 
     def _ask_last(self, steps: list[Step]) -> list[Step]:
         """Put a first step that has to be asked about behind the others, which need not wait."""
@@ -153,8 +166,7 @@ class RequestPlan:
         """`Petrakis, that name, where is it`: look for the rarest word that stands in a text, where
         what would be looked for is nothing but words that people ask with.
         """
-        searched = self._reader.list_searched(step)
-        if not searched or list_unasked_words(" ".join(searched)):
+        if not self._reader.searches_idly(step, "file"):
             return step
         rarest = self._mentions.find_rarest(list_unasked_words(text))
         return step._replace(text=f'{text}: "{rarest}"') if rarest else step
@@ -169,8 +181,10 @@ class RequestPlan:
         is_read = reads_file(self._request.choices[step.at]) and find_ordinal(step.text) is None
         if not is_read or not self._lacks_value(step):
             return step
-        found = self._mentions.find_answering_file(step.text)
-        return step._replace(text=f"{step.text}: `{found.name}`") if found else step
+        found = self._mentions.find_answering_file(step.text, -WANTED)
+        if found is None:
+            return step
+        return step._replace(text=f"{step.text}: `{found.name}`", is_guess=not found.is_sure)
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
@@ -430,7 +444,7 @@ def describe_left(part: Part) -> str:
 def list_guesses(steps: Sequence[Step]) -> list[str]:
     """Say of the files that are read for a question, and may not answer it, that this is so."""
     guesses = (step for step in steps if step.is_guess)
-    return [small_talk.UNSURE.format(file=step.text.strip("`")) for step in guesses]
+    return [small_talk.UNSURE.format(file=step.text.split("`")[-2]) for step in guesses]
 
 
 def is_behind_comma(step: Step, text: str) -> bool:
