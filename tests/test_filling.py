@@ -9,11 +9,12 @@ import pytest
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
+from andy_cli.models.inside.planning.choosing import count_unplaced
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_ordinal
-from andy_cli.models.inside.values.spans import find_kind, quote_names
+from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
 from andy_cli.models.inside.values.words import find_things
 
 TEXT: Schema = {"type": "string"}
@@ -596,6 +597,79 @@ def test_a_line_is_found_that_answers_a_question_in_another_language(encoder: En
     assert max(rated) == rated[1]
     again = load_encoder(Path("nowhere")).rate_passages("welche Farbe hat der Zaun?", lines[::-1])
     assert max(again) == again[1]
+
+
+CLIMATE = command(
+    "Set temperature and humidity of a cellar",
+    "cellar",
+    cellar={"type": "string", "enum": ["north", "old"]},
+    celsius={"type": "number", "description": "Temperature"},
+    humidity={"type": "integer", "description": "Relative humidity in percent"},
+)
+TOKENS = command(
+    "Sell tokens for the showers",
+    "count",
+    count={"type": "integer", "description": "How many tokens"},
+    pitch={"type": "integer", "description": "Pitch to charge"},
+)
+BEST = command(
+    "Ranking of the fastest teams of a room",
+    "room",
+    room={"type": "string", "description": "Name of the room"},
+    top={"type": "integer", "description": "How many teams"},
+)
+CLOSE = command(
+    "Close a road because of avalanche risk",
+    "road",
+    road={"type": "string", "description": "Road or pass"},
+    hours={"type": "integer", "description": "Duration in hours"},
+)
+
+
+def test_a_number_is_the_value_of_what_alone_may_still_take_it(encoder: Encoder) -> None:
+    old = "mach den old Keller bitte auf 11,5 Grad"
+    assert fill(encoder, CLIMATE, old).values == {"cellar": "old", "celsius": "11.5"}
+    assert "celsius" not in fill(encoder, CLIMATE, "old, 40").values
+    tokens = "six jetons de douche, sur le 41"
+    assert fill(encoder, TOKENS, tokens).values == {"count": "6", "pitch": "41"}
+
+
+def test_a_number_in_letters_counts_in_whatever_language_it_is(encoder: Encoder) -> None:
+    filler = Filler(encoder, lambda request, about, pieces: pieces[0])
+    found = filler.fill(BEST, "wer sind die drei schnellsten im Labor", NOTHING).values
+    assert found == {"top": "3", "room": "Labor"}
+
+
+def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
+    filler = Filler(encoder, lambda request, about, pieces: pieces[0])
+    said = "nobody drives over the Furka for the next 12 hrs"
+    assert filler.fill(CLOSE, said, NOTHING).values == {"road": "Furka", "hours": "12"}
+    shut = "Passo Rolle is shut for 3 hours"
+    assert filler.fill(CLOSE, shut, NOTHING).values["road"] == "Passo Rolle"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("get a notice for Edith Marlow into the Evening Post", ["Edith Marlow", "Evening Post"]),
+        ("Tom Becker is taking 318", ["Tom Becker"]),
+        ("una cocción de la Porter de Invierno", ["Porter de Invierno"]),
+        ("Where is it? Somewhere on Friday 3 August 2026", []),
+        ("stell den Keller und die Garage auf elf Grad", []),
+    ],
+)
+def test_a_proper_name_has_capitals_where_not_all_nouns_have(text: str, names: list[str]) -> None:
+    assert [span.text for span in find_proper_names(text)] == names
+
+
+def test_a_day_speaks_for_a_command_that_takes_one() -> None:
+    day = command("Free pitches", "day", day={"type": "string", "format": "date"})
+    place = command("Report a fault", "place", place=TEXT)
+    asked = "anything left for 3 August 2026?"
+    assert count_unplaced(asked, place) - count_unplaced(asked, day) == 2
+    nameless = command("Jobs without a rider")
+    assert count_unplaced("where the hell is Jonas", nameless) == 1
+    assert count_unplaced("where the hell is Jonas", place) == 0
 
 
 def test_what_a_refusal_names_can_be_pointed_at(encoder: Encoder) -> None:

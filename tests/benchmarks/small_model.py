@@ -84,6 +84,7 @@ BATCHES = (
     "everyday_40",
     "everyday_41",
     "everyday_42",
+    "everyday_43",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

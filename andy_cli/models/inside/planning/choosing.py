@@ -17,7 +17,7 @@ from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters, summarize_command
-from andy_cli.models.inside.values.spans import Match, find_named
+from andy_cli.models.inside.values.spans import Match, find_named, find_proper_names
 from andy_cli.models.inside.values.templates import (
     NAME_LETTERS,
     find_spoken_words,
@@ -90,8 +90,6 @@ class Scores(NamedTuple):
     """The model's preference for the words with the best command over those with talk."""
     reason: float = 0.0
     """The nearness of what is said beside a wish."""
-    usual: float = 0.0
-    """The mean nearness of all that commands and talk are compared by."""
 
     @property
     def best(self) -> int:
@@ -234,7 +232,6 @@ class Scorer:
         for group, one, other in zip(profiles.groups, near, nearer, strict=True):
             values[group].append((one + other) / 2)
         scores = [sum_nearest(group) for group in values]
-        usual = sum(near) / len(near)
         if not profiles.has_examples:
             return self._compare_described(text, plain, scores, profiles)
         belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
@@ -244,7 +241,7 @@ class Scorer:
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
         commands = weigh_words(text, plain, scores, profiles)
-        return Scores(commands, talk[kind], kind, talk[kind], reason=talk["reason"], usual=usual)
+        return Scores(commands, talk[kind], kind, talk[kind], reason=talk["reason"])
 
     def _compare_described(
         self,
@@ -320,7 +317,19 @@ def fit_form(text: str, is_named: bool, choice: Choice) -> float:
     members = sum(has_said_member(item, said) for item in taken)
     places = [item.needed for item in taken if item.kind in PLACES]
     unplaced = 2 - bool(places) - any(places) if is_named else 0
+    unplaced += count_unplaced(text, choice)
     return FORM_WEIGHT * (members - wanting - left_over - unplaced)
+
+
+def count_unplaced(text: str, choice: Choice) -> int:
+    """Count what the text holds and the command cannot take: a day twice; a proper name where
+    nobody has said how people ask for the command.
+    """
+    taken = list_parameters(choice)
+    is_day = any(thing.kind == "date" for thing in find_things(text))
+    takes_day = any(item.kind == "date" for item in taken)
+    takes_name = bool(choice.examples) or any(item.is_wording for item in taken)
+    return 2 * (is_day and not takes_day) + (not takes_name and bool(find_proper_names(text)))
 
 
 def has_said_member(parameter: Parameter, said: str) -> bool:

@@ -34,7 +34,7 @@ ANSWERS: Mapping[str, str] = {
     "goodbye": "Goodbye!",
     "okay": "All right.",
     "mood": "I see. Tell me if there is something that I can do.",
-    "reason": "I am not sure what you want me to do. {able}",
+    "reason": UNCLEAR,
     "who": "I am andy, a small assistant on your computer.",
     "abilities": "{able}",
     "create": "I cannot do that well: I am a very small model. {able}",

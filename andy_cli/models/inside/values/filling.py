@@ -91,14 +91,17 @@ class Filler:
         self._encoder = encoder
         self._pick = pick
 
-    def fill(self, choice: Choice, text: str, known: Known) -> Arguments:
-        picker = PhrasePicker(self._encoder, self._pick, choice, text)
+    def fill(self, choice: Choice, text: str, known: Known, takes_names: bool = True) -> Arguments:
+        """`takes_names`: a proper name is taken first; each command could take it."""
+        picker = PhrasePicker(self._encoder, self._pick, choice, text, takes_names)
         return _Filling(self._encoder, picker, choice, text, known).fill()
 
-    def fill_by_meaning(self, choice: Choice, text: str, known: Known) -> Arguments:
+    def fill_by_meaning(
+        self, choice: Choice, text: str, known: Known, takes_names: bool = True
+    ) -> Arguments:
         """The same; a file that is missing is the entry of the newest list, or the file that can
         be read, whose name comes nearest to what was said."""
-        found = self.fill(choice, text, known)
+        found = self.fill(choice, text, known, takes_names)
         missing = found.missing[0] if found.missing else None
         if missing is None or missing.kind != "file":
             return found
@@ -152,13 +155,14 @@ class _Filling:
         self._known = known
         self._parameters = list_parameters(choice)
         self._bounds = find_bounds(self._parameters)
+        self._values: dict[str, str] = {}
 
     def fill(self) -> Arguments:
-        found = Arguments()
+        found = Arguments(self._values)
         for parameter in sorted(self._parameters, key=self._order):
             value = self._find_value(parameter)
             if value is not None:
-                found.values[parameter.name] = value
+                self._values[parameter.name] = value
             elif parameter.needed:
                 found.missing.append(parameter)
         found.used = sum(map(len, self._picker.taken))
@@ -267,13 +271,22 @@ class _Filling:
         fits = [*filter(self._picker.is_free, self._list_numbers(parameter))]
         if span := self._find_named_number(parameter, fits):
             return self._picker.take(span)
-        is_only = [other.is_numeric for other in self._parameters].count(True) == 1
+        is_only = bool(fits) and not self._has_rival(parameter, fits[0])
         if not fits or not (parameter.needed or is_only):
             return None
         span = fits[0] if is_only else self._find_nearest_number(parameter, fits)
         # `Once` is eleven in Spanish.
         is_number = parameter.needed or not is_homonym(self._text[span.start : span.end])
         return self._picker.take(span) if is_number else None
+
+    def _has_rival(self, parameter: Parameter, span: Span) -> bool:
+        """Tell whether another parameter that has no value yet may take the number as well."""
+        number = float(span.text)
+        return any(
+            other.is_numeric and other.allows(number)
+            for other in self._parameters
+            if other != parameter and other.name not in {*self._values, *self._bounds}
+        )
 
     def _find_named_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span | None:
         """Find the number beside which stands what is asked for: `volume 30`."""

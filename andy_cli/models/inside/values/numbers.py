@@ -18,6 +18,8 @@ OTHER_NUMBER_WORDS = tuple(
     )
 )
 """From two to twelve; one is an article in all of them."""
+HOMONYMS = frozenset("once due sei elf neuf acht".split())
+"""Numbers that are other words in another of these languages, or in their own."""
 SCALES = {"hundred": 100, "thousand": 1000}
 TENS = {
     word: 10 * at
@@ -82,10 +84,8 @@ def read_number(word: str) -> int | None:
 
 
 def is_homonym(word: str) -> bool:
-    """Tell whether a number in letters may be another word of another language: `due` is two in
-    Italian. Those of English are none.
-    """
-    return any(word.lower() in row for row in OTHER_NUMBER_WORDS)
+    """Tell whether a number in letters may be another word: `once` is eleven in Spanish."""
+    return word.lower() in HOMONYMS
 
 
 def find_ordinal(text: str) -> int | None:

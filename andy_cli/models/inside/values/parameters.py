@@ -27,6 +27,12 @@ class Parameter(NamedTuple):
     def is_numeric(self) -> bool:
         return self.schema.get("type") in ("integer", "number")
 
+    @property
+    def is_wording(self) -> bool:
+        """It takes words that are of no form and in no list."""
+        is_text = self.schema.get("type") in (None, "string") and not self.schema.get("enum")
+        return is_text and self.kind not in ("date", "time")
+
     def allows(self, number: float) -> bool:
         """Tell whether a number is within the schema's bounds, and whole where it has to be."""
         low, high = self.schema.get("minimum"), self.schema.get("maximum")

@@ -7,7 +7,7 @@ from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
-from andy_cli.models.inside.values.spans import Span, find_phrases, overlaps
+from andy_cli.models.inside.values.spans import Span, find_phrases, find_proper_names, overlaps
 from andy_cli.models.inside.values.templates import ALIKE, GAP, Templates, find_templates
 from andy_cli.models.inside.values.words import (
     LEADS,
@@ -22,6 +22,8 @@ Pick = Callable[[str, str, Sequence[str]], str]
 
 MEANT = 0.003
 """By so much a request comes nearer to its command when a value is taken out of it."""
+ELSEWHERE = frozenset({"url", "mail", "date", "time"})
+"""Kinds of things that no other parameter takes than one for that kind."""
 MOST_COMPARED = 12
 MOST_WORDS = 30
 """Of a part of a request whose values are found by what it is without them: each run of its words
@@ -37,8 +39,11 @@ ARTICLES = frozenset("the a an my der die das el la los las le les il i lo l".sp
 class PhrasePicker:
     """Picks values of one command from one request; no piece is taken twice."""
 
-    def __init__(self, encoder: Encoder, pick: Pick, choice: Choice, text: str) -> None:
+    def __init__(
+        self, encoder: Encoder, pick: Pick, choice: Choice, text: str, takes_names: bool
+    ) -> None:
         self.taken: list[range] = []
+        self._takes_names = takes_names
         self._encoder = encoder
         self._ask_model = pick
         self._text = text
@@ -82,7 +87,7 @@ class PhrasePicker:
             return span
         if not parameter.needed:
             return None
-        things = (thing for thing in find_things(self._text) if thing.kind not in ("url", "mail"))
+        things = (thing for thing in find_things(self._text) if thing.kind not in ELSEWHERE)
         spans = (Span(thing.text, thing.start, thing.end) for thing in things)
         return self.find_free(spans)
 
@@ -112,6 +117,8 @@ class PhrasePicker:
         return min(near_enough, key=lambda span: len(span.text), default=None)
 
     def _find_phrase(self, parameter: Parameter) -> Span | None:
+        if parameter.needed and parameter.kind == "words" and (names := self._list_names()):
+            return names[self._ask_model(self._text, parameter.about, [*names])]
         own = self.own | meaningful_stems(parameter.about)
         found = self._list_phrases(own)
         if not found:
@@ -119,6 +126,14 @@ class PhrasePicker:
         picked = self._pick_phrase(parameter, found)
         is_value = self.find_gain(picked) > self._find_least_gain(parameter, picked, own)
         return picked if is_value else None
+
+    def _list_names(self) -> dict[str, Span]:
+        """List what is called by a proper name: it is a value, if there is one."""
+        if not self._takes_names:
+            return {}
+        found = {span.text for span in find_proper_names(self._text)}
+        phrases = find_phrases(self._text, self.taken, self.own)
+        return {span.text: span for span in phrases if span.text in found}
 
     def _list_phrases(self, own: frozenset[str]) -> list[Span]:
         """List the runs of words that may be a value. A request for a command seldom begins with

@@ -146,6 +146,32 @@ def _is_whole(text: str, own: frozenset[str]) -> bool:
     )
 
 
+CAPITALIZED = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019][^\W\d_]{2,})?"
+PROPER_NAME = re.compile(
+    rf"(?<![\w'\u2019-]){CAPITALIZED}"
+    rf"(?:(?:[ -]|\s(?:of|de|the|di|du|des|van|von|in)\s){CAPITALIZED})*(?!\w)"
+)
+SENTENCE_BEGINNING = re.compile(r"(?:^|[.!?]\s)\W*$")
+MANY_NAMES = 5
+"""Words for each of several names; where there are fewer all nouns have a capital, as in German."""
+
+
+WEEKDAYS = frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
+
+
+def find_proper_names(text: str) -> list[Span]:
+    """Find what has capitals inside a sentence, or several at its beginning: `Crow Gully`."""
+    things = [range(thing.start, thing.end) for thing in find_things(text)]
+    spans = [Span(match[0], *match.span()) for match in PROPER_NAME.finditer(text)]
+    found = [span for span in spans if _is_name(span, text) and not overlaps(span, things)]
+    return found if len(found) < 2 or len(found) * MANY_NAMES <= len(text.split()) else []
+
+
+def _is_name(span: Span, text: str) -> bool:
+    is_first = " " not in span.text and SENTENCE_BEGINNING.search(text[: span.start])
+    return len(span.text) > 2 and span.text not in WEEKDAYS and not is_first
+
+
 def quote_names(text: str, names: Sequence[str], common: frozenset[str] = frozenset()) -> str:
     """Put what is there, has blanks in its name and is called by all of it, in backticks: `read
     my notes.txt` is no request for `notes.txt`.
