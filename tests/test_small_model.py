@@ -126,6 +126,46 @@ def test_a_search_takes_its_words_from_the_part_behind_it(
     assert asked(wish, household, weights_file).startswith("Found 1 match")
 
 
+@pytest.fixture
+def kennel(here: Path) -> Path:
+    (here / "prices.csv").write_text(
+        "item,price in pounds\nlarge dog per night,31\nlate pick-up after 18:30,20\n"
+    )
+    (here / "walks.txt").write_text("Tuesday: Iker, at 9:20\nIker takes 7 euros for each walk\n")
+    return here
+
+
+def test_what_is_found_twice_in_one_file_is_opened(kennel: Path, weights_file: Path) -> None:
+    answer = asked("busca dónde sale Iker y ábreme ese archivo", kennel, weights_file)
+    assert "Read walks.txt, 2 lines" in answer
+
+
+def test_of_what_is_searched_for_the_words_that_stand_together_count(
+    kennel: Path, weights_file: Path
+) -> None:
+    answer = asked("find out which file has the late pick-up charge in it", kennel, weights_file)
+    assert (
+        answer == "Found 1 match in the current folder: prices.csv: late pick-up after 18:30,20\n"
+    )
+
+
+def test_a_question_beside_what_is_read_goes_before_a_search_of_the_web(
+    kennel: Path, weights_file: Path
+) -> None:
+    wish = (
+        "Was kostet eine Nacht für einen großen Hund und was nimmt der Iker für einen Spaziergang?"
+    )
+    answer = asked(wish, kennel, weights_file)
+    assert "large dog per night,31" in answer
+    assert "Iker takes 7 euros" in answer
+
+
+def test_what_is_clearly_to_be_sent_is_no_question(kennel: Path, weights_file: Path) -> None:
+    (kennel / "bruno.txt").write_text("Bruno, 6 years old\nOwner: Mrs Adeyemi\nFood: rice\n")
+    wish = "Kindly send Mrs Adeyemi an e-mail to say that Bruno ate all his breakfast."
+    assert "Read bruno.txt" not in asked(wish, kennel, weights_file)
+
+
 def test_of_a_file_that_may_not_answer_a_question_that_is_said(
     here: Path, weights_file: Path
 ) -> None:

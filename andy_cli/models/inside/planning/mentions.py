@@ -129,6 +129,19 @@ class Mentions:
         held += map(find_stems, self._request.names)
         return not find_stems(text).isdisjoint(set().union(*held))
 
+    def find_written_run(self, text: str) -> str | None:
+        """Find the longest run of words of a text that stands in a line, with one that tells."""
+        words = text.split()
+        lines = [line.casefold() for lines in self._passages.values() for line in lines]
+        runs = [
+            " ".join(words[start:end])
+            for start in range(len(words))
+            for end in range(start + 1, len(words) + 1)
+            if list_unasked_words(" ".join(words[start:end]))
+        ]
+        written = (run for run in runs if any(run.casefold() in line for line in lines))
+        return max(written, key=len, default=None)
+
     def find_rarest(self, words: Sequence[str]) -> str | None:
         """Find the word that the fewest lines have, of those that some have."""
         lines = [stems for lines in self._stems_of_lines.values() for stems in lines]

@@ -386,11 +386,18 @@ class PartReader:
         if scores.kind == "knowledge":
             return KNOWN_SHARE * lead
         if small_talk.is_refused(scores.kind):
-            may_ask = scores.talk < WISHED and not names_file(text)
-            return 0.0 if holds_question(text) else UNASKED if may_ask else None
+            return self._doubt_wish(text, scores)
         if scores.kind == "reason":
             return UNASKED
-        return max(UNASKED, lead) if holds_question(text) else None
+        return max(UNASKED, lead) if holds_question(text) or is_asking(text) else None
+
+    def _doubt_wish(self, text: str, scores: Scores) -> float | None:
+        """Find the same for what is nearest to a wish that cannot be fulfilled."""
+        is_wish = scores.talk > max(*scores.commands, scores.reason) + REFUSED_LEAD
+        if is_question(text) or (holds_question(text) and not is_wish):
+            return 0.0
+        may_ask = scores.talk < WISHED and not is_wish and not names_file(text)
+        return UNASKED if may_ask else None
 
     def find_clearer_answer(self, text: str) -> Step | None:
         """Find what answers a question more clearly than the command for it is one; what would play

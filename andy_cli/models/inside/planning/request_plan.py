@@ -115,7 +115,7 @@ class RequestPlan:
             lacking = {part.step for part in parts if part.step and self._lacks_value(part.step)}
             parts = [self._answer(part) if lacking <= {part.step} else part for part in parts]
         if read := self._list_read(parts):
-            return [part if part.step else self._answer_beside(part, read) for part in parts]
+            return [self._answer_beside(part, read) for part in parts]
         return parts
 
     def _list_read(self, parts: Sequence[Part]) -> Sequence[Step]:
@@ -125,8 +125,10 @@ class RequestPlan:
 
     def _answer_beside(self, part: Part, read: Sequence[Step]) -> Part:
         """Answer a question beside what is read."""
+        if part.step in read:
+            return part
         names = [name for step in read for name in self._list_values(step)]
-        answer = self._reader.find_answer(part.text)
+        answer = self._find_answer(part)
         found = self._list_values(answer) if answer else []
         if found and self._mentions.answers_better(part.text, found[0], names):
             return Part(part.text, "reading", answer)
@@ -139,11 +141,14 @@ class RequestPlan:
         return bool(self._request.fill_by_meaning(step).missing)
 
     def _answer(self, part: Part) -> Part:
-        if part.label == "command":
-            answer = self._reader.find_clearer_answer(part.text)
-        else:
-            answer = None if part.step else self._reader.find_answer(part.text)
+        answer = self._find_answer(part)
         return Part(part.text, "reading", answer) if answer else part
+
+    def _find_answer(self, part: Part) -> Step | None:
+        """Find what answers a question, or a command that may be one."""
+        if part.label == "command":
+            return self._reader.find_clearer_answer(part.text)
+        return None if part.step else self._reader.find_answer(part.text)
 
     def _arrange_steps(self, steps: list[Step], text: str, is_first: bool) -> list[Step]:
         """Give each step the values, the command and the list that it needs beside the others."""
@@ -159,10 +164,18 @@ class RequestPlan:
         else:
             steps = self._lists.fit(steps)
         if len(steps) == 1:
-            steps = [self._search_written(steps[0], text)]
-        return list(map(self._fit_to_kind, steps))
+            steps = [self._search_rarest(steps[0], text)]
+        return list(map(self._fit_to_kind, map(self._search_written, steps)))
 
-    def _search_written(self, step: Step, text: str) -> Step:
+    def _search_written(self, step: Step) -> Step:
+        """`Which file has the late pick-up charge in it`: look for the most of the words that
+        stands in a line together.
+        """
+        searched = " ".join(self._reader.list_searched(step, "file"))
+        run = self._mentions.find_written_run(searched)
+        return step if run in (None, searched) else step._replace(text=f'{step.text}: "{run}"')
+
+    def _search_rarest(self, step: Step, text: str) -> Step:
         """`Petrakis, that name, where is it`: look for the rarest word that stands in a text, where
         what would be looked for is nothing but words that people ask with.
         """

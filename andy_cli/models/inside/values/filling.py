@@ -393,7 +393,8 @@ class _Filling:
         by_words = {entry.words: entry.name for entry in listed}
         if match := find_named(self._text, [*by_words], self._picker.own):
             return by_words[match[0].name]
-        if len(listed) > 1 or find_named(self._text, self._known.names, self._picker.own):
+        names = {entry.name for entry in listed}
+        if len(names) > 1 or find_named(self._text, self._known.names, self._picker.own):
             return None
         return listed[0].name
 
