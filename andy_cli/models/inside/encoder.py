@@ -118,16 +118,16 @@ class MeaningEncoder:
         self._encode([question])
         fresh = [text for text in dict.fromkeys(passages) if text not in self._passages]
         if fresh:
-            made = self._center(self._model.passage(fresh), self._centres.passages)
+            made = self._centre(self._model.passage(fresh), self._centres.passages)
             self._passages.update(zip(fresh, made, strict=True))
         asked = self._vectors[question]
         norm = self._numpy.linalg.norm
         languages = self._centres.languages
         nearest = languages[norm(languages - asked, axis=1).argmin()]
-        centred = self._center(asked[None], nearest)[0]
+        centred = self._centre(asked[None], nearest)[0]
         return [float(self._passages[text] @ centred) for text in passages]
 
-    def _center(self, vectors: Vectors, mean: Vectors) -> Vectors:
+    def _centre(self, vectors: Vectors, mean: Vectors) -> Vectors:
         """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
         moved = vectors - mean
         return moved / (self._numpy.linalg.norm(moved, axis=1, keepdims=True) + TINY)
