@@ -36,6 +36,9 @@ def test_no_user_waits_for_the_vectors_of_what_ships() -> None:
     with numpy.load(SHIPPED) as file:
         assert str(file["format"]) == FORMAT
         there = {*file["hashes"].tolist()}
+        numbers = file["vectors"].shape[1]
+        assert file["languages"].shape == (len(LANGUAGES), numbers)
+        assert file["passages"].shape == (numbers,)
     missing = [text for text in list_phrases() if hash_text(text) not in there]
     assert missing == [], "python .ci/phrase_vectors.py writes them"
 

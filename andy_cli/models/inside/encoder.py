@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -84,7 +84,6 @@ class MeaningEncoder:
         self._vectors: dict[str, Vectors] = {}
         self._passages: dict[str, Vectors] = {}
         self._shipped: dict[int, Vectors] | None = None
-        self._centres = self._read_centres()
         self._classifier: Classifier | None = None
         self._matrices: list[tuple[Sequence[str], Vectors]] = []
 
@@ -187,8 +186,9 @@ class MeaningEncoder:
         except (OSError, ValueError, KeyError):
             return {}
 
-    def _read_centres(self) -> Centres | None:
-        """None where the file is missing or of another format."""
+    @cached_property
+    def _centres(self) -> Centres | None:
+        """None where the file is missing or of another format; only questions need it."""
         try:
             with self._numpy.load(SHIPPED) as file:
                 if str(file["format"]) != FORMAT:
