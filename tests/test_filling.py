@@ -354,6 +354,76 @@ def test_a_number_may_have_a_comma(encoder: Encoder) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "hours"),
+    [
+        ("keep the hall for two and a half hours", "2.5"),
+        ("la sala per tre ore e mezza", "3.5"),
+        ("wir brauchen zweieinhalb Stunden", "2.5"),
+        ("we were twelve hundred people", "1200"),
+        ("move the clock by minus 3", "-3"),
+        ("retrasa el reloj menos dos", "-2"),
+    ],
+)
+def test_words_beside_a_number_are_part_of_it(encoder: Encoder, said: str, hours: str) -> None:
+    number: Schema = {"type": "number", "description": "length"}
+    assert fill(encoder, command("Do", "it", it=number), said).values == {"it": hours}
+
+
+@pytest.mark.parametrize(
+    ("said", "hour"),
+    [("on air at ten pm", "22"), ("on air at 8 a.m.", "8"), ("ab 19:00 bitte", "19")],
+)
+def test_a_full_hour_is_counted_from_midnight(encoder: Encoder, said: str, hour: str) -> None:
+    begins: Schema = {"type": "integer", "description": "hour, 0 to 23"}
+    assert fill(encoder, command("Plan a show", "hour", hour=begins), said).values == {"hour": hour}
+
+
+def test_a_number_behind_the_name_of_another_parameter_is_none_of_this_one(
+    encoder: Encoder,
+) -> None:
+    card: Schema = {"type": "string", "description": "number of the card"}
+    amount: Schema = {"type": "number", "description": "amount in euros"}
+    pay = command("Pay money back", "card", "amount", card=card, amount=amount)
+    said = "she with card 80213 wants her 4.50 back"
+    assert fill(encoder, pay, said).values == {"card": "80213", "amount": "4.5"}
+    pond: Schema = {"type": "integer", "description": "number of the pond"}
+    move = command("Move fish", "from_pond", "to_pond", from_pond=pond, to_pond=pond)
+    found = fill(encoder, move, "take them from pond 2 over to pond 11").values
+    assert found == {"from_pond": "2", "to_pond": "11"}
+
+
+def test_the_number_of_a_house_is_no_number_of_anything_else(encoder: Encoder) -> None:
+    place: Schema = {"type": "string", "description": "street address"}
+    trucks: Schema = {"type": "integer", "description": "how many trucks"}
+    send = command("Send trucks", "address", address=place, trucks=trucks)
+    found = fill(encoder, send, "smoke at 14 Mill Lane, get two over there").values
+    assert found == {"address": "14 Mill Lane", "trucks": "2"}
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [("wer ist am Donnerstag frei", "thursday"), ("y el mi\u00e9rcoles", "wednesday")],
+)
+def test_a_weekday_is_the_same_in_another_language(encoder: Encoder, said: str, day: str) -> None:
+    week = ["monday", "tuesday", "wednesday", "thursday", "friday"]
+    look = command("Look at a day", "day", day={"type": "string", "enum": week})
+    assert fill(encoder, look, said).values == {"day": day}
+
+
+def test_a_weekday_is_a_day_and_no_name(encoder: Encoder) -> None:
+    day: Schema = {"type": "string", "description": "day of the visit"}
+    book = command("Book a visit", "day", day=day)
+    assert fill(encoder, book, "put the Dolphins down for thursday").values == {"day": "thursday"}
+
+
+def test_yes_and_no_may_be_members_of_an_enumeration(encoder: Encoder) -> None:
+    urgent: Schema = {"enum": ["yes", "no"], "description": "whether it is urgent"}
+    report = command("Report a fault", urgent=urgent)
+    assert fill(encoder, report, "the lift is stuck, it's urgent").values == {"urgent": "yes"}
+    assert fill(encoder, report, "the lift squeaks").values == {}
+
+
+@pytest.mark.parametrize(
     ("said", "street"),
     [
         ("wasps at 14 Tanner's Row, has to be today", "14 Tanner's Row"),
@@ -419,6 +489,19 @@ def test_no_request_is_too_odd_to_be_read(encoder: Encoder, said: str) -> None:
         ("Tell the weather", {"description": "city"}, "will it rain in Porto?", "Porto"),
         ("Tell the weather", {"description": "city"}, "regnet es morgen in Bremen", "Bremen"),
         ("Add to the shopping list", {"description": "thing to buy"}, "we need flour", "flour"),
+        ("Record a reading", {"description": "plot"}, "the south slope looks sick", "south slope"),
+        (
+            "Work out the price of a tree job",
+            {"description": "species of the tree"},
+            "what would it cost to take down a beech",
+            "beech",
+        ),
+        (
+            "Look at a spot in the harbour",
+            {"description": "name of the vessel"},
+            "put the sea wolf at the berth",
+            "sea wolf",
+        ),
     ],
 )
 def test_other_values_are_the_words_that_the_model_takes(

@@ -40,6 +40,21 @@ PICKED = "Copy from each request what is asked for.\n\n" + "".join(
         ("book a table for Mr Miller at Luigi's", "Name of the guest", "Mr Miller"),
         ("order two boxes of green tea", "Product", "green tea"),
         ("wann f\u00e4hrt der Bus nach K\u00f6ln", "Destination", "K\u00f6ln"),
+        (
+            "can you let the neighbours know the water is off until noon",
+            "Text of the notice",
+            "the water is off until noon",
+        ),
+        ("mach den Rasen hinter dem Haus am Freitag", "Which area", "Rasen hinter dem Haus"),
+        ("what does Dr Brandt have on this afternoon", "Doctor", "Dr Brandt"),
+        ("metti due scatole di viti da legno nel furgone", "Material", "viti da legno"),
+        ("\u00bfcu\u00e1nto cuesta arreglar una pantalla rota?", "Damage", "pantalla rota"),
+        ("il nous faut encore du papier peint pour la chambre", "Room", "chambre"),
+        ("il nous faut encore du papier peint pour la chambre", "Item", "papier peint"),
+        ("does the crane still work", "Machine", "crane"),
+        ("put Ms Oduya down as the contact for the north gate", "Person", "Ms Oduya"),
+        ("put Ms Oduya down as the contact for the north gate", "Gate", "north gate"),
+        ("we ran out of thick cotton again", "Fabric", "thick cotton"),
     )
 )
 """The sample for the model of how a value is taken from a request."""

@@ -63,9 +63,9 @@ class PlannedRequest(NamedTuple):
         """Fill a command with what was said alone."""
         return self.filler.fill(self.choices[step.at], step.text, Known((), self.names))
 
-    def fill_by_meaning(self, step: Step, takes_names: bool = True) -> Arguments:
-        """Fill a command with what was said and found; proper names tell none from another."""
+    def fill_by_meaning(self, step: Step, is_chosen: bool = True) -> Arguments:
+        """Fill a command with what was said and found; `is_chosen`: it is not one of several."""
         found = (*self.constraint.earlier, *self.constraint.results)
         known = Known(found, self.names)
         choice = self.choices[step.at]
-        return self.filler.fill_by_meaning(choice, step.text, known, takes_names)
+        return self.filler.fill_by_meaning(choice, step.text, known, is_chosen)

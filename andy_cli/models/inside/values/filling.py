@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.values.calendar_words import DAYS, is_same_in_calendar, rewrite_date
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     ListedEntry,
@@ -23,8 +24,8 @@ from andy_cli.models.inside.values.entries import (
     is_readable,
 )
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
-from andy_cli.models.inside.values.months import rewrite_date
 from andy_cli.models.inside.values.numbers import (
+    find_hours,
     find_numbers,
     find_ordinal,
     is_homonym,
@@ -91,17 +92,17 @@ class Filler:
         self._encoder = encoder
         self._pick = pick
 
-    def fill(self, choice: Choice, text: str, known: Known, takes_names: bool = True) -> Arguments:
-        """`takes_names`: a proper name is taken first; each command could take it."""
-        picker = PhrasePicker(self._encoder, self._pick, choice, text, takes_names)
+    def fill(self, choice: Choice, text: str, known: Known, is_chosen: bool = True) -> Arguments:
+        """`is_chosen`: it is the command that is meant, and takes what it needs."""
+        picker = PhrasePicker(self._encoder, self._pick, choice, text, is_chosen)
         return _Filling(self._encoder, picker, choice, text, known).fill()
 
     def fill_by_meaning(
-        self, choice: Choice, text: str, known: Known, takes_names: bool = True
+        self, choice: Choice, text: str, known: Known, is_chosen: bool = True
     ) -> Arguments:
         """The same; a file that is missing is the entry of the newest list, or the file that can
         be read, whose name comes nearest to what was said."""
-        found = self.fill(choice, text, known, takes_names)
+        found = self.fill(choice, text, known, is_chosen)
         missing = found.missing[0] if found.missing else None
         if missing is None or missing.kind != "file":
             return found
@@ -170,21 +171,19 @@ class _Filling:
 
     def _order(self, parameter: Parameter) -> tuple[int, bool]:
         """Put what can be told by its form before what only the model can tell."""
-        schema = parameter.schema
-        if schema.get("enum"):
+        if parameter.members:
             return 0, not parameter.needed
-        if parameter.is_numeric or schema.get("type") == "boolean":
+        if parameter.is_numeric or parameter.is_wish:
             # Behind what is called by its name: there may be a number in that.
             return 2, not parameter.needed
-        if self._known.names and parameter.kind == "file":
+        if (self._known.names and parameter.kind == "file") or parameter.is_street:
             return 1, not parameter.needed
         return 3 + ORDER.index(parameter.kind), not parameter.needed
 
     def _find_value(self, parameter: Parameter) -> str | None:
-        schema = parameter.schema
-        if allowed := schema.get("enum"):
-            return self._find_member([str(member) for member in allowed], parameter)
-        if schema.get("type") == "boolean":
+        if parameter.members:
+            return self._find_member(parameter)
+        if parameter.is_wish:
             return self._find_wish(parameter)
         if parameter.name in self._bounds:
             return read_line_range(self._text)[self._bounds.index(parameter.name)]
@@ -205,6 +204,8 @@ class _Filling:
                 return self._find_address()
             case "mail" | "phone":
                 return None
+            case "date":
+                return self._find_weekday() or self._picker.pick(parameter)
             case "id":
                 listed = self._find_listed("id")
                 return listed if listed is not None else self._picker.pick(parameter)
@@ -219,6 +220,13 @@ class _Filling:
         listed = self._find_listed("url")
         return listed if listed and find_typed("url", listed) else None
 
+    def _find_weekday(self) -> str | None:
+        """Find the name of a weekday, as it is written."""
+        words = (Span(word[0], *word.span()) for word in WORD.finditer(self._text))
+        days = (word for word in words if not DAYS.keys().isdisjoint(find_plain_words(word.text)))
+        span = self._picker.find_free(days)
+        return self._picker.take(span) if span else None
+
     def _find_place(self, parameter: Parameter) -> str | None:
         """Find a file or folder that no form shows."""
         found = self._find_entry(parameter) or self._find_folder_as_file(parameter)
@@ -226,8 +234,9 @@ class _Filling:
             return found
         return self._picker.pick(parameter)
 
-    def _find_member(self, allowed: Sequence[str], parameter: Parameter) -> str | None:
+    def _find_member(self, parameter: Parameter) -> str | None:
         """Find the member that is said; else, where one is needed, the nearest in meaning."""
+        allowed = parameter.members
         said = f" {' '.join(find_words(self._text))} "
         exact = [member for member in allowed if f" {' '.join(find_words(member))} " in said]
         if exact:
@@ -235,12 +244,24 @@ class _Filling:
             if at := re.search(re.escape(member.replace("_", " ")), self._text, re.I):
                 self._picker.taken.append(range(*at.span()))
             return member
+        if day := self._find_day(allowed):
+            return day
         spoken = [f"{parameter.about}: {' '.join(find_words(member))}" for member in allowed]
         near = self._encoder.closeness(self._text, spoken)
         best = max(range(len(allowed)), key=near.__getitem__)
         others = sorted(near)[:-1] or [0.0]
         if parameter.needed or near[best] - others[-1] > CLEAR_MEMBER:
             return allowed[best]
+        return None
+
+    def _find_day(self, allowed: Sequence[str]) -> str | None:
+        """Find the weekday or month that is said in another language: `martes` is `tuesday`."""
+        for word in WORD.finditer(self._text):
+            for plain in find_plain_words(word[0]):
+                for member in allowed:
+                    if is_same_in_calendar(plain, member.lower()):
+                        self._picker.taken.append(range(*word.span()))
+                        return member
         return None
 
     def _find_known_member(self, parameter: Parameter) -> str | None:
@@ -297,6 +318,12 @@ class _Filling:
                 return span
         return None
 
+    def _is_named_by_other(self, parameter: Parameter, start: int) -> bool:
+        """Tell whether the word before a number is the name of another parameter: `card 80213`."""
+        before = {*map(find_stem, find_words(without_things(self._text)[:start])[-1:])}
+        before -= meaningful_stems(f"{parameter.name} {parameter.about}")
+        return any(before & meaningful_stems(other.name) for other in self._parameters)
+
     def _find_nearest_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span:
         """Find the number beside which the words are nearest to what is asked for."""
         if len(fits) == 1:
@@ -307,11 +334,13 @@ class _Filling:
 
     def _list_numbers(self, parameter: Parameter) -> list[Span]:
         """List the numbers that fit the schema; `the one` is none where none is needed."""
+        hours = find_hours(self._text) if parameter.kind == "time" else []
         return [
             Span(f"{number:g}", start, end)
-            for number, start, end in find_numbers(self._text)
+            for number, start, end in hours or find_numbers(self._text)
             if parameter.allows(number)
             and (parameter.needed or self._text[start:end].lower() != "one")
+            and not self._is_named_by_other(parameter, start)
         ]
 
     def _list_words_beside(self, span: Span) -> list[str]:

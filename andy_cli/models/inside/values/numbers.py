@@ -52,12 +52,17 @@ DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?=%|\b)(?![\w/
 """Also `36,5`; three digits behind a comma may be thousands."""
 
 
-ONES = "one|two|three|four|five|six|seven|eight|nine"
+ONES = "|".join(NUMBER_WORDS[1:10])
 SPELLED = re.compile(
-    rf"\b(?:(?:{ONES}) (?:hundred|thousand)|(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})"
+    rf"\b(?:(?:{'|'.join(NUMBER_WORDS[1:])}) (?:hundred|thousand)|(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})"
     r"|[^\W\d_]+)\b",
     re.I,
 )
+
+
+NEGATIVE = re.compile(r"\b(?:minus|menos|moins|meno) $", re.I)
+HALF = re.compile(r"(?: [^\W\d_]+)? (?:and a half|y medi[ao]|et demie?|e mezz[ao])\b", re.I)
+HOUR = re.compile(r"(?<![\w:.,])(?:(\w+)(?::\d\d)? ?([ap])\.?m\b|(\d{1,2}):00\b)", re.I)
 
 
 def find_numbers(text: str) -> list[tuple[float, int, int]]:
@@ -67,17 +72,45 @@ def find_numbers(text: str) -> list[tuple[float, int, int]]:
     for match in SPELLED.finditer(text):
         if (number := read_number(match[0])) is not None:
             found.append((float(number), *match.span()))
-    return sorted(found, key=lambda number: number[1])
+    return sorted((_extend_number(text, *number) for number in found), key=lambda number: number[1])
 
 
-def read_number(word: str) -> int | None:
+def _extend_number(text: str, number: float, start: int, end: int) -> tuple[float, int, int]:
+    """Add the words beside a number that are part of it: `minus two`, `two and a half`."""
+    if half := HALF.match(text, end):
+        number, end = number + 0.5, half.end()
+    if (sign := NEGATIVE.search(text[:start])) and number > 0:
+        number, start = -number, sign.start()
+    return number, start, end
+
+
+def find_hours(text: str) -> list[tuple[float, int, int]]:
+    """Find the full hours that a text names, from 0 to 23: `ten pm` is 22."""
+    found = []
+    for match in HOUR.finditer(text):
+        said, half, full = match.groups()
+        hour = read_number(said) if said and not said.isdigit() else int(said or full)
+        if hour is not None and not (half and hour > 12):
+            hour = hour if half is None else hour % 12 + 12 * (half in "pP")
+            found.append((float(hour), *match.span()))
+    return found
+
+
+def read_number(word: str) -> float | None:
     """Read a number that is spelled in letters, as `twenty-one`; None if it is none."""
-    first, _, second = word.lower().replace("-", " ").partition(" ")
-    if second in SCALES and (base_ := read_number(first)) is not None:
-        return base_ * SCALES[second]
+    word = word.lower()
+    whole = word.removesuffix("einhalb")
+    number = _read_whole_number(whole)
+    return number + 0.5 if number and whole != word else number
+
+
+def _read_whole_number(word: str) -> int | None:
+    first, _, second = word.replace("-", " ").partition(" ")
+    if second in SCALES and (base := _read_whole_number(first)) is not None:
+        return base * SCALES[second]
     if first in TENS or first == "twenty":
-        base = TENS.get(first, 20)
-        return base + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
+        ten = TENS.get(first, 20)
+        return ten + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
     if first in NUMBER_WORDS:
         return NUMBER_WORDS.index(first)
     return next((row.index(first) + 2 for row in OTHER_NUMBER_WORDS if first in row), None)

@@ -1,11 +1,14 @@
 """The parameters of a command, and what they are called."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.values.spans import find_kind
+from andy_cli.models.inside.values.words import find_words
+
+YES_OR_NO = frozenset({"yes", "no"})
 
 
 class Parameter(NamedTuple):
@@ -24,8 +27,24 @@ class Parameter(NamedTuple):
         return find_kind(self.name, self.schema)
 
     @property
+    def members(self) -> Sequence[str]:
+        """The values that it takes; none where it takes others, or only yes and no."""
+        return [] if self.is_wish else [str(member) for member in self.schema.get("enum") or ()]
+
+    @property
+    def is_wish(self) -> bool:
+        """It takes yes or no."""
+        is_boolean = self.schema.get("type") == "boolean"
+        return is_boolean or {*(self.schema.get("enum") or ())} == YES_OR_NO
+
+    @property
     def is_numeric(self) -> bool:
         return self.schema.get("type") in ("integer", "number")
+
+    @property
+    def is_street(self) -> bool:
+        """It takes a house number with the name of its street."""
+        return not {"address", "street"}.isdisjoint(find_words(f"{self.name} {self.about}"))
 
     @property
     def is_wording(self) -> bool:

@@ -8,9 +8,16 @@ from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.spans import Span, find_phrases, find_proper_names, overlaps
-from andy_cli.models.inside.values.templates import ALIKE, GAP, Templates, find_templates
+from andy_cli.models.inside.values.templates import (
+    ALIKE,
+    GAP,
+    Templates,
+    find_templates,
+    list_openers,
+)
 from andy_cli.models.inside.values.words import (
     LEADS,
+    find_plain_words,
     find_stem,
     find_things,
     find_words,
@@ -24,7 +31,6 @@ MEANT = 0.003
 """By so much a request comes nearer to its command when a value is taken out of it."""
 ELSEWHERE = frozenset({"url", "mail", "date", "time"})
 """Kinds of things that no other parameter takes than one for that kind."""
-MOST_COMPARED = 12
 MOST_WORDS = 30
 """Of a part of a request whose values are found by what it is without them: each run of its words
 is left out once, and what that costs grows with the square of them."""
@@ -40,10 +46,11 @@ class PhrasePicker:
     """Picks values of one command from one request; no piece is taken twice."""
 
     def __init__(
-        self, encoder: Encoder, pick: Pick, choice: Choice, text: str, takes_names: bool
+        self, encoder: Encoder, pick: Pick, choice: Choice, text: str, is_chosen: bool
     ) -> None:
+        """`is_chosen`: it is the command that is meant, and takes what it needs."""
         self.taken: list[range] = []
-        self._takes_names = takes_names
+        self._is_chosen = is_chosen
         self._encoder = encoder
         self._ask_model = pick
         self._text = text
@@ -71,7 +78,8 @@ class PhrasePicker:
     def pick(self, parameter: Parameter) -> str | None:
         """Pick a run of words: of several the one that the model takes.
 
-        One that need not be is left out unless the request is nearer to its command without it.
+        One that need not be, and any while a command is still to be chosen, is left out unless the
+        request is nearer to its command without it.
         """
         span = self._find_formed(parameter)
         if span is None:
@@ -83,7 +91,7 @@ class PhrasePicker:
         """Find a number or a street where one is asked for, or a thing that no other parameter
         takes.
         """
-        if span := self._find_described({*find_words(f"{parameter.name} {parameter.about}")}):
+        if span := self._find_described(parameter):
             return span
         if not parameter.needed:
             return None
@@ -91,14 +99,14 @@ class PhrasePicker:
         spans = (Span(thing.text, thing.start, thing.end) for thing in things)
         return self.find_free(spans)
 
-    def _find_described(self, about: set[str]) -> Span | None:
-        found: list[Span] = []
-        if {"address", "street"} & about:
-            found += (Span(match[0], *match.span()) for match in STREET.finditer(self._text))
-        if "number" in about:
-            numbers = find_numbers(self._text)
-            found += (Span(self._text[start:end], start, end) for _, start, end in numbers)
-        return self.find_free(found)
+    def _find_described(self, parameter: Parameter) -> Span | None:
+        if parameter.is_street:
+            streets = STREET.finditer(self._text)
+            return self.find_free(Span(match[0], *match.span()) for match in streets)
+        if "number" not in find_words(f"{parameter.name} {parameter.about}"):
+            return None
+        numbers = find_numbers(self._text)
+        return self.find_free(Span(self._text[start:end], start, end) for _, start, end in numbers)
 
     def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
         """Find the words without which the request is nearest to what people say without them."""
@@ -117,64 +125,42 @@ class PhrasePicker:
         return min(near_enough, key=lambda span: len(span.text), default=None)
 
     def _find_phrase(self, parameter: Parameter) -> Span | None:
-        if parameter.needed and parameter.kind == "words" and (names := self._list_names()):
-            return names[self._ask_model(self._text, parameter.about, [*names])]
-        own = self.own | meaningful_stems(parameter.about)
-        found = self._list_phrases(own)
+        names = self._list_names(parameter)
+        found = names or self._list_phrases()
         if not found:
             return None
-        picked = self._pick_phrase(parameter, found)
-        is_value = self.find_gain(picked) > self._find_least_gain(parameter, picked, own)
-        return picked if is_value else None
+        by_text = {span.text: span for span in found}
+        picked = by_text[self._ask_model(self._text, parameter.about, [*by_text])]
+        if names or (parameter.needed and self._is_chosen):
+            return picked
+        return picked if self.find_gain(picked) > self._find_least_gain(parameter, picked) else None
 
-    def _list_names(self) -> dict[str, Span]:
-        """List what is called by a proper name: it is a value, if there is one."""
-        if not self._takes_names:
-            return {}
-        found = {span.text for span in find_proper_names(self._text)}
-        phrases = find_phrases(self._text, self.taken, self.own)
-        return {span.text: span for span in phrases if span.text in found}
-
-    def _list_phrases(self, own: frozenset[str]) -> list[Span]:
-        """List the runs of words that may be a value. A request for a command seldom begins with
-        one: what it begins with counts where the request is nearer to the command without it."""
-        found = find_phrases(self._text, self.taken, own)
-        first = find_words(self._text)[:1]
-        if len(found) > 1 and self.find_gain(Span("", 0, len("".join(first)))) <= MEANT:
+    def _list_phrases(self) -> list[Span]:
+        """List the runs of words that may be a value: not with the word that asks for it."""
+        found = find_phrases(self._text, self.taken, self.own)
+        if {*find_plain_words(self._text)[:1]} & list_openers():
             return [span for span in found if span.start > 0] or found
         return found
 
-    def _pick_phrase(self, parameter: Parameter, found: Sequence[Span]) -> Span:
-        """Pick the one that the model takes; another where that is a word of the command."""
-        by_text = {span.text: span for span in found}
-        picked = by_text[self._ask_model(self._text, parameter.about, [*by_text])]
-        gain = self.find_gain(picked)
-        if parameter == self._first and not parameter.needed and gain <= 2 * MEANT:
-            return max(found[:MOST_COMPARED], key=self.find_gain)
-        others = [span for span in found if not overlaps(span, [range(picked.start, picked.end)])]
-        if gain <= 0 and others:
-            return max(others[:MOST_COMPARED], key=self.find_gain)
-        return self._drop_command_words(picked, found)
+    def _list_names(self, parameter: Parameter) -> list[Span]:
+        """List what is called by a proper name: it is a value, if there is one."""
+        if not (self._is_chosen and parameter.needed and parameter.kind == "words"):
+            return []
+        found = {span.text for span in find_proper_names(self._text)}
+        phrases = find_phrases(self._text, self.taken, self.own)
+        return [span for span in phrases if span.text in found]
 
-    def _drop_command_words(self, picked: Span, found: Sequence[Span]) -> Span:
-        """Keep its end alone, where it begins with words of the command: `the word lemon`."""
-        ends = [span for span in found if picked.start < span.start and span.end == picked.end]
-        for end in sorted(ends, key=lambda span: -span.start):
-            if self.find_gain(Span("", picked.start, end.start)) < -MEANT / 2:
-                return end
-        return picked
-
-    def _find_least_gain(self, parameter: Parameter, span: Span, own: frozenset[str]) -> float:
+    def _find_least_gain(self, parameter: Parameter, span: Span) -> float:
         if parameter.needed:
             return -MEANT  # else it is one of the words by which the command is asked for
-        if self._is_led_to(span, own):
-            return MEANT
+        if self._is_led_to(span, meaningful_stems(parameter.about)):
+            return -MEANT
         return 2 * MEANT if parameter == self._first else 1.0
 
-    def _is_led_to(self, span: Span, own: frozenset[str]) -> bool:
-        """Tell whether a preposition or the parameter's own word precedes it: `in`, `branch`."""
+    def _is_led_to(self, span: Span, about: frozenset[str]) -> bool:
+        """Tell whether a preposition or a word `about` the parameter precedes it: `branch`."""
         said = [word for word in find_words(self._text[: span.start]) if word not in ARTICLES]
-        return any(word in LEADS or find_stem(word) in own - self.own for word in said[-1:])
+        return any(word in LEADS or find_stem(word) in about - self.own for word in said[-1:])
 
     def find_gain(self, span: Span) -> float:
         """Find by how much the request comes nearer to its command without the span: a value does

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import DamerauLevenshtein
 
 from andy_cli.messages import Schema
-from andy_cli.models.inside.values.months import is_same_month
+from andy_cli.models.inside.values.calendar_words import is_same_in_calendar
 from andy_cli.models.inside.values.words import (
     ENDING,
     IDLE,
@@ -35,6 +35,8 @@ KIND_OF = {word: kind for kind, names in KIND_WORDS.items() for word in names.sp
 FORMATS = {"uri": "url", "url": "url", "email": "mail", "date": "date", "time": "time"}
 LONGEST = 10
 """Words of a span."""
+SHORT_TITLE = 2
+"""Words."""
 NEAR = 0.2
 """Part of a word's letters that may be mistyped."""
 MOST_NAMES = 10_000
@@ -146,7 +148,7 @@ def _is_whole(text: str, own: frozenset[str]) -> bool:
     )
 
 
-CAPITALIZED = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019][^\W\d_]{2,})?"
+CAPITALIZED = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019](?:[^\W\d_]{2,}|s(?= [A-Z])))?"
 PROPER_NAME = re.compile(
     rf"(?<![\w'\u2019-]){CAPITALIZED}"
     rf"(?:(?:[ -]|\s(?:of|de|the|di|du|des|van|von|in)\s){CAPITALIZED})*(?!\w)"
@@ -234,29 +236,46 @@ def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Mat
     """
     said = [word for word in find_plain_words(text) if word not in IDLE]
     said = [word for word in said if find_stem(word) not in own]
+    plain = " ".join(find_plain_words(text))
     found = [
         match
         for name in names
-        if (match := _compare_name(name, said)).letters > 2 and not match.words <= LINKS
+        if (match := _compare_name(name, said, plain)).letters > 2 and not match.words <= LINKS
     ]
     return sorted(found, key=lambda match: (-match.letters, len(match.name)))
 
 
-def _compare_name(name: str, said: Sequence[str]) -> Match:
+def _compare_name(name: str, said: Sequence[str], text: str) -> Match:
     heard: set[str] = set()
     letters, share = 0, 0.0
-    for called in _list_parts(name):
-        found = {word: meant for meant in called for word in said if is_same_word(word, meant)}
+    for part in _list_parts(name):
+        found = {word: meant for meant in part.words for word in said if is_same_word(word, meant)}
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
         letters += meant_letters
-        share = max(share, meant_letters / (sum(map(len, called)) or 1))
+        share = max(share, meant_letters / (part.count_letters(text) or 1))
     return Match(name, letters, frozenset(heard), share)
 
 
+class NamePart(NamedTuple):
+    """A title, an artist, or all of a name."""
+
+    text: str
+    """Its plain words."""
+    words: frozenset[str]
+    """Those by which it is called."""
+
+    def count_letters(self, text: str) -> int:
+        """Count the letters by which it may be called in a text: of a title of which but one word
+        tells something, `Take On Me`, that word is not the whole.
+        """
+        is_short = len(self.words) > 1 or len(self.text.split()) <= SHORT_TITLE
+        return sum(map(len, self.words)) if is_short or self.text in text else len(self.text)
+
+
 @lru_cache(MOST_NAMES)
-def _list_parts(name: str) -> tuple[frozenset[str], ...]:
-    """List the words by which each part of a name is called, those with a hyphen in two ways.
+def _list_parts(name: str) -> tuple[NamePart, ...]:
+    """List the parts of a name, those with a hyphen in two ways.
 
     Recordings are called by their title or by their artist: `Title - Artist.mp3`.
     """
@@ -264,13 +283,14 @@ def _list_parts(name: str) -> tuple[frozenset[str], ...]:
     parts = []
     titles = ENDING.sub("", base).split(" - ")
     for part in dict.fromkeys([*titles, *(title.replace("-", " ") for title in titles)]):
-        words = {word for word in find_plain_words(part) if not word.isdigit() or len(word) > 1}
-        parts.append(frozenset(words - LINKS or words))
+        plain = find_plain_words(part)
+        words = {word for word in plain if not word.isdigit() or len(word) > 1}
+        parts.append(NamePart(" ".join(plain), frozenset(words - LINKS or words)))
     return tuple(parts)
 
 
 def is_same_word(word: str, meant: str) -> bool:
-    return is_near(word, meant) or is_same_month(word, meant)
+    return is_near(word, meant) or is_same_in_calendar(word, meant)
 
 
 def is_near(one: str, other: str) -> bool:

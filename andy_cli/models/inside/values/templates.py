@@ -24,6 +24,10 @@ ALIKE = 0.008
 VALUE = re.compile(r"\[[^\]]*\]")
 NAME_LETTERS = 4
 """Of a word that may be what something is called; shorter ones are in too many names."""
+OFTEN = 4
+"""Phrases that begin with a word which wishes begin with."""
+MOSTLY = 0.4
+"""The part of the phrases with the word that these have to be."""
 
 
 @cache
@@ -40,6 +44,22 @@ def find_templates(examples: tuple[str, ...]) -> Templates | None:
 def list_spoken_words() -> frozenset[str]:
     """List the words that people say who want a tool, beside the values."""
     return find_spoken_words(said for phrases in load_phrases().values() for said in phrases)
+
+
+@cache
+def list_openers() -> frozenset[str]:
+    """List the words that wishes for a tool mostly begin with."""
+    return find_first_words(said for phrases in load_phrases().values() for said in phrases)
+
+
+def find_first_words(phrases: Iterable[str]) -> frozenset[str]:
+    """Find the words that phrases mostly begin with, where they have them."""
+    spoken = [find_plain_words(phrase) for phrase in phrases]
+    first = Counter(words[0] for words in spoken if words)
+    known = Counter(word for words in spoken for word in {*words})
+    return frozenset(
+        word for word, count in first.items() if count >= max(OFTEN, MOSTLY * known[word])
+    )
 
 
 def find_spoken_words(phrases: Iterable[str]) -> frozenset[str]:

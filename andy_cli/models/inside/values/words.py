@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from andy_cli.models.inside.values.months import WRITTEN_DATE
+from andy_cli.models.inside.values.calendar_words import WRITTEN_DATE
 
 IDLE = frozenset(
     """a an the this that these those of in on at to for from with by and or but if as is are was

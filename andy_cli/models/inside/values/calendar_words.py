@@ -1,4 +1,7 @@
-"""The names of months in the five languages that are tried, as the Unicode CLDR has them. Pure."""
+"""Names of months and weekdays in the five languages that are tried, as the Unicode CLDR has them.
+
+Pure.
+"""
 
 import re
 import unicodedata
@@ -22,6 +25,17 @@ words of another language, as `set` for September in Italian.
 """
 MONTHS = {name: month for month, names in enumerate(NAMES.split("\n")) for name in names.split()}
 """Name -> number of the month."""
+DAY_NAMES = """
+    monday montag lunes lundi lunedi
+    tuesday dienstag martes mardi martedi
+    wednesday mittwoch miercoles mercredi mercoledi
+    thursday donnerstag jueves jeudi giovedi
+    friday freitag viernes vendredi venerdi
+    saturday samstag sonnabend sabado samedi sabato
+    sunday sonntag domingo dimanche domenica
+"""
+DAYS = {name: day for day, names in enumerate(DAY_NAMES.split("\n")) for name in names.split()}
+"""Name -> number of the weekday, 1 for Monday."""
 
 
 NAMED = "|".join([*sorted(MONTHS, key=len, reverse=True), "märz", "février", "août", "décembre"])
@@ -56,6 +70,6 @@ def read_named_date(text: str) -> tuple[int, int, int]:
     return numbers[0], month, numbers[1]
 
 
-def is_same_month(one: str, other: str) -> bool:
-    """Tell whether two words name the same month: `janvier` is January, `feb` February."""
-    return one in MONTHS and MONTHS[one] == MONTHS.get(other)
+def is_same_in_calendar(one: str, other: str) -> bool:
+    """Tell whether two words name the same month, or the same weekday: `janvier` is January."""
+    return any(one in names and names[one] == names.get(other) for names in (MONTHS, DAYS))
