@@ -217,7 +217,7 @@ def test_a_question_that_begins_behind_one_word_is_answered_by_the_file_about_it
             "Azzurro",
         ),
         (
-            "such mal in welcher datei gerda vorkommt, danach bitte haus am see an",
+            "such mal in welcher datei gerda vorkommt, anschließend bitte haus am see an",
             "bus_daten.txt",
             "Haus am See",
         ),
@@ -245,6 +245,57 @@ def test_a_question_that_is_to_be_looked_up_on_the_web_is_not_answered_by_a_file
     answer = asked(wish, here, weights_file)
     assert "white shirt has paint" not in answer
     assert "cannot know" not in answer
+
+
+def test_what_a_file_has_is_searched_for_there_unless_the_web_is_spoken_of(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "machine.md").write_text("new belt, Mr Petrakis\n")
+    assert "new belt, Mr Petrakis" in asked("search for Petrakis", here, weights_file)
+    assert "new belt" not in asked("search the web for Petrakis", here, weights_file)
+
+
+def test_a_wish_behind_two_questions_that_one_file_answers_is_carried_out(
+    tmp_path: Path, weights_file: Path
+) -> None:
+    folder = tmp_path / "things"
+    folder.mkdir()
+    make_folder(folder, read_world("everyday_45"))
+    wish = (
+        "Was ist noch offen beim Zippmeister und bis wann muss das bezahlt sein, "
+        "und danach spiel bitte 99 Luftballons"
+    )
+    answer = asked(wish, folder, weights_file)
+    assert answer.count("Offene Rechnung Zippmeister") == 1
+    assert "Started 99 Luftballons" in answer
+
+
+def test_a_title_of_which_but_one_word_tells_something_is_not_called_by_that_word(
+    tmp_path: Path, weights_file: Path
+) -> None:
+    folder = tmp_path / "things"
+    folder.mkdir()
+    make_folder(folder, read_world("everyday_45"))
+    question = "how long do the italian button people take to deliver"
+    answer = asked(question, folder, weights_file)
+    assert "Started" not in answer
+    assert "no music" not in answer
+    assert "Started Take On Me" in asked("play take on me", folder, weights_file)
+
+
+def test_a_question_without_a_verb_belongs_to_the_one_before(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "rota.md").write_text("Cleaning on Friday: Mrs Vukovic, 18:30\n")
+    answer = asked("who's cleaning on friday and what time?", here, weights_file)
+    assert "Mrs Vukovic" in answer
+    assert "the time" not in answer
+
+
+def test_a_file_is_opened_that_is_called_by_what_it_is_with(here: Path, weights_file: Path) -> None:
+    (here / "dienstplan.txt").write_text("Montag: Ulrike\n")
+    wish = "Zeig mir bitte die Datei mit dem Dienstplan"
+    assert "Montag: Ulrike" in asked(wish, here, weights_file)
 
 
 def test_what_is_looked_for_is_a_word_of_a_file_and_none_that_people_ask_with(

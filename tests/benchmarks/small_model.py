@@ -85,6 +85,8 @@ BATCHES = (
     "everyday_41",
     "everyday_42",
     "everyday_43",
+    "everyday_44",
+    "everyday_45",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -51,3 +51,7 @@ def find_entry_kind(choice: Choice) -> str:
     if "folder" in kinds:
         return "file"
     return "url" if needs_value(choice) else ""
+
+
+def finds_files(choice: Choice) -> bool:
+    return find_entry_kind(choice) == "file"

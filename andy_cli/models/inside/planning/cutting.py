@@ -1,21 +1,23 @@
 """List the ways to cut a request into parts, in the order in which they are wanted. Pure."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, starmap
 from typing import NamedTuple
 
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.values.numbers import find_numbers
+from andy_cli.models.inside.values.templates import find_first_words
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
     LINKS,
     WORD,
     find_plain_words,
     find_things,
+    find_words,
     is_negated,
+    is_question,
 )
 from andy_cli.phrases import load_phrases
 
@@ -27,8 +29,10 @@ AND = (
     r"|et|ainsi que|mais|e|ma(?= prima)"
 )
 THEN = (
-    "then|also|besides|after that|afterwards|dann|danach|au\u00dferdem|ausserdem"
-    "|luego|adem\u00e1s|ademas|puis|ensuite|poi|inoltre"
+    "then|also|besides|after that|afterwards"
+    "|dann|danach|au\u00dferdem|ausserdem|anschlie(?:\u00df|ss)end|hinterher|nachher"
+    "|luego|adem\u00e1s|ademas|a continuaci[o\u00f3]n|puis|ensuite|par la suite"
+    "|poi|inoltre|dopodich[e\u00e9]|in seguito|successivamente"
 )
 MEANWHILE = (
     "while|meanwhile|w\u00e4hrend|inzwischen|nebenbei|mientras(?: tanto)?"
@@ -63,13 +67,11 @@ COMES_FIRST = re.compile(
 )
 """The beginning of a wish that comes before the one in front of it."""
 
-OFTEN = 4
-"""Phrases that begin with a word which a wish may begin with in the middle of a sentence."""
-MOSTLY = 0.4
-"""The part of the phrases with the word that these have to be."""
 MOST_CUTS = 8
 """Places to cut at of which every choice is compared."""
 MOST_PARTS = 4
+REST_WORDS = 2
+"""Words of a part that is none without the question before it."""
 UNMARKED = ("opening", "name", "before")
 """Kinds of cuts at which nothing stands between the parts."""
 
@@ -105,7 +107,7 @@ def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
     ways = [make_way(text, some) for some in choose_cuts(text, cuts)]
     found: dict[tuple[str, ...], Way] = {(text,): Way((), (text,))}
     for way in ways:
-        if all(map(says_something, way.parts)):
+        if all(map(says_something, way.parts)) and not any(starmap(is_rest, pairwise(way.parts))):
             found.setdefault(way.parts, way)
     return [*found.values()]
 
@@ -134,6 +136,16 @@ def make_way(text: str, cuts: Sequence[Cut]) -> Way:
 def says_something(part: str) -> bool:
     """Tell whether a part is more than articles and words that order or join, as `before that`."""
     return not {*find_plain_words(COMES_FIRST.sub("", f"{part} "))} <= LINKS | ADVERBS
+
+
+def is_rest(question: str, part: str) -> bool:
+    """Tell whether a part, without a verb, asks one thing more of the question before: `who sings,
+    and what time`. `What's` has one.
+    """
+    words = find_words(part)
+    has_verb = "'" in words[0] or words[0].removesuffix("s") in INTERROGATIVES - {words[0]}
+    is_short = len(words) <= REST_WORDS and not has_verb
+    return is_short and words[0] in INTERROGATIVES and is_question(question)
 
 
 def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
@@ -216,13 +228,10 @@ def comes_second(left: str, right: str) -> bool:
 
 @cache
 def list_openers() -> frozenset[str]:
-    """List the words that phrases mostly begin with, where they have them, and interrogatives."""
+    """List the words that phrases mostly begin with, and interrogatives."""
     kinds = [*load_phrases().values(), *small_talk.load_examples().values()]
-    spoken = [find_plain_words(phrase) for phrases in kinds for phrase in phrases]
-    first = Counter(words[0] for words in spoken if words)
-    known = Counter(word for words in spoken for word in {*words})
-    often = {word for word, count in first.items() if count >= max(OFTEN, MOSTLY * known[word])}
-    return frozenset(often.union(*map(find_plain_words, INTERROGATIVES)))
+    often = find_first_words(phrase for phrases in kinds for phrase in phrases)
+    return often.union(*map(find_plain_words, INTERROGATIVES))
 
 
 def split_at_joints(text: str) -> list[str]:

@@ -56,7 +56,8 @@ class ListFitter:
         choice = self._request.choices[step.at]
         finds_pages = find_entry_kind(self._request.choices[before.at]) == "url"
         opens = finds_pages and reads_one(choice) and bool(self._request.fill(step).missing)
-        is_page = opens and not self._mentions.means_file(step.text)
+        is_entry = find_ordinal(step.text) is not None
+        is_page = opens and (is_entry or not self._mentions.means_file(step.text))
         return self._take_from(before, step) if is_page else step
 
     def _fit_step_to_list(self, steps: list[Step], place: int) -> list[Step]:

@@ -77,6 +77,8 @@ WISHED = 0.885
 """Nearness of what is a wish that cannot be fulfilled: of 112 that were 3 are farther."""
 UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
+WISHED_FOR = 0.025
+"""The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
 
@@ -396,8 +398,11 @@ class PartReader:
         is_wish = scores.talk > max(*scores.commands, scores.reason) + REFUSED_LEAD
         if is_question(text) or (holds_question(text) and not is_wish):
             return 0.0
-        may_ask = scores.talk < WISHED and not is_wish and not names_file(text)
-        return UNASKED if may_ask else None
+        if names_file(text):
+            return None
+        if holds_question(text) or is_asking(text):
+            return WISHED_FOR
+        return UNASKED if scores.talk < WISHED and not is_wish else None
 
     def find_clearer_answer(self, text: str) -> Step | None:
         """Find what answers a question more clearly than the command for it is one; what would play

@@ -12,7 +12,7 @@ from andy_cli.models.inside.planning.choosing import (
     find_kind_name,
 )
 from andy_cli.models.inside.planning.command_kinds import (
-    find_entry_kind,
+    finds_files,
     is_lister,
     plays_file,
     reads_file,
@@ -43,6 +43,8 @@ from andy_cli.models.inside.values.words import (
 
 WANTED = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
+SEARCHED = 0.03
+"""By so much farther than a search of the web may one of the files be, which have the words."""
 
 
 class RequestPlan:
@@ -157,7 +159,7 @@ class RequestPlan:
         steps = [repeated for step in steps for repeated in self._repeat_for_names(step)]
         for place in range(len(steps)):
             steps[place] = self._follow_up(steps, place)
-        if is_first and not any(self._finds_files(step) for step in steps):
+        if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
             steps = list(map(self._name_file, steps))
         if self._lists.points_back(steps):
             steps = list(map(self._read_entry, steps))
@@ -165,7 +167,32 @@ class RequestPlan:
             steps = self._lists.fit(steps)
         if len(steps) == 1:
             steps = [self._search_rarest(steps[0], text)]
-        return list(map(self._fit_to_kind, map(self._search_written, steps)))
+        fitted = map(self._fit_to_kind, map(self._search_written, map(self._search_here, steps)))
+        return self._drop_repeated([*fitted])
+
+    def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
+        """Drop what looks at the same again: two questions may be answered by one file."""
+        kept: list[Step] = []
+        looked: list[tuple[int, Sequence[str]]] = []
+        for step in steps:
+            values = self._list_values(step)
+            if not values or (step.at, values) not in looked:
+                kept.append(step)
+            if self._request.choices[step.at].harmless:
+                looked.append((step.at, values))
+        return kept
+
+    def _search_here(self, step: Step) -> Step:
+        """`Search for Hofer`: what stands in a text is looked for there, unless the web is spoken
+        of.
+        """
+        searched = " ".join(self._reader.list_searched(step, "url"))
+        here = self._find_best_of(step.text, finds_files) if searched else None
+        if here is None or self._mentions.find_written_run(searched) != searched:
+            return step
+        scores = self._request.compare(step.text).commands
+        is_near = scores[here.at] > scores[step.at] - SEARCHED
+        return here if is_near and self._reader.list_searched(here, "file") else step
 
     def _search_written(self, step: Step) -> Step:
         """`Which file has the late pick-up charge in it`: look for the most of the words that
@@ -183,9 +210,6 @@ class RequestPlan:
             return step
         rarest = self._mentions.find_rarest(list_unasked_words(text))
         return step._replace(text=f'{text}: "{rarest}"') if rarest else step
-
-    def _finds_files(self, step: Step) -> bool:
-        return find_entry_kind(self._request.choices[step.at]) == "file"
 
     def _name_file(self, step: Step) -> Step:
         """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the
