@@ -289,6 +289,17 @@ def test_a_name_with_a_hyphen_is_said_in_one_word_or_two(encoder: Encoder, said:
     assert fill(encoder, READ, said, Known((), names)).values["path"] == "bike-log.txt"
 
 
+def test_behind_a_search_that_found_one_file_another_may_be_meant(encoder: Encoder) -> None:
+    names = ("prices.txt", "orders.csv", "people/", "people/rota.md", "opening_hours.txt")
+    found = json.dumps({"matches": [{"path": "orders.csv", "line": 2, "text": "311,Hofer"}]})
+    for said, name in (
+        ("show me the price list", "prices.txt"),
+        ("open it", "orders.csv"),
+        ("open the file where he turns up", "orders.csv"),
+    ):
+        assert fill(encoder, READ, said, Known((found,), names)).values == {"path": name}
+
+
 def test_a_folder_that_was_listed_is_not_read(encoder: Encoder) -> None:
     known = Known(['["letters", "plans.txt"]'], ("letters/", "plans.txt"))
     found = Filler(encoder, ask_nobody).fill_by_meaning(READ, "show me the letters", known)

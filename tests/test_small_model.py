@@ -252,6 +252,8 @@ def test_what_a_file_has_is_searched_for_there_unless_the_web_is_spoken_of(
 ) -> None:
     (here / "machine.md").write_text("new belt, Mr Petrakis\n")
     assert "new belt, Mr Petrakis" in asked("search for Petrakis", here, weights_file)
+    answer = asked("search for Petrakis and open it", here, weights_file)
+    assert "Read machine.md" in answer
     assert "new belt" not in asked("search the web for Petrakis", here, weights_file)
 
 

@@ -2,11 +2,12 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from andy_cli.messages import Choice
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
     DECISIVE,
@@ -16,6 +17,7 @@ from andy_cli.models.inside.planning.choosing import (
 )
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
+    finds_files,
     needs_value,
     reads_file,
 )
@@ -77,6 +79,8 @@ WISHED = 0.885
 """Nearness of what is a wish that cannot be fulfilled: of 112 that were 3 are farther."""
 UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
+SEARCHED = 0.03
+"""By so much farther than a search of the web may one of the files be, which have the words."""
 WISHED_FOR = 0.025
 """The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
 KNOWLEDGE = 0.07
@@ -181,12 +185,12 @@ class PartReader:
         if lookup := self._find_lookup(text):
             return Part(text, "command", lookup)
         if is_alone:
-            only = self.find_only_step(text, asks)
-            return Part(text, "command", only) if only else Part(text, self._find_talk(text))
-        step = self.find_step(text, bool(others), asks)
+            step = self.find_only_step(text, asks)
+        else:
+            step = self.find_step(text, bool(others), asks)
         if step:
-            return Part(text, "command", step)
-        reading = self.read_what_is_meant(text)
+            return Part(text, "command", self._search_here(step))
+        reading = None if is_alone else self.read_what_is_meant(text)
         return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
 
     def _find_lookup(self, text: str) -> Step | None:
@@ -446,6 +450,25 @@ class PartReader:
             for parameter in list_parameters(choice)
             if parameter.name in found and parameter.kind != "folder"
         ]
+
+    def _search_here(self, step: Step) -> Step:
+        """`Search for Hofer`: what stands in a text is looked for there, unless the web is spoken
+        of.
+        """
+        searched = " ".join(self.list_searched(step, "url"))
+        here = self.find_best_of(step.text, finds_files) if searched else None
+        if here is None or self._mentions.find_written_run(searched) != searched:
+            return step
+        scores = self._request.compare(step.text).commands
+        is_near = scores[here.at] > scores[step.at] - SEARCHED
+        return here if is_near and self.list_searched(here, "file") else step
+
+    def find_best_of(self, text: str, is_kind: Callable[[Choice], bool]) -> Step | None:
+        """Find the command of a kind that a text is nearest to."""
+        choices, scores = self._request.choices, self._request.compare(text).commands
+        alike = [at for at, choice in enumerate(choices) if is_kind(choice) and not choice.beyond]
+        best = max(alike, key=scores.__getitem__, default=None)
+        return None if best is None else Step(best, text, 1.0)
 
     def find_reading_command(self, text: str) -> int | None:
         """Find the command that reads a file, of several the nearest to the text."""

@@ -43,8 +43,6 @@ from andy_cli.models.inside.values.words import (
 
 WANTED = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
-SEARCHED = 0.03
-"""By so much farther than a search of the web may one of the files be, which have the words."""
 
 
 class RequestPlan:
@@ -167,8 +165,7 @@ class RequestPlan:
             steps = self._lists.fit(steps)
         if len(steps) == 1:
             steps = [self._search_rarest(steps[0], text)]
-        fitted = map(self._fit_to_kind, map(self._search_written, map(self._search_here, steps)))
-        return self._drop_repeated([*fitted])
+        return self._drop_repeated([*map(self._fit_to_kind, map(self._search_written, steps))])
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
         """Drop what looks at the same again: two questions may be answered by one file."""
@@ -181,18 +178,6 @@ class RequestPlan:
             if self._request.choices[step.at].harmless:
                 looked.append((step.at, values))
         return kept
-
-    def _search_here(self, step: Step) -> Step:
-        """`Search for Hofer`: what stands in a text is looked for there, unless the web is spoken
-        of.
-        """
-        searched = " ".join(self._reader.list_searched(step, "url"))
-        here = self._find_best_of(step.text, finds_files) if searched else None
-        if here is None or self._mentions.find_written_run(searched) != searched:
-            return step
-        scores = self._request.compare(step.text).commands
-        is_near = scores[here.at] > scores[step.at] - SEARCHED
-        return here if is_near and self._reader.list_searched(here, "file") else step
 
     def _search_written(self, step: Step) -> Step:
         """`Which file has the late pick-up charge in it`: look for the most of the words that
@@ -267,15 +252,8 @@ class RequestPlan:
             for piece in split_at_joints(text)
             if self._mentions.names_recording(piece) and not (is_negated(piece) or is_asking(piece))
         )
-        found = (self._find_best_of(piece, plays_file) for piece in wishes)
+        found = (self._reader.find_best_of(piece, plays_file) for piece in wishes)
         return [*steps, *filter(None, found)]
-
-    def _find_best_of(self, text: str, is_kind: Callable[[Choice], bool]) -> Step | None:
-        """Find the command of a kind that a text is nearest to."""
-        choices, scores = self._request.choices, self._request.compare(text).commands
-        alike = [at for at, choice in enumerate(choices) if is_kind(choice) and not choice.beyond]
-        best = max(alike, key=scores.__getitem__, default=None)
-        return None if best is None else Step(best, text, 1.0)
 
     def _look_instead(self, step: Step) -> Step:
         """`Do I need milk? It's in shopping.txt`: who asks, and says nothing to write, looks."""
@@ -300,7 +278,7 @@ class RequestPlan:
 
     def _take_likeliest(self, step: Step, is_kind: Callable[[Choice], bool], form: str) -> Step:
         """Take of the commands of a kind the one that is likeliest for files of a form."""
-        likeliest = self._find_best_of(FILE_NAMES[form], is_kind)
+        likeliest = self._reader.find_best_of(FILE_NAMES[form], is_kind)
         return step._replace(at=likeliest.at) if likeliest else step
 
     def _names_music_folder(self, step: Step) -> bool:

@@ -423,9 +423,14 @@ class _Filling:
         if match := find_named(self._text, [*by_words], self._picker.own):
             return by_words[match[0].name]
         names = {entry.name for entry in listed}
-        if len(names) > 1 or find_named(self._text, self._known.names, self._picker.own):
+        return self._choose_only(names.pop()) if len(names) == 1 else None
+
+    def _choose_only(self, entry: str) -> str | None:
+        """Choose the only one of a list, unless something else that is there is meant."""
+        if find_named(self._text, self._known.names, self._picker.own):
             return None
-        return listed[0].name
+        texts = [name for name in self._known.names if is_readable(name)]
+        return find_meant_behind_verb(self._encoder, self._text, texts) or entry
 
 
 def find_unknown_places(text: str) -> list[str]:

@@ -54,7 +54,8 @@ DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?=%|\b)(?![\w/
 
 ONES = "|".join(NUMBER_WORDS[1:10])
 SPELLED = re.compile(
-    rf"\b(?:(?:{'|'.join(NUMBER_WORDS[1:])}) (?:hundred|thousand)|(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})"
+    rf"\b(?:(?:{'|'.join(NUMBER_WORDS[1:])}) (?:hundred|thousand)"
+    rf"|(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})"
     r"|[^\W\d_]+)\b",
     re.I,
 )
