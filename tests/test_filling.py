@@ -300,6 +300,14 @@ def test_behind_a_search_that_found_one_file_another_may_be_meant(encoder: Encod
         assert fill(encoder, READ, said, Known((found,), names)).values == {"path": name}
 
 
+def test_a_line_that_ends_with_a_price_is_no_file(encoder: Encoder) -> None:
+    names = ("prices.txt", "orders.csv")
+    read = "item,price\nwool trousers,12.50\nblue coat,118"
+    found = Filler(encoder, ask_nobody).fill_by_meaning
+    values = found(READ, "show me the price list", Known((read,), names)).values
+    assert values == {"path": "prices.txt"}
+
+
 def test_a_folder_that_was_listed_is_not_read(encoder: Encoder) -> None:
     known = Known(['["letters", "plans.txt"]'], ("letters/", "plans.txt"))
     found = Filler(encoder, ask_nobody).fill_by_meaning(READ, "show me the letters", known)

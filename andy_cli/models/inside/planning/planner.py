@@ -72,10 +72,11 @@ class Planner:
         if not turn.request or not choices:
             return Plan([])
         asking = [at for at, choice in enumerate(choices) if turn.asked in list_questions(choice)]
-        if asking and not self._is_other_wish(turn.request, asking, choices):
+        if asking:
             scores = self._scorer.compare(turn.before, choices)
             best = max(asking, key=scores.commands.__getitem__)
-            if scores.talk <= scores.commands[best] + NAMED:
+            is_other = self._is_other_wish(turn.request, best, choices)
+            if not is_other and scores.talk <= scores.commands[best] + NAMED:
                 return Plan([Step(best, turn.request, 1.0)])
         request_plan = self._make_request_plan(constraint)
         planned = request_plan.plan(turn.request, is_first=not turn.earlier)
@@ -83,10 +84,10 @@ class Planner:
             return planned
         return Plan([request_plan.find_best_step(turn.request)])
 
-    def _is_other_wish(self, text: str, asked: Sequence[int], choices: Sequence[Choice]) -> bool:
-        """Tell whether a text is clearly a wish, and no answer to what those commands asked."""
+    def _is_other_wish(self, text: str, asked: int, choices: Sequence[Choice]) -> bool:
+        """Tell whether a text is clearly a wish, and no answer to what that command asked."""
         scores = self._scorer.compare(text, choices)
-        return scores.best not in asked and max(scores.commands) > scores.talk + NAMED
+        return scores.best != asked and max(scores.commands) > scores.talk + NAMED
 
     def _make_request_plan(self, constraint: Constraint) -> RequestPlan:
         return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))

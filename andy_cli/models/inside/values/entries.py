@@ -73,8 +73,8 @@ def find_files(result: str, names: Sequence[str]) -> list[ListedEntry]:
     was read are none that could be opened or played, and folders are none either."""
     entries = find_entries(result, names=names)
     listed = [entry for entry in entries if f"{entry.name}/" not in names]
-    is_of_files = any(entry.name in names or ENDING.search(entry.name) for entry in listed)
-    return listed if is_of_files else []
+    files = [entry for entry in listed if entry.name in names or ENDING.search(entry.name)]
+    return listed if files and not is_text(result) else files
 
 
 def list_lines(text: str, names: Sequence[str]) -> list[str]:

@@ -100,7 +100,7 @@ CODE = re.compile(
 """A name of letters and digits that something is numbered by: `UL050`, `B-04`, `D-EKLM`."""
 
 
-ENDING = re.compile(r"(?<=.)\.\w{1,5}$")
+ENDING = re.compile(r"(?<=.)\.(?=\d*[^\W\d])\w{1,5}$")
 """Of the name of a file; what has one and stands in backticks is a file."""
 
 
