@@ -269,7 +269,7 @@ def test_thoughts_that_the_server_keeps_apart_close_what_only_was_likely() -> No
 
 def compiled_within(limit: int, monkeypatch: pytest.MonkeyPatch, reply: str) -> CompiledReply:
     """A reply that comes in small pieces, where a request may have so many characters."""
-    monkeypatch.setattr(end_detectors, "LARGEST", limit)
+    monkeypatch.setattr(end_detectors, "MAX_CHARACTERS", limit)
     return compiled([reply[at : at + 10] for at in range(0, len(reply), 10)])
 
 

@@ -5,7 +5,7 @@ import pytest
 from andy_cli.compiler import dialects
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, tools_by_name
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.compiler.lexing.framing import LONGEST
+from andy_cli.compiler.lexing.framing import MAX_CHARACTERS
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
 from tests.cases import loop_over
@@ -96,7 +96,7 @@ def test_an_object_of_no_tool_is_a_call_only_if_nothing_else_stands_in_it(
 
 @pytest.mark.parametrize("size", [0, 1000])
 def test_an_element_without_its_end_is_text_when_it_takes_too_long(size: int) -> None:
-    reply = f"<function_result>{'word ' * (LONGEST // 4)}"
+    reply = f"<function_result>{'word ' * (MAX_CHARACTERS // 4)}"
     assert read(reply, size).text.startswith("<function_result>word")
 
 

@@ -649,7 +649,7 @@ def test_a_login_by_oauth_lasts_beyond_its_first_token(home: Path) -> None:
 def test_a_login_that_nobody_answers_or_that_is_for_nothing_ends_in_words(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("andy_cli.toolbox.mcp.login.PATIENCE", 0.3)
+    monkeypatch.setattr("andy_cli.toolbox.mcp.login.TIMEOUT", 0.3)
     with (
         listening("tests.guarded_server") as address,
         pytest.raises(UsageError, match=r"logged in|failed"),
@@ -824,7 +824,7 @@ def test_lines_are_decoded_whole_however_they_arrive(text: str, cuts: list[int])
 
 
 def test_a_line_that_never_ends_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_lines, "LONGEST", 1000)
+    monkeypatch.setattr(long_lines, "MAX_CHARACTERS", 1000)
     decoder = LineDecoder()
     decoder.decode(b"x" * 1000)
     with pytest.raises(ValueError, match="longer than"):

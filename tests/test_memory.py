@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
-from andy_cli.models.memory import LARGEST, MOST, PATIENCE, learn_probe, learn_refusal, recall_model
+from andy_cli.models.memory import (
+    MAX_AGE,
+    MAX_BYTES,
+    MOST,
+    learn_probe,
+    learn_refusal,
+    recall_model,
+)
 
 HERE = Endpoint("openai", "some-model", "http://127.0.0.1:9/v1")
 DAY = date(2026, 11, 21)
@@ -34,14 +41,14 @@ def test_nothing_is_known_at_first_and_asking_writes_nothing(home: Path, file: P
 def test_a_refusal_of_tools_is_believed_for_a_month(file: Path) -> None:
     assert learn_refusal(HERE, "react", "its name says so", DAY)
     believed = Learned(False, native_on="2026-11-21", instead="react", why="its name says so")
-    assert recall_model(HERE, DAY + PATIENCE) == believed
-    assert recall_model(HERE, DAY + PATIENCE + timedelta(days=1)) == NOTHING_LEARNED
+    assert recall_model(HERE, DAY + MAX_AGE) == believed
+    assert recall_model(HERE, DAY + MAX_AGE + timedelta(days=1)) == NOTHING_LEARNED
 
 
 def test_a_probe_is_kept_with_its_figures_and_its_day(file: Path) -> None:
     learn_probe(HERE, PROBE, DAY)
     assert recall_model(HERE, DAY) == PROBE._replace(on="2026-11-21", native_on="2026-11-21")
-    assert recall_model(HERE, DAY + 2 * PATIENCE) == PROBE._replace(on="2026-11-21", native=None)
+    assert recall_model(HERE, DAY + 2 * MAX_AGE) == PROBE._replace(on="2026-11-21", native=None)
 
 
 def test_a_probe_says_otherwise(file: Path) -> None:
@@ -99,7 +106,7 @@ def test_the_file_is_its_owners_alone_and_holds_no_key(file: Path) -> None:
         b'{"models": {"a": 1}}',
         b"[1, 2]",
         b"null",
-        b" " * (LARGEST + 1),
+        b" " * (MAX_BYTES + 1),
         json.dumps({"models": [7, None, {"endpoint": 3}, {"model": "some-model"}]}).encode(),
     ],
 )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from andy_cli.toolbox.nearby import LARGEST, MOST_LINES, find_nearby_names, read_nearby_lines
+from andy_cli.toolbox.nearby import MAX_BYTES, MOST_LINES, find_nearby_names, read_nearby_lines
 
 
 def read(folder: Path) -> dict[str, list[str]]:
@@ -25,7 +25,7 @@ def test_nothing_is_read_of_secrets_links_long_texts_and_what_is_no_text(tmp_pat
     (folder / "id_rsa").write_text("key", encoding="utf-8")
     (folder / "credentials.json").write_text("{1}", encoding="utf-8")
     (folder / "link.txt").symlink_to(outside)
-    (folder / "long.txt").write_text("word\n" * LARGEST, encoding="utf-8")
+    (folder / "long.txt").write_text("word\n" * MAX_BYTES, encoding="utf-8")
     (folder / "latin.txt").write_bytes(b"Gr\xfc\xdfe")
     (folder / "data.bin").write_bytes(b"a\0b")
     (folder / "empty.txt").touch()

@@ -836,7 +836,7 @@ def test_journals_of_old_conversations_go(workspace: Path) -> None:
 
 
 def test_what_was_too_large_to_be_kept_is_said(workspace: Path) -> None:
-    (workspace / "large.txt").write_bytes(b"x" * (recorded.LARGEST + 1))
+    (workspace / "large.txt").write_bytes(b"x" * (recorded.MAX_BYTES + 1))
     assert ran(TOOLS, "write_file", path="large.txt", content="small").ok
     with pytest.raises(ToolError, match=r"What large\.txt held before was too large to be kept"):
         undoing.take_back_last()

@@ -11,7 +11,13 @@ from andy_cli.messages import Wire
 from andy_cli.models.http import features
 from andy_cli.models.http.adapting import Adapter, adapt_body
 from andy_cli.models.http.features import find_features
-from andy_cli.models.http.refusals import LONGEST, parse_refusal, read_page, read_refusal, too_long
+from andy_cli.models.http.refusals import (
+    MAX_CHARACTERS,
+    parse_refusal,
+    read_page,
+    read_refusal,
+    too_long,
+)
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
 MESSAGES: list[Wire] = [
@@ -71,7 +77,7 @@ bodies = st.recursive(
 @given(bodies, st.sampled_from([400, 404, 413, 422, 429, 500]))
 def test_any_refusal_is_read_and_answered_a_few_times_at_most(body: object, status: int) -> None:
     refusal = read_refusal(json.loads(json.dumps(body)))
-    assert len(refusal.message) <= LONGEST + 1
+    assert len(refusal.message) <= MAX_CHARACTERS + 1
     assert "\n" not in refusal.message
     adapter, sent = Adapter(), dict(BODY)
     for _ in range(len(KNOWN) + 1):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.command import PART
 from andy_cli.guard.commands.verdict import ORDER
-from andy_cli.guard.shell import LONGEST, Shell, judge
+from andy_cli.guard.shell import MAX_CHARACTERS, Shell, judge
 from tests.cases import Row, loop_over, name, quick_every, rows, sample_every
 
 ROWS = rows("guard/commands.jsonl", "guard/own_commands.jsonl")
@@ -111,7 +111,7 @@ def test_what_reads_outside_is_asked_whatever_stands_before_it(text: str) -> Non
 def test_hostile_lines_end_in_good_time(text: str) -> None:
     shells: tuple[Shell, ...] = ("sh", "cmd", "powershell")
     for shell in shells:
-        assert judge(text * (LONGEST // len(text)), shell).verdict in ORDER
+        assert judge(text * (MAX_CHARACTERS // len(text)), shell).verdict in ORDER
 
 
 def test_links_are_asked_of_whoever_can_see_them() -> None:
@@ -127,7 +127,7 @@ def test_debug_command_says_which_shells_there_are() -> None:
 
 
 def test_what_is_too_much_to_be_judged_never_runs() -> None:
-    assert judge("ls " + "a" * LONGEST).verdict == "deny"
+    assert judge("ls " + "a" * MAX_CHARACTERS).verdict == "deny"
     assert judge("dir " + "a" * 9000, "cmd").verdict == "deny"
     assert judge("ls;" * 3000).verdict == "deny"
     assert judge("ls" + "|ls" * 3000).verdict == "deny"

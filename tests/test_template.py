@@ -109,7 +109,7 @@ def test_arguments_may_have_to_be_text() -> None:
 def test_a_template_that_fails_or_attacks_says_nothing(
     template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendering, "PATIENCE", 10.0)  # its own limit of processor time comes first
+    monkeypatch.setattr(rendering, "TIMEOUT", 10.0)  # its own limit of processor time comes first
     assert by_rendered(shown(template), DIALECTS) is None
 
 
@@ -121,5 +121,5 @@ def test_a_template_cannot_write_a_file(tmp_path: Path) -> None:
 
 
 def test_one_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "PATIENCE", 0.01)
+    monkeypatch.setattr(rendering, "TIMEOUT", 0.01)
     assert shown("{{ messages }}") == ()

@@ -213,7 +213,7 @@ def test_a_page_that_does_not_come_has_run_out_of_time(workspace: Path) -> None:
 def test_a_page_that_is_too_much_for_a_parser_is_read_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reading, "PATIENCE", 0.5)
+    monkeypatch.setattr(reading, "TIMEOUT", 0.5)
     assert said_of("here it is" + "<a " * 300_000).content.endswith("here it is")
     deep = "<div>" * 20_000 + "at the bottom"
     assert said_of(deep).content.endswith("at the bottom")

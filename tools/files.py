@@ -13,7 +13,7 @@ from andy_cli.toolbox.runtime_context import granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
-SECONDS = 30
+TIMEOUT = 30
 """Seconds that looking and reading may take."""
 COPYING = 300
 ENDING = 2.0
@@ -88,7 +88,7 @@ async def list_directory(
     from andy_cli.toolbox.files.search import listing
 
     where = granted_path(path, "list")
-    return await in_thread(lambda work: listing.list_folder(where, max_depth, work), SECONDS)
+    return await in_thread(lambda work: listing.list_folder(where, max_depth, work), TIMEOUT)
 
 
 @tool(
@@ -141,7 +141,7 @@ async def read_file(
     part = start_line is not None or end_line is not None
     numbered = part if line_numbers is None else line_numbers
     return await in_thread(
-        lambda work: reading.read_page(path, start_line or 1, end_line, numbered, work), SECONDS
+        lambda work: reading.read_page(path, start_line or 1, end_line, numbered, work), TIMEOUT
     )
 
 
@@ -294,7 +294,7 @@ async def search_files(
 
     where = granted_path(path, "list")
     asked = searching.SearchRequest(pattern, glob, path)
-    return await in_thread(lambda work: searching.search_files(where, asked, work), SECONDS)
+    return await in_thread(lambda work: searching.search_files(where, asked, work), TIMEOUT)
 
 
 Paths = Annotated[
@@ -510,7 +510,7 @@ async def file_get(
     """Get a file of any kind, with its type."""
     from andy_cli.toolbox.files import getting
 
-    return await in_thread(lambda work: getting.get_file(path, encoding, maxLength, work), SECONDS)
+    return await in_thread(lambda work: getting.get_file(path, encoding, maxLength, work), TIMEOUT)
 
 
 @tool(
@@ -523,7 +523,7 @@ async def file_ingest(path: File) -> Outcome:
     """Read the text of a document."""
     from andy_cli.toolbox.files import ingesting
 
-    return await in_thread(lambda work: ingesting.ingest_file(path, work), SECONDS)
+    return await in_thread(lambda work: ingesting.ingest_file(path, work), TIMEOUT)
 
 
 def _access_of_upload(arguments: Given) -> ResourceAccess:

@@ -16,7 +16,7 @@ from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
-SECONDS = 300
+TIMEOUT = 300
 """Seconds that a command of the user's own may take."""
 
 NO_VOICE = (
@@ -199,7 +199,7 @@ async def custom(
     from andy_cli.toolbox.terminal import running
 
     line = custom_commands.fill_command(name, arguments)
-    return await in_thread(lambda work: running.run_outcome(line, SECONDS, [], work), SECONDS)
+    return await in_thread(lambda work: running.run_outcome(line, TIMEOUT, [], work), TIMEOUT)
 
 
 def _with_names(described: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
 from andy_cli.toolbox.work import in_thread
 
-LONGEST = 600
+MAX_TIMEOUT = 600
 ENDING = 2.0
 """Seconds in which a command that is stopped has ended with all that it started."""
 MILLISECONDS = 1000
@@ -64,10 +64,10 @@ async def terminal_execute(
     timeout: Annotated[
         float,
         Field(
-            description=f"seconds it may take, {LONGEST} at most",
+            description=f"seconds it may take, {MAX_TIMEOUT} at most",
             gt=0,
             json_schema_extra={
-                "maximum": LONGEST,
+                "maximum": MAX_TIMEOUT,
                 "x-unit": "s",
                 **parameter_aliases("timeout_seconds", "timeout_ms", "seconds", "time_limit"),
             },
@@ -84,8 +84,8 @@ async def terminal_execute(
     if timeout >= MILLISECONDS:
         notes.append(f"A timeout of {timeout:g} was taken for milliseconds: {timeout / 1000:g} s.")
         timeout /= 1000
-    if timeout > LONGEST:
-        raise ToolError(f"A command may take {LONGEST} s at most.", "Give a smaller timeout.")
+    if timeout > MAX_TIMEOUT:
+        raise ToolError(f"A command may take {MAX_TIMEOUT} s at most.", "Give a smaller timeout.")
     return await in_thread(
         lambda work: running.run_outcome(command, timeout, notes, work), timeout, ENDING
     )

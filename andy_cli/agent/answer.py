@@ -211,7 +211,7 @@ def should_nudge(conversation: Conversation, state: TurnState, written: str) -> 
     return bool(find_unread_files(conversation))
 
 
-LONGEST = 160
+MAX_CHARACTERS = 160
 """Characters; more is an answer."""
 FEWEST = 4
 """Words; fewer is an answer too."""
@@ -263,7 +263,7 @@ def is_bare_call(reply: str, user: str, tools: Tools) -> bool:
 
 def is_short_line(reply: str) -> bool:
     """Tell whether a reply is one line that is too short to be more than a word about a wish."""
-    return 0 < len(reply.strip()) <= LONGEST and "\n" not in reply.strip()
+    return 0 < len(reply.strip()) <= MAX_CHARACTERS and "\n" not in reply.strip()
 
 
 def asks_something(text: str) -> bool:

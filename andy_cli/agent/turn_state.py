@@ -24,7 +24,7 @@ REASONS = {
     Status.CANCELLED: "it was stopped",
     Status.FAILED: "it failed",
 }
-LONGEST = 160
+MAX_CHARACTERS = 160
 """Characters of a reason."""
 
 
@@ -94,7 +94,7 @@ def _find_names(action: ActionRecord) -> Iterator[str]:
 
 def _shorten_reason(text: str) -> str:
     line = text.strip().partition("\n")[0].rstrip(" .")
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+    return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 3]}..."
 
 
 SAID_NOTHING = "The model said nothing."

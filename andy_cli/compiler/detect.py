@@ -70,7 +70,7 @@ OBJECT = "action"
 SMALL = 4.5
 """Billions of parameters up to which a model is asked for one value at a time."""
 
-LARGEST = 2**18
+MAX_CHARACTERS = 2**18
 """Characters of a template that are looked at."""
 
 SUFFIX = Expression(
@@ -264,7 +264,7 @@ def by_rendered(
 
 def opens_reasoning(template: str) -> bool:
     """Tell whether a chat template ends the prompt inside reasoning that it opens itself."""
-    _, prompted, prompt = template[:LARGEST].rpartition("add_generation_prompt")
+    _, prompted, prompt = template[:MAX_CHARACTERS].rpartition("add_generation_prompt")
     return bool(prompted and OPENED.search(prompt))
 
 
@@ -278,7 +278,7 @@ def by_template(
     template: str, dialects: Iterable[Dialect], dialect_by_name: Dialect | None = None
 ) -> tuple[Dialect, str] | None:
     """The dialect and why. Where two have the same markers, the one that the name says."""
-    text = template[:LARGEST]
+    text = template[:MAX_CHARACTERS]
     rated_dialects = [
         (rating, dialect is dialect_by_name, dialect.name, dialect)
         for dialect in dialects

@@ -34,7 +34,7 @@ from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judg
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 Shell = Literal["sh", "cmd", "powershell"]
-LONGEST, MOST_PIECES = 20_000, 300
+MAX_CHARACTERS, MOST_PIECES = 20_000, 300
 DEEPEST = 4
 """Scripts inside scripts that are looked into."""
 
@@ -49,7 +49,7 @@ def judge(
     """Judge a command line as it would be given to the shell."""
     if not line.strip() or "\0" in line:
         return ask("it says nothing")
-    if len(line) > LONGEST:
+    if len(line) > MAX_CHARACTERS:
         return deny("it is too long to be judged")
     if shell == "sh":
         judged = strictest(_judge_commands(line, inside, WORKSPACE, DEEPEST))

@@ -20,7 +20,7 @@ from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, in
 from andy_cli.messages import Arguments
 
 DEEPEST = 3
-LONGEST = 20_000
+MAX_CHARACTERS = 20_000
 
 
 class Facet(NamedTuple):
@@ -53,7 +53,7 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
     # The parser of command lines takes 20 ms to load, and most calls are no command.
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
 
-    if len(line) > LONGEST:
+    if len(line) > MAX_CHARACTERS:
         return [Facet("command", (line,), plain=False)]
     try:
         shell_line = taken_apart(line)
@@ -77,7 +77,7 @@ def is_clear(line: str) -> bool:
     from andy_cli.guard.commands.destructive_commands import program_name
     from andy_cli.guard.commands.lookup import interpreters
 
-    if len(line) > LONGEST:
+    if len(line) > MAX_CHARACTERS:
         return False
     try:
         shell_line = taken_apart(line)

@@ -20,20 +20,20 @@ CONTROL = re.compile(
 )
 """Sequences that may never be written to a terminal."""
 
-LONGEST = 4096
+MAX_CHARACTERS = 4096
 """Characters of a sequence; what goes on longer is text."""
 
 # What costs time to compile is a text until it is first used.
 SEQUENCE = (
     r"(?:\x1b\[|\x9b)[0-?]{0,99}[ -/]{0,9}[@-~]"
-    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{LONGEST}}}"
+    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{MAX_CHARACTERS}}}"
     r"(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]{1,9}[0-~]|\x1b[0-OQ-WYZ\\`-~]"
 )
 OPENER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
 UNFINISHED = (
     r"(?:(?:\x1b\[|\x9b)[0-?]{0,99}[ -/]{0,9}"
-    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{LONGEST}}}\x1b?"
+    rf"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x08\x0a-\x1f\x7f-\x9f]{{0,{MAX_CHARACTERS}}}\x1b?"
     r"|\x1b[ -/]{0,9})\Z"
 )
 INVISIBLE = (

@@ -14,10 +14,10 @@ from andy_cli.guard.hosts import is_loopback_url
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
 
-PATIENCE = 0.3
+TIMEOUT = 0.3
 """Seconds."""
 
-LARGEST = 2**20
+MAX_BYTES = 2**20
 """Bytes of an answer that are read."""
 
 OWNERS = {
@@ -88,7 +88,7 @@ async def _probe_server(provider: str, port: int) -> FoundServer | None:
 
     path = "/api/tags" if provider == "ollama" else "/v1/models"
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             answer = await _fetch_answer(port, path)
     except (OSError, TimeoutError, asyncio.IncompleteReadError):
         return None
@@ -107,7 +107,7 @@ async def _fetch_answer(port: int, path: str) -> bytes:
         writer.write(request.encode())
         await writer.drain()
         answer = b""
-        while (received := await reader.read(2**16)) and len(answer) < LARGEST:
+        while (received := await reader.read(2**16)) and len(answer) < MAX_BYTES:
             answer += received
         return answer
     finally:

@@ -25,13 +25,13 @@ from andy_cli.settings import replace_file, state_folder
 MOST = 300
 """Models that are remembered; whoever was learned about longest ago goes first."""
 
-LARGEST = 2**20
+MAX_BYTES = 2**20
 """Bytes of the file; a larger one is not ours."""
 
-LONGEST = 200
+MAX_CHARACTERS = 200
 """Characters of a reason that are kept."""
 
-PATIENCE = timedelta(days=30)
+MAX_AGE = timedelta(days=30)
 """The time for which it is believed what a server takes and what not: servers are updated."""
 
 Entry = Mapping[str, object]
@@ -75,7 +75,7 @@ def learn_refusal(endpoint: Endpoint, instead: str, reason: str, today: date | N
     `reason` in the words of compiler/detect.py. Returns whether it is kept; never raises.
     """
     day = (today or date.today()).isoformat()
-    short_reason = reason[:LONGEST]
+    short_reason = reason[:MAX_CHARACTERS]
     return _keep_changes(
         endpoint, {"native": False, "native_on": day, "instead": instead, "why": short_reason}
     )
@@ -138,7 +138,7 @@ def _recent_refusals(entry: Entry, today: date) -> dict[str, str]:
 
 def _is_fresh(day: str, today: date) -> bool:
     try:
-        return today - date.fromisoformat(day) <= PATIENCE
+        return today - date.fromisoformat(day) <= MAX_AGE
     except ValueError:
         return False
 
@@ -146,7 +146,7 @@ def _is_fresh(day: str, today: date) -> bool:
 def _read_entries(path: Path) -> dict[Key, Entry]:
     """The entries, the oldest first. Whatever else stands there is passed over."""
     try:
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > MAX_BYTES:
             return {}
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -221,7 +221,7 @@ async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
     began = time.monotonic()
     try:
         answer = await direct.http.get(
-            f"{endpoint.base_url}/models", headers=headers_for(endpoint), timeout=PATIENCE
+            f"{endpoint.base_url}/models", headers=headers_for(endpoint), timeout=TIMEOUT
         )
         if answer.status_code in (401, 403):
             return Listing([], answer.status_code, "the key is missing or wrong")
@@ -238,7 +238,7 @@ async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
         await direct.close()
 
 
-PATIENCE = 4.0
+TIMEOUT = 4.0
 """Seconds for a list of models that somebody waits for."""
 
 

@@ -19,10 +19,10 @@ ReadAnswer = Callable[[str], Answer | None]
 """Reads the path and query that the browser was sent back to; None if that answers another
 question. Raises ToolError for a no."""
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds for a browser to say what it wants."""
 
-LONGEST = 16 * 2**10
+MAX_BYTES = 16 * 2**10
 """Bytes of a request line and its headers."""
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>andy</title><p>{}</p>"""
@@ -44,7 +44,7 @@ class LoginRedirect(Generic[Answer]):
     async def listen(self, path: str = "/") -> AsyncIterator[None]:
         """Listen on a free port of this machine's own address, which nobody else can reach."""
         self._path = path
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=LONGEST)
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=MAX_BYTES)
         self.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}{path}"
         try:
             yield
@@ -61,7 +61,7 @@ class LoginRedirect(Generic[Answer]):
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 head = await reader.readuntil(b"\r\n\r\n")
                 status, message = self._page(head.decode("latin-1").split("\r\n")[0])
                 body = PAGE.format(message).encode()

@@ -13,7 +13,7 @@ from andy_cli.guard.workspace import is_secret_file
 MOST = 2000
 DEEPEST = 4
 """Levels below the folder."""
-LARGEST = 16_384
+MAX_BYTES = 16_384
 """Bytes of a text whose lines are told."""
 MOST_LINES = 200
 """Of all texts together: each costs its reader some milliseconds."""
@@ -69,7 +69,7 @@ def read_short_text(path: Path) -> Sequence[str]:
     """Read its lines with a letter or digit in them; none of what is long, no text or not there."""
     try:
         found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
             return ()
         text = path.read_bytes().decode()
     except (OSError, UnicodeDecodeError):

@@ -58,7 +58,7 @@ async def run_at_most(seconds: float, function: Callable[[], Result]) -> Result:
         return await run_in_daemon_thread(function)
 
 
-GRACE = 0.3
+GRACE_PERIOD = 0.3
 """Seconds a worker that was told to stop is waited for."""
 
 
@@ -97,7 +97,7 @@ class Work:
 
 
 async def in_thread(
-    function: Callable[[Work], Result], seconds: float, grace: float = GRACE
+    function: Callable[[Work], Result], seconds: float, grace: float = GRACE_PERIOD
 ) -> Result:
     """Run `function` in a thread; return its result.
 

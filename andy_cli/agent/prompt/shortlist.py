@@ -24,7 +24,7 @@ SHARE = 0.4
 """Part of the window that tools may take; the rest is for what is said."""
 NAMES = 0.25
 """Part of that room for the names of those which are not described."""
-LONGEST = 600
+MAX_CHARACTERS = 600
 """Characters of what is wanted that are compared: the encoder reads no more."""
 LOOKED_UP = 4
 """Tools that are described at once at most."""
@@ -104,7 +104,7 @@ def rank_by_meaning(request: str, tools: Tools, encoder: Encoder) -> list[str]:
     }
     encoder.prepare([*texts.values()])
     closeness = dict(
-        zip(texts, encoder.closeness(request[-LONGEST:], [*texts.values()]), strict=True)
+        zip(texts, encoder.closeness(request[-MAX_CHARACTERS:], [*texts.values()]), strict=True)
     )
     return sorted(tools, key=lambda name: -closeness[name])
 

@@ -70,7 +70,7 @@ LINE = Expression(
     r"[ \t]*(?P<sign>[:=])[ \t]*(?P<value>.*)"
 )
 VALUE = Expression(r"\bvalue\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-LARGEST = 200_000
+MAX_CHARACTERS = 200_000
 """Characters of one frame that are looked at in this way."""
 
 
@@ -88,7 +88,7 @@ def read_contents(frame_text: str, tools: Tools, is_closed: bool = False) -> Fra
 
     `is_closed`: its end is where it was meant to end, though no marker may say so.
     """
-    if len(frame_text) > LARGEST:
+    if len(frame_text) > MAX_CHARACTERS:
         return FrameContents(unread=(frame_text,))
     requests: list[ToolRequest] = []
     unread_parts: list[str] = []

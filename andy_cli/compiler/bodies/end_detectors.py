@@ -13,7 +13,7 @@ from andy_cli.compiler.expression import Expression
 
 OUTSIDE = Expression(r"[\"'{}\[\]()]")
 INSIDE = Expression(r"[\"'\\]")
-LARGEST = 8_000_000
+MAX_CHARACTERS = 8_000_000
 """Characters of a request that a `LimitedEnd` reads; one scanned as a single value has no limit."""
 
 
@@ -97,14 +97,14 @@ class JsonScan:
 
 
 class LimitedEnd:
-    """Ends after `LARGEST` characters at the latest; what is longer is cut off and incomplete."""
+    """Ends after `MAX_CHARACTERS` at the latest; what is longer is cut off and incomplete."""
 
     def __init__(self) -> None:
         self._size = 0
 
     def feed(self, text: str) -> int | None:
         self._size += len(text)
-        return len(text) if self._size > LARGEST else self._find_end(text)
+        return len(text) if self._size > MAX_CHARACTERS else self._find_end(text)
 
     def _find_end(self, text: str) -> int | None:
         raise NotImplementedError

@@ -13,7 +13,7 @@ NUMBER = Expression(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ITEM = Expression(r"<(item|element|value)>([^<>]*)</\1>")
 ITEMS = Expression(r"(?:\s*<(?:item|element|value)>[^<>]*</(?:item|element|value)>)+\s*")
 """A list as elements."""
-LONGEST = 4000
+MAX_CHARACTERS = 4000
 """Characters of a number; Python reads no integer of more than 4300 digits."""
 KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
 
@@ -69,7 +69,7 @@ def add_value(
 
 
 def parse_whole_number(text: str) -> int | None:
-    is_whole = len(text) < LONGEST and WHOLE.fullmatch(text)
+    is_whole = len(text) < MAX_CHARACTERS and WHOLE.fullmatch(text)
     return int(text.partition(".")[0]) if is_whole else None
 
 
@@ -91,7 +91,7 @@ def parse_structure_of(structure_type: type, text: str) -> object | None:
 
 
 def parse_typed_number(text: str) -> int | float | None:
-    if len(text) > LONGEST or not NUMBER.fullmatch(text):
+    if len(text) > MAX_CHARACTERS or not NUMBER.fullmatch(text):
         return None
     if WHOLE.fullmatch(text) and "." not in text:
         return int(text)

@@ -20,7 +20,7 @@ from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
-LONGEST = 100_000
+MAX_CHARACTERS = 100_000
 """Characters of one piece of protocol that nothing but its end announces."""
 LONGEST_LABEL = 200
 LONE_OBJECT, LONE_CALL, LETTER = "lone object", "lone call", "letter"
@@ -52,7 +52,7 @@ class CloserEnd:
         match = self._closer.search(tail)
         if match and self._begins(self._start):
             return match.end() - seen_length
-        if self._size > LONGEST or not self._begins(self._start):
+        if self._size > MAX_CHARACTERS or not self._begins(self._start):
             return -1
         self._tail = tail[-self._keep :]
         return None
@@ -145,7 +145,7 @@ def _read_label(text: str, tools: Tools) -> Parsed | None:
 
 def _read_lone_object(text: str, tools: Tools) -> Parsed | None:
     """`{"tool": "x"}`, alone or with arguments: no tool of that name need exist."""
-    value = json_text.read_value(text) if len(text) < LONGEST else None
+    value = json_text.read_value(text) if len(text) < MAX_CHARACTERS else None
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str):
         return None
     other_keys = set(value) - {"tool", "id", "call_id", "thought"}
@@ -165,7 +165,7 @@ def _read_lone_call(text: str, tools: Tools) -> Parsed | None:
 
 def read_unknown_call(text: str, tools: Tools) -> ToolRequest | None:
     """Read an object that has the form of a call, and names none of the tools."""
-    value = json_text.read_value(text) if len(text) < LONGEST else None
+    value = json_text.read_value(text) if len(text) < MAX_CHARACTERS else None
     if not isinstance(value, dict) or not _has_form_of_call(list(value)):
         return None
     request = calls.read_request(value, tools)

@@ -26,7 +26,7 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import CommandPrompt, SlashCommand
 from andy_cli.settings import Settings, config_folder, trusts
 
-LARGEST = 64_000
+MAX_BYTES = 64_000
 """Bytes of a file."""
 MOST = 200
 """Files of a folder."""
@@ -109,7 +109,7 @@ def find_fault(path: Path, of_project: bool, name: str, taken_names: Collection[
 
 def read_file(name: str, path: Path) -> MarkdownCommand:
     """Read a command file. Raises OSError."""
-    text, _ = read_limited_text(path, LARGEST)
+    text, _ = read_limited_text(path, MAX_BYTES)
     front_matter = FRONT.match(text)
     if front_matter is None:
         return MarkdownCommand(name, text, {})

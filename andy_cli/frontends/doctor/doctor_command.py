@@ -29,7 +29,7 @@ from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
 from andy_cli.toolbox.mcp.servers import McpServer, servers
 
-PATIENCE = 5.0
+TIMEOUT = 5.0
 """Seconds for everything that waits for somebody else."""
 
 
@@ -54,7 +54,7 @@ async def check_everything(options: Options) -> list[Finding]:
 async def look_around(settings: Settings) -> list[Finding]:
     """All that is outside of this process: servers of models and of tools."""
     folder = Path.cwd().resolve()
-    until = asyncio.get_running_loop().time() + PATIENCE
+    until = asyncio.get_running_loop().time() + TIMEOUT
     try:
         known_servers = servers(settings, folder)
     except AndyError as error:
@@ -74,7 +74,7 @@ async def look_around(settings: Settings) -> list[Finding]:
 
 
 async def check_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
-    chosen, endpoints = await find_endpoints(settings, PATIENCE)
+    chosen, endpoints = await find_endpoints(settings, TIMEOUT)
     looks = [
         asyncio.create_task(
             check_in_time(
@@ -105,7 +105,7 @@ async def check_in_time(
     # What it started is ended, for a moment: a server that will not go is not waited for.
     task.cancel()
     await asyncio.wait([task], timeout=1.0)
-    return Finding(subject, "fail", f"no answer within {PATIENCE:g} seconds", suggested_fix)
+    return Finding(subject, "fail", f"no answer within {TIMEOUT:g} seconds", suggested_fix)
 
 
 async def check_server(server: McpServer) -> Finding:

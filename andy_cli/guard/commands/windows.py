@@ -14,7 +14,7 @@ from typing import Literal
 from andy_cli.guard.commands.lookup import is_secret, is_secret_variable, load_pattern, load_table
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
-LONGEST = 8191
+MAX_CHARACTERS = 8191
 """Commands that cmd itself takes."""
 
 READS = {
@@ -63,7 +63,7 @@ def _fill_pattern(pattern_form: str) -> str:
 
 def judge(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
     """Judge a line for one of the shells of Windows."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_CHARACTERS:
         return deny("it is too long to be judged")
     return strictest([*_find_dangers(line, shell), _judge_reading(line, shell)])
 

@@ -43,7 +43,7 @@ from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
 
-LARGEST = 32 * 2**20
+MAX_BYTES = 32 * 2**20
 """Bytes of a reply, unpacked."""
 
 REFUSAL = 64 * 2**10
@@ -200,8 +200,8 @@ class ChatClient:
             raise narrow_kind(TransientError(message, "Try again."), "protocol")
 
     def _check_limits(self, size: int, until: float) -> None:
-        if size > LARGEST:
-            message = f"The reply is longer than {LARGEST // 2**20} MiB and was cut off."
+        if size > MAX_BYTES:
+            message = f"The reply is longer than {MAX_BYTES // 2**20} MiB and was cut off."
             raise narrow_kind(
                 ModelError(message, "The model is probably repeating itself."), "size"
             )

@@ -22,9 +22,9 @@ from andy_cli.models.http.wording import wording
 RETRYABLE_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529})
 """Statuses after which the same request may succeed; those from 520 on are Cloudflare's."""
 
-LARGEST = 4000
+MAX_REFUSAL_CHARACTERS = 4000
 """Characters of a refusal that are read."""
-LONGEST = 400
+MAX_CHARACTERS = 400
 """Characters of a server's own words that are passed on."""
 
 
@@ -45,7 +45,7 @@ class ServerRefusal(NamedTuple):
 def read_refusal(body: object) -> ServerRefusal:
     """Find the server's words, from a decoded JSON body of any shape."""
     fields = tuple(dict.fromkeys(_find_fields(body)))[:NAMES]
-    text = " ".join(_find_texts(body))[:LARGEST]
+    text = " ".join(_find_texts(body))[:MAX_REFUSAL_CHARACTERS]
     while isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, Mapping):
@@ -76,7 +76,11 @@ def read_page(text: str) -> ServerRefusal:
     """Quote a refusal that is no JSON: a page of a proxy is nothing a person wants to read."""
     if wording("wants_https").search(text):
         return ServerRefusal(code="https")
-    return ServerRefusal() if "<" in text else ServerRefusal(_clean_line(text), text=text[:LARGEST])
+    return (
+        ServerRefusal()
+        if "<" in text
+        else ServerRefusal(_clean_line(text), text=text[:MAX_REFUSAL_CHARACTERS])
+    )
 
 
 WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
@@ -142,7 +146,7 @@ def _field_names(location: str | list[object]) -> Iterator[str]:
     """`body`, `messages`, 2, `name` is messages.2.name, and so is /messages/2/name."""
     segments = location.strip("/").split("/") if isinstance(location, str) else location
     if field := ".".join(str(segment) for segment in segments if segment != "body"):
-        yield field[:LONGEST]
+        yield field[:MAX_CHARACTERS]
 
 
 def _error_labels(body: Mapping[str, object]) -> tuple[str, str]:
@@ -159,10 +163,11 @@ def _clean_line(text: str) -> str:
     """On one line, and without characters that only a terminal would act on."""
     line = " ".join(
         "".join(
-            character if character.isprintable() else " " for character in text[: 2 * LONGEST]
+            character if character.isprintable() else " "
+            for character in text[: 2 * MAX_CHARACTERS]
         ).split()
     )
-    return line if len(line) <= LONGEST else line[:LONGEST] + "…"
+    return line if len(line) <= MAX_CHARACTERS else line[:MAX_CHARACTERS] + "…"
 
 
 def error_in_reply(body: object) -> ModelError:

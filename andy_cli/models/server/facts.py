@@ -21,10 +21,10 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
 
-PATIENCE = 2.0
+TIMEOUT = 2.0
 """Seconds for all answers together."""
 
-LARGEST = 4 * 2**20
+MAX_BYTES = 4 * 2**20
 """Bytes of an answer; more is no answer."""
 
 LENGTHS = ("loaded_context_length", "max_model_len", "context_length", "context_window")
@@ -66,7 +66,7 @@ Fetch = Callable[[str, str, Json | None], Awaitable[bytes | None]]
 async def facts(
     endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None, sure: bool = False
 ) -> ServerFacts:
-    """Never raises; takes `PATIENCE` at most. `fetch`: asks through connections that are there.
+    """Never raises; takes `TIMEOUT` at most. `fetch`: asks through connections that are there.
 
     `sure`: a server that may be any is asked only what no server can take for a request.
     """
@@ -124,7 +124,7 @@ async def _ask_source(
     root_url = endpoint.base_url.removesuffix("/v1")
     body = {"model": endpoint.model} if source.method == "POST" else None
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             fetch_answer = fetch or partial(_fetch_answer, endpoint, settings)
             data = await fetch_answer(source.method, f"{root_url}{source.path}", body)
         answer = json.loads(data) if data else None
@@ -147,7 +147,7 @@ async def _fetch_answer(
             data = b""
             async for received in response.aiter_bytes():
                 data += received
-                if len(data) > LARGEST:
+                if len(data) > MAX_BYTES:
                     return None
         return data if response.is_success else None
     except (httpx2.HTTPError, httpx2.InvalidURL):

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 LARGEST_TEMPLATE, LARGEST_TEXT = 2**18, 2**16
-SECONDS, MEMORY = 2, 2**29
+CPU_SECONDS, MEMORY = 2, 2**29
 NAME, KEY, VALUE = "sentinel_tool", "sentinel_key", "sentinel value"
 ASKED, ANSWERED = "sentinel question", "sentinel result"
 GENERATION = re.compile(r"{%-?\s*(?:end)?generation\s*-?%}")
@@ -22,7 +22,7 @@ def limit_process() -> None:
         import resource  # there is none on Windows, where only the parent's time-out holds
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 RENDERER = Path(__file__).with_name("renderer.py")
-PATIENCE = 5.0
+TIMEOUT = 5.0
 """Seconds for the whole of it, the start of a process included."""
-LARGEST = 2**19
+MAX_BYTES = 2**19
 """Bytes of the answer."""
 
 
@@ -33,9 +33,9 @@ async def render_template(template: str) -> tuple[str, ...]:
     except OSError:
         return ()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             child_output, _ = await child.communicate(template.encode("utf-8", "replace"))
-        rendered_texts = json.loads(child_output[:LARGEST]) if child.returncode == 0 else []
+        rendered_texts = json.loads(child_output[:MAX_BYTES]) if child.returncode == 0 else []
     except (TimeoutError, ValueError, OSError):
         return ()
     finally:

@@ -22,7 +22,7 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.whereabouts import index_file
 
 VERSION = 1
-PATIENCE = 20.0
+TIMEOUT = 20.0
 """Seconds to wait for another process that is writing."""
 
 SCHEMA = """
@@ -107,7 +107,7 @@ def open_index(path: Path | None = None) -> Iterator["DocumentIndex"]:
     except OSError as error:
         raise ToolError(f"{path} cannot be used: {error.strerror}.") from error
     try:
-        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(path, timeout=TIMEOUT, isolation_level=None)) as connection:
             _prepare_tables(connection)
             yield DocumentIndex(connection)
     except sqlite3.Error as error:

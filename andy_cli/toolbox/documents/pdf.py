@@ -10,7 +10,7 @@ from andy_cli.errors import ToolError, ToolTimeout
 MISSING = "Reading PDF needs pypdf: pip install 'andy-cli[docs]'"
 MOST_PAGES = 5000
 MOST_CHARACTERS = 20_000_000
-PATIENCE = 120.0
+TIMEOUT = 120.0
 """Seconds for one file; looked at between pages."""
 
 FAULTS = (
@@ -50,13 +50,13 @@ def pdf_pages(file: BinaryIO) -> Iterator[str]:
 
 
 def _limit_pages(texts: Iterator[str]) -> Iterator[str]:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     characters = 0
     for count, text in enumerate(texts):
         characters += len(text)
         if count >= MOST_PAGES or characters > MOST_CHARACTERS:
             raise ToolError("The PDF holds too much text to be read as a whole.")
         if time.monotonic() > deadline:
-            raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.")
+            raise ToolTimeout(f"The PDF takes longer than {TIMEOUT:g} s to read.")
         # What is no character of any script cannot be written down.
         yield text.encode("utf-8", "replace").decode("utf-8")

@@ -16,7 +16,7 @@ from andy_cli.toolbox.files.reading import refuse_binary
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
-LONGEST = 100_000
+MAX_CHARACTERS = 100_000
 """Characters of content at most, whatever is asked for."""
 WIDEST = 4
 """Bytes of a character at most."""
@@ -36,7 +36,9 @@ def get_file(path: str, encoding: str, longest: int, work: Work) -> Outcome:
     name = show_path(granted.path)
     with file:
         size = os.fstat(file.fileno()).st_size
-        content = _read_content(file, name, encoding.strip().lower(), min(longest, LONGEST), work)
+        content = _read_content(
+            file, name, encoding.strip().lower(), min(longest, MAX_CHARACTERS), work
+        )
     record: dict[str, object] = {
         "path": path,
         "mime_type": mimetypes.guess_type(name)[0] or "text/plain",

@@ -13,9 +13,9 @@ from andy_cli.toolbox.files.reading import read_pieces, refuse_binary
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
-LONGEST = 100_000
+MAX_CHARACTERS = 100_000
 """Characters of a document that the model is told."""
-LARGEST = 5_000_000
+MAX_FILE_CHARACTERS = 5_000_000
 """Characters of a file that are looked at for them."""
 
 PAGE_STYLE = TextStyle(cell=" | ", headings=True)
@@ -30,9 +30,11 @@ def ingest_file(written: str, work: Work) -> Outcome:
         text = text_of(file, name, work)
     if not text.strip():
         return Outcome(f"{name} holds no text.", f"read {name}: it holds no text")
-    shown_text = text[:LONGEST]
-    if len(text) > LONGEST:
-        shown_text += f"\n[The first {count_noun(LONGEST, 'character')}; the document goes on.]"
+    shown_text = text[:MAX_CHARACTERS]
+    if len(text) > MAX_CHARACTERS:
+        shown_text += (
+            f"\n[The first {count_noun(MAX_CHARACTERS, 'character')}; the document goes on.]"
+        )
     return Outcome(shown_text, f"read the text of {name}, {count_noun(len(text), 'character')}")
 
 
@@ -67,6 +69,6 @@ def _read_plain(file: BinaryIO, work: Work) -> str:
     for text_piece in read_pieces(file, encoding_of(file, work), work):
         text_pieces.append(text_piece)
         size += len(text_piece)
-        if size > LARGEST:
+        if size > MAX_FILE_CHARACTERS:
             break
-    return "".join(text_pieces)[:LARGEST]
+    return "".join(text_pieces)[:MAX_FILE_CHARACTERS]

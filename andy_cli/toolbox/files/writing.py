@@ -16,7 +16,7 @@ from hashlib import blake2b
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.history.journal import find_missing_folders, record_change
-from andy_cli.toolbox.files.history.recorded import LARGEST, Written
+from andy_cli.toolbox.files.history.recorded import MAX_BYTES, Written
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.runtime_context import GrantedPath
 
@@ -57,11 +57,11 @@ def _read_before(granted: GrantedPath) -> tuple[bytes | None, int]:
     """Read what a file holds, unless there is none or it is too large to be kept, and its time."""
     try:
         with granted.open() as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(MAX_BYTES + 1)
             modified = os.fstat(file.fileno()).st_mtime_ns
     except ToolError:
         return None, 0
-    return (content if len(content) <= LARGEST else None), modified
+    return (content if len(content) <= MAX_BYTES else None), modified
 
 
 class Hashed:

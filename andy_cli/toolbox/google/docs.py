@@ -20,7 +20,7 @@ from andy_cli.toolbox.tool import Outcome, ToolError
 
 NOUN = "a document"
 NO_PLACE = Missing("Google Docs makes no document there.")
-LARGEST = 1_000_000
+MAX_CHARACTERS = 1_000_000
 """Characters of a document; Google takes no more."""
 
 
@@ -115,7 +115,7 @@ def check_title(title: str) -> str:
 
 
 def _check_content(content: str) -> None:
-    if len(content) > LARGEST:
+    if len(content) > MAX_CHARACTERS:
         raise ToolError("A document holds a million characters at most.")
 
 

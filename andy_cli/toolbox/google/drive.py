@@ -49,7 +49,7 @@ REST = TextRest("A larger maxResults gives them.", "Search for something more ex
 
 IDS = "drive_list and drive_search give the ids."
 
-LARGEST = 5 * 2**20
+MAX_BYTES = 5 * 2**20
 """Bytes that Drive takes in one request."""
 
 TERM = re.compile(
@@ -215,7 +215,7 @@ def _check_content(content: str) -> None:
         size = len(content.encode())
     except UnicodeEncodeError as error:
         raise ToolError("The text holds half a character.", "Write that character anew.") from error
-    if size > LARGEST:
+    if size > MAX_BYTES:
         raise ToolError("That is more than 5 MB, which Drive does not take at once.")
 
 

@@ -16,9 +16,9 @@ from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.tool import Outcome
 
 SCHEMES = ("http", "https", "mailto")
-LONGEST = 8000
+MAX_CHARACTERS = 8000
 NOT_IN_ADDRESSES = frozenset(map(chr, (*range(0x21), *range(0x7F, 0xA0), *b'"<>\\^`{|}')))
-SECONDS = 3
+TIMEOUT = 3
 """So long an opener may take to fail; what goes on longer is a browser that runs."""
 
 OPENERS = ("xdg-open", "gio", "wslview")
@@ -29,7 +29,7 @@ INSTEAD = "Tell the user the address."
 def check_address(url: str) -> str:
     """The address as it is handed on. Raises ToolError for what is none, or not for a browser."""
     url = url.strip()
-    if not NOT_IN_ADDRESSES.isdisjoint(url) or len(url) > LONGEST:
+    if not NOT_IN_ADDRESSES.isdisjoint(url) or len(url) > MAX_CHARACTERS:
         raise ToolError("That is no address: in one, blanks and the like are written as %20.")
     try:
         url_parts = urlsplit(url)
@@ -77,7 +77,7 @@ def open_page(url: str) -> Outcome:
     except OSError as error:
         raise ToolError(f"The browser does not start: {error.strerror}.") from error
     try:
-        code = process.wait(SECONDS)
+        code = process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
         code = 0
         # Somebody has to be told when the browser ends.

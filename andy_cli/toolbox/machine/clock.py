@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 
-LONGEST = 100
+MAX_LETTERS = 100
 """Letters of the name of a place."""
 OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d{1,2}):?([0-5]\d)?", re.IGNORECASE)
 
@@ -66,7 +66,7 @@ def _list_places(name: str, zones: Mapping[str, str]) -> list[str]:
     cities = [
         zone_name for lower, zone_name in zones.items() if lower.rpartition("/")[2] == name.lower()
     ]
-    if cities or len(name) >= LONGEST:
+    if cities or len(name) >= MAX_LETTERS:
         return cities
     zone_of_place = list_places().get(fold_name(name))
     return [zone_of_place] if zone_of_place else []

@@ -17,9 +17,9 @@ from andy_cli.toolbox.music.player import SoundPlayer, current_state
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import in_thread
 
-LONGEST = 5000
+MAX_CHARACTERS = 5000
 """Characters of one text: six minutes."""
-SECONDS = 60
+TIMEOUT = 60
 """Seconds that making the sound may take."""
 LOOK = 0.05
 SHOWN = 60
@@ -31,9 +31,9 @@ _line: deque[object] = deque()
 
 async def speak_text(text: str, voice: str, style: str) -> Outcome:
     """Say it; returns when it has been heard. Raises ToolError."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise ToolError(
-            f"That is too long to be said: more than {LONGEST} characters.", "Shorten it."
+            f"That is too long to be said: more than {MAX_CHARACTERS} characters.", "Shorten it."
         )
     ticket = object()
     _line.append(ticket)
@@ -57,7 +57,7 @@ async def _say_text(text: str, voice: str, style: str) -> Outcome:
             lambda work: speech_synthesis.synthesize_speech(
                 text, speech_synthesis.voice_of(voice), speech_synthesis.style_of(style), file, work
             ),
-            SECONDS,
+            TIMEOUT,
         )
         is_silent = await _play_speech(file)
     words = one_line(text.strip())

@@ -20,7 +20,7 @@ from andy_cli.toolbox.programs import voice_program
 from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.work import Work
 
-SECONDS = 10
+TIMEOUT = 10
 """Seconds that listing the voices may take."""
 SAMPLES_FROM = 44
 """Bytes of the header of a WAV file: what is no longer holds no sound."""
@@ -164,11 +164,11 @@ def _print_line(line: list[str]) -> str:
             env=clean_environment(os.environ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=TIMEOUT,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise ToolTimeout(f"The voices could not be listed within {SECONDS} s.") from error
+        raise ToolTimeout(f"The voices could not be listed within {TIMEOUT} s.") from error
     except OSError as error:
         raise ToolError(f"The voices cannot be listed: {error}.") from error
     return completed.stdout.decode("utf-8", "replace")

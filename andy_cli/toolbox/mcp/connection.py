@@ -33,7 +33,7 @@ class SessionLike(Protocol):
 
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
-GRACE = 0.2
+GRACE_PERIOD = 0.2
 """Seconds that a program has to end by itself, and then after each signal."""
 
 
@@ -72,7 +72,7 @@ class McpConnection:
             return
         self._task.cancel()
         for number in (signal.SIGTERM, KILL):
-            finished, _ = await asyncio.wait([self._task], timeout=GRACE)
+            finished, _ = await asyncio.wait([self._task], timeout=GRACE_PERIOD)
             if finished or not tell_marked(self._mark, number):
                 break
         with contextlib.suppress(asyncio.CancelledError):

@@ -9,14 +9,14 @@ import codecs
 from typing_extensions import Buffer
 
 CODEC = "andy-utf8-lines"
-LONGEST = 256 * 2**20
+MAX_CHARACTERS = 256 * 2**20
 """Characters of one message; a server that never ends a line would fill the memory."""
 
 _utf8 = codecs.lookup("utf-8")
 
 
 class LineDecoder(codecs.IncrementalDecoder):
-    """Hold back an unfinished line. Raises ValueError for one that is longer than LONGEST."""
+    """Hold back an unfinished line. Raises ValueError for one of more than MAX_CHARACTERS."""
 
     def __init__(self, errors: str = "strict") -> None:
         super().__init__(errors)
@@ -31,8 +31,10 @@ class LineDecoder(codecs.IncrementalDecoder):
         self._length += len(text)
         if final or "\n" in text:
             return self._release()
-        if self._length > LONGEST:
-            raise ValueError(f"a message of the server is longer than {LONGEST // 2**20} MiB")
+        if self._length > MAX_CHARACTERS:
+            raise ValueError(
+                f"a message of the server is longer than {MAX_CHARACTERS // 2**20} MiB"
+            )
         return ""
 
     def _release(self) -> str:

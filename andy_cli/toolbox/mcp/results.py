@@ -9,7 +9,7 @@ from typing import Protocol
 
 from andy_cli.guard.terminal_sanitizer import spell_out
 
-LONGEST = 200_000
+MAX_CHARACTERS = 200_000
 """Characters of one result; what is longer keeps its beginning and its end."""
 
 
@@ -29,7 +29,7 @@ def result_content(result: Returned) -> object:
         data = result.structured_content
         if isinstance(data, dict) and data.keys() == {"result"}:
             data = data["result"]  # how servers wrap what is no object
-        if isinstance(data, str) or len(json.dumps(data, default=str)) > LONGEST:
+        if isinstance(data, str) or len(json.dumps(data, default=str)) > MAX_CHARACTERS:
             return shorten_result(data if isinstance(data, str) else json.dumps(data, default=str))
         return data
     return shorten_result("\n".join(filter(None, map(part, result.content))))
@@ -52,8 +52,8 @@ def part(content: object) -> str:
 
 
 def shorten_result(text: str) -> str:
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_CHARACTERS:
         return text
-    left_out = len(text) - LONGEST
-    half_length = LONGEST // 2
+    left_out = len(text) - MAX_CHARACTERS
+    half_length = MAX_CHARACTERS // 2
     return f"{text[:half_length]}\n[... {left_out} characters left out ...]\n{text[-half_length:]}"

@@ -28,7 +28,7 @@ from andy_cli.toolbox.tool import PROGRESS
 PAGES = 50
 """Of a list of tools; a server whose list never ends is listened to no longer."""
 MOST = 1000
-QUIET = 120.0
+TIMEOUT = 120.0
 """Seconds without a sign of life after which a call is given up, unless its entry says more."""
 
 
@@ -37,7 +37,7 @@ class Session:
 
     def __init__(self, client: Client, server: McpServer) -> None:
         self._client = client
-        self._patience = max(QUIET, server.timeout)
+        self._patience = max(TIMEOUT, server.timeout)
 
     async def tools(self) -> tuple[ServerTool, ...]:
         server_tools: list[ServerTool] = []
@@ -100,7 +100,7 @@ async def open_session(
 
         client = Client(
             transport,
-            read_timeout_seconds=max(QUIET, server.timeout),
+            read_timeout_seconds=max(TIMEOUT, server.timeout),
             message_handler=message_handler,
         )
         try:
@@ -150,7 +150,7 @@ async def reach_server(
         headers=dict(server.headers),
         auth=sign_requests(server),
         event_hooks={"response": [note]},
-        timeout=httpx2.Timeout(30.0, read=max(QUIET, server.timeout)),
+        timeout=httpx2.Timeout(30.0, read=max(TIMEOUT, server.timeout)),
     )
     await stack.enter_async_context(client)
     return streamable_http_client(server.url, http_client=client)

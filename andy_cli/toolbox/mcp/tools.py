@@ -27,9 +27,9 @@ LONGEST_NAME = 128
 """Characters; those of the protocol."""
 MOST_OF_NAME = 60
 """Characters of a name that is told of."""
-LONGEST = 1024
+MAX_CHARACTERS = 1024
 """Characters of a description."""
-LARGEST = 60_000
+MAX_SCHEMA_CHARACTERS = 60_000
 """Characters of a schema."""
 
 
@@ -70,7 +70,7 @@ def _find_fault(tool: ServerTool) -> str:
 def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
     server = connection.server
     words = one_line(offered.description).strip()
-    about = words if len(words) <= LONGEST else words[: LONGEST - 4] + " ..."
+    about = words if len(words) <= MAX_CHARACTERS else words[: MAX_CHARACTERS - 4] + " ..."
     title = plain_title(offered.title, offered.name)
     phrases = describe_step(offered.name, title, offered.schema, server.name)
 
@@ -120,7 +120,7 @@ def usable(schema: object) -> bool:
     if not isinstance(schema, dict) or schema.get("type", "object") != "object":
         return False
     try:
-        return len(json.dumps(schema)) <= LARGEST
+        return len(json.dumps(schema)) <= MAX_SCHEMA_CHARACTERS
     except (ValueError, RecursionError):
         return False
 

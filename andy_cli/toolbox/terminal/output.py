@@ -17,7 +17,7 @@ from andy_cli.toolbox.terminal.scrubbing import Scrubber
 
 HEAD, TAIL = 6_000, 10_000
 """Characters that are told of a long output."""
-LARGEST = 512_000_000
+MAX_CHARACTERS = 512_000_000
 """Characters that are kept on disk of one output."""
 KEPT = 20
 """Files of outputs that are kept; the oldest go."""
@@ -113,9 +113,9 @@ class Spool:
     def _keep(self, text: str) -> None:
         if self._file is None or not text:
             return
-        room_left = LARGEST - self._size
+        room_left = MAX_CHARACTERS - self._size
         if len(text) > room_left:
-            self.said = self.said.replace("the whole", f"the first {show_size(LARGEST)}")
+            self.said = self.said.replace("the whole", f"the first {show_size(MAX_CHARACTERS)}")
         data = text[:room_left].encode("utf-8", "replace")
         self._size += len(text)
         try:

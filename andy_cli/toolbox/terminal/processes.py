@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 MARK = "AGENT_COMMAND_ID"
-GRACE = 0.25
+GRACE_PERIOD = 0.25
 """Seconds between the friendly signal and the other one."""
 LOOK, ROUNDS = 0.02, 20
 """Seconds between two looks for what is left, and how often is looked in the end."""
@@ -65,7 +65,7 @@ def tell_marked(process_mark: str, number: int) -> bool:
 
 
 def _wait_for_process(started: Started) -> None:
-    until = time.monotonic() + GRACE
+    until = time.monotonic() + GRACE_PERIOD
     while time.monotonic() < until:
         if started.process.poll() is not None and not _list_family(started):
             return

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from andy_cli.guard.redactor import may_hold_secret, redact_text
 
-LONGEST = 1 << 20
+MAX_CHARACTERS = 1 << 20
 """Characters that are held back at most."""
 SMALL = 2048
 """Characters that are looked at as one: the thorough look is slow, so little is given to it."""
@@ -30,7 +30,7 @@ class Scrubber:
         self._held += text
         cut_position = self._held.rfind("\n") + 1
         ready = self._held[:cut_position]
-        if len(self._held) < LONGEST and (not ready or self._goes_on(ready)):
+        if len(self._held) < MAX_CHARACTERS and (not ready or self._goes_on(ready)):
             return ""
         ready, self._held = (ready, self._held[cut_position:]) if ready else (self._held, "")
         return self._clean(ready)

@@ -9,7 +9,7 @@ from andy_cli.errors import list_causes
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.web.limits import MEGABYTE, WebLimits
 
-LONGEST = 200
+MAX_CHARACTERS = 200
 
 UNREACHABLE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 
@@ -17,7 +17,7 @@ UNREACHABLE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOS
 def show_text(text: str) -> str:
     """A foreign text in one line of bearable length."""
     shown_text = one_line(text)
-    return shown_text if len(shown_text) <= LONGEST else shown_text[:LONGEST] + "..."
+    return shown_text if len(shown_text) <= MAX_CHARACTERS else shown_text[:MAX_CHARACTERS] + "..."
 
 
 def in_words(error: BaseException, host: str, limits: WebLimits) -> str:

@@ -16,8 +16,8 @@ from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents import pdf
 from andy_cli.toolbox.documents.html import UNSEEN, plain_text
 
-SECONDS, MEMORY = 20, 2 << 30
-LONGEST = 4_000_000
+CPU_SECONDS, MEMORY = 20, 2 << 30
+MAX_CHARACTERS = 4_000_000
 """Characters."""
 
 SHORT = 400
@@ -93,7 +93,7 @@ def _read_document(data: bytes, kind: str, url: str) -> dict[str, str]:
         title, text = "", "\n\n".join(filter(None, map(str.strip, pdf.pdf_pages(BytesIO(data)))))
     else:
         title, text = page_to_markdown(data.decode("utf-8"), url)
-    return {"title": title[:300], "text": text[:LONGEST]}
+    return {"title": title[:300], "text": text[:MAX_CHARACTERS]}
 
 
 def _limit_process() -> None:
@@ -103,7 +103,7 @@ def _limit_process() -> None:
         return
     with suppress(ValueError, OSError):  # a tighter bound is in force
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
 
 
 def main() -> None:

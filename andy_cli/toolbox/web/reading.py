@@ -16,7 +16,7 @@ from andy_cli.toolbox.web.failures import show_text
 LARGEST_PAGE = 3_000_000
 """Characters of HTML that are read; what comes after them is scripts or no page."""
 
-PATIENCE = 15.0
+TIMEOUT = 15.0
 """Seconds for taking a page apart."""
 
 NAMES = {
@@ -92,7 +92,7 @@ async def text_of(page: Fetched) -> PageText:
         try:
             return await _read_apart("pdf", page.url, page.body)
         except TimeoutError as error:
-            raise ToolTimeout(f"The PDF takes longer than {PATIENCE:g} s to read.") from error
+            raise ToolTimeout(f"The PDF takes longer than {TIMEOUT:g} s to read.") from error
         except _Failed as error:
             raise ToolError("The PDF is damaged or too much to be read.") from error
     page_html = decode_text(page.body, named_charset(page) or declared_in(page.body))[:LARGEST_PAGE]
@@ -120,7 +120,7 @@ async def _read_apart(kind: str, url: str, data: bytes) -> PageText:
         env=_reader_environment(),
     )
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             reader_output, _ = await reader.communicate(reader_input)
     finally:
         if reader.returncode is None:

@@ -17,7 +17,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.work import run_at_most
 
-LONGEST = 200
+MAX_CHARACTERS = 200
 
 
 def look_up_addresses(host: str) -> list[str]:
@@ -86,7 +86,7 @@ class RedirectPolicy(NamedTuple):
 def show_url(url: str) -> str:
     """An address that somebody else wrote, for a sentence."""
     text = spell_out(url)
-    return text if len(text) <= LONGEST else text[:LONGEST] + "..."
+    return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS] + "..."
 
 
 def _not_found(judged: AddressJudgement) -> str:

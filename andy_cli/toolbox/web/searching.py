@@ -21,7 +21,7 @@ from andy_cli.toolbox.web.trust import host_of
 from andy_cli.toolbox.work import run_at_most
 
 WANTED = 20
-PATIENCE = 25.0
+TIMEOUT = 25.0
 """Seconds for ddgs, which asks one engine after another."""
 
 BRAVE_LONGEST = 400
@@ -137,7 +137,7 @@ async def _scrape_engine(query: str) -> list[Result]:
         return list(DDGS(timeout=8).text(query, max_results=WANTED, backend=SOURCES))
 
     try:
-        result_records = await run_at_most(PATIENCE, ask)
+        result_records = await run_at_most(TIMEOUT, ask)
     except (TimeoutError, TimeoutException) as error:
         raise ToolTimeout("The search engines took too long. Try again later.") from error
     except RatelimitException as error:

@@ -26,7 +26,7 @@ OUTSIDE = ("/", "~", "../")
 FRESH = 5.0
 """Seconds for which a walk is believed."""
 LONGEST_WALK = 5.0
-PATIENCE = 0.3
+TIMEOUT = 0.3
 """Seconds a walk is waited for; what it finds later is offered at the next key."""
 OFFERED = 50
 
@@ -69,7 +69,7 @@ class AttachmentCompleter(Completer):
 
     def _find_paths(self, typed: str) -> list[str]:
         current_walk = self._start_walk()
-        current_walk.done.wait(PATIENCE)
+        current_walk.done.wait(TIMEOUT)
         # While a walk goes on, what the one before found is offered too.
         paths = (
             [*current_walk.paths]

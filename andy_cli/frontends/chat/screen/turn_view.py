@@ -31,7 +31,7 @@ REFRESH_SECONDS = 1 / 10
 """Seconds between two drawings."""
 SHARE = 10
 """A drawing that took long is followed by a pause so many times as long."""
-PATIENCE = 1.0
+STATUS_DELAY = 1.0
 """Seconds without a sign of life after which one is given."""
 RENDERED = 2_000
 """Characters of an open block that are rendered while it grows; a longer one shows its end."""
@@ -231,7 +231,7 @@ class TurnView:
             if self._activity and not progress_note
             else []
         )
-        if quiet < PATIENCE:
+        if quiet < STATUS_DELAY:
             return (
                 "".join([f"{self._activity}{progress_note} ...", *below]) if self._activity else ""
             )

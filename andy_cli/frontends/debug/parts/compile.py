@@ -8,7 +8,7 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, tools_of
 
-LARGEST = 32 * 1024 * 1024
+MAX_CHARACTERS = 32 * 1024 * 1024
 """Characters of a reply: what the network client takes in bytes."""
 
 
@@ -21,8 +21,8 @@ def find_markers(name: str, model: str, tools: tuple[str, ...]) -> Markers:
 
 
 def compile_reply(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
-    if sum(map(len, cut_pieces(record, ChunkCut()))) > LARGEST:
-        raise ValueError(f"a reply of more than {LARGEST:,} characters is refused")
+    if sum(map(len, cut_pieces(record, ChunkCut()))) > MAX_CHARACTERS:
+        raise ValueError(f"a reply of more than {MAX_CHARACTERS:,} characters is refused")
     tools = tools_of(record)
     compiler = Compiler(
         find_markers(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, text_of
 
-LARGEST = 32 * 1024 * 1024
+MAX_CHARACTERS = 32 * 1024 * 1024
 """Characters of a line: what the network client takes in bytes."""
 
 
@@ -23,8 +23,8 @@ def ground_answer(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
     answer = text_of(record, "answer")
     results = tuple(map(text_from, list_of(record, "results")))
     history = tuple(map(text_from, list_of(record, "history")))
-    if len(answer) + sum(map(len, results)) + sum(map(len, history)) > LARGEST:
-        raise ValueError(f"more than {LARGEST:,} characters are refused")
+    if len(answer) + sum(map(len, results)) + sum(map(len, history)) > MAX_CHARACTERS:
+        raise ValueError(f"more than {MAX_CHARACTERS:,} characters are refused")
     user = text_from(record.get("user") or "")
     not_done = tuple(
         str(action.get("action") or "")

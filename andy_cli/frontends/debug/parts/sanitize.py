@@ -6,7 +6,7 @@ from andy_cli.agent.sanitizer import Sanitizer, ToolTitles, asks_about_tools, ma
 from andy_cli.compiler.compiler import tools_by_name
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, list_of
-from andy_cli.frontends.debug.parts.compile import LARGEST, find_markers
+from andy_cli.frontends.debug.parts.compile import MAX_CHARACTERS, find_markers
 
 
 def find_tools(record: Record) -> Tools:
@@ -21,8 +21,8 @@ def find_tools(record: Record) -> Tools:
 
 
 def sanitize_answer(record: Record, chunk_cut: ChunkCut) -> dict[str, object]:
-    if sum(map(len, cut_pieces(record, ChunkCut()))) > LARGEST:
-        raise ValueError(f"an answer of more than {LARGEST:,} characters is refused")
+    if sum(map(len, cut_pieces(record, ChunkCut()))) > MAX_CHARACTERS:
+        raise ValueError(f"an answer of more than {MAX_CHARACTERS:,} characters is refused")
     tools = find_tools(record)
     user = str(record.get("user") or "")
     titles = None if asks_about_tools(user) else ToolTitles(make_titles(tools), user)

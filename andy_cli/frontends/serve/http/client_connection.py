@@ -16,7 +16,7 @@ from andy_cli.frontends.serve.http.request_guard import HEAD, METHODS
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_error
 
-PATIENCE = 25.0
+TIMEOUT = 25.0
 """Seconds for a request, from its first byte to its last."""
 UPGRADES = (b"connection", b"upgrade", b"http2-settings")
 FIRST_LINE = re.compile(rb"(?:\A|\r\n)([!-~]+) [!-~]+ HTTP/1\.[01]\r\n")
@@ -46,7 +46,7 @@ class ClientConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
-        self._clock = self.loop.call_later(PATIENCE, self._refuse_late)
+        self._clock = self.loop.call_later(TIMEOUT, self._refuse_late)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_clock()
@@ -69,7 +69,7 @@ class ClientConnection(HttpToolsProtocol):
         if self._head > HEAD:
             self._refuse_request(ApiError(431, "The head of the request is too large."))
         elif in_head or self._in_body:
-            self._clock = self._clock or self.loop.call_later(PATIENCE, self._refuse_late)
+            self._clock = self._clock or self.loop.call_later(TIMEOUT, self._refuse_late)
         else:
             self._stop_clock()
             self._wait_for_next_request()

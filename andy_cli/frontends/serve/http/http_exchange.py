@@ -7,7 +7,7 @@ from typing import Any
 
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.keep_alive import KeptStream
-from andy_cli.frontends.serve.http.request_guard import LARGEST
+from andy_cli.frontends.serve.http.request_guard import MAX_BYTES
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.client_wire import ClientWire
@@ -48,8 +48,8 @@ class HttpExchange:
         data = bytearray()
         while message["type"] == "http.request":
             data += message["body"]
-            if len(data) > LARGEST:
-                raise ApiError(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+            if len(data) > MAX_BYTES:
+                raise ApiError(413, f"The request is larger than {MAX_BYTES // 2**20} MiB.")
             if not message["more_body"]:
                 return bytes(data)
             message = await self.receive()

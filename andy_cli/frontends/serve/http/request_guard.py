@@ -12,7 +12,7 @@ from itertools import chain
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
-LARGEST = 32 * 2**20
+MAX_BYTES = 32 * 2**20
 """Bytes of a request."""
 HEAD = 64 * 2**10
 """Bytes of its headers."""
@@ -133,8 +133,8 @@ class RequestGuard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or len(length) > 20:
             raise ApiError(400, "The length of the request is no number.", headers=CLOSING)
-        if int(length) > LARGEST:
-            raise ApiError(413, f"The request is larger than {LARGEST // 2**20} MiB.")
+        if int(length) > MAX_BYTES:
+            raise ApiError(413, f"The request is larger than {MAX_BYTES // 2**20} MiB.")
 
     @staticmethod
     def _check_content_type(headers: Mapping[str, str]) -> None:

@@ -21,7 +21,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.http.refusals import ServerRefusal, parse_refusal, too_long
 
 JSON = "application/json"
-LARGEST = 32 * 2**20
+MAX_BYTES = 32 * 2**20
 """Bytes of an answer, unpacked."""
 LARGEST_FACTS = 4 * 2**20
 REFUSAL = 256 * 2**10
@@ -225,7 +225,7 @@ class UpstreamRequest:
         async for data in self.read_chunks():
             chunks.append(data)
             size += len(data)
-            if size > LARGEST:
+            if size > MAX_BYTES:
                 raise ApiError(502, "The model's reply is too long.", "upstream_error")
         return b"".join(chunks)
 

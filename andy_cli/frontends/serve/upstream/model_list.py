@@ -19,8 +19,8 @@ from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 ModelRow = Mapping[str, object]
 """A model as OpenAI's API lists it; with whatever else the model's server says of it."""
-PATIENCE = aiohttp.ClientTimeout(total=10)
-LARGEST = 4 * 2**20
+TIMEOUT = aiohttp.ClientTimeout(total=10)
+MAX_BYTES = 4 * 2**20
 """Bytes of a server's list."""
 
 
@@ -90,9 +90,9 @@ async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
     try:
         backend = source.backend
         async with backend.http.get(
-            backend.models, headers=backend.headers, timeout=PATIENCE
+            backend.models, headers=backend.headers, timeout=TIMEOUT
         ) as response:
-            answer = json.loads(await response.content.read(LARGEST))
+            answer = json.loads(await response.content.read(MAX_BYTES))
     except (aiohttp.ClientError, OSError, ValueError, TimeoutError, RecursionError):
         # A list of models is a help and no promise.
         return []

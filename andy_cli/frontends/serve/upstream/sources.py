@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
-from andy_cli.frontends.serve.upstream.backend import LARGEST, Backend, UpstreamRequest
+from andy_cli.frontends.serve.upstream.backend import MAX_BYTES, Backend, UpstreamRequest
 from andy_cli.frontends.serve.upstream.local_fields import refuse_unscored, understand_fields
 from andy_cli.frontends.serve.upstream.reply_start import (
     damaged_error,
@@ -261,7 +261,7 @@ async def _read_chunks(
             yield chunk
         if reader.failure or reader.done:
             break
-        if size > LARGEST:
+        if size > MAX_BYTES:
             raise ApiError(502, "The model's reply is too long.", "upstream_error")
     for chunk in reader.finish():
         yield chunk

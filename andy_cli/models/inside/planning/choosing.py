@@ -65,7 +65,7 @@ PROMPT = (
     'Action: {action}. The user said: "'
 )
 TALK = "Just chat with the user"
-LONGEST = 160
+MAX_CHARACTERS = 160
 """Characters of a request that the model is asked about; the rest seldom matters."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
 OTHER_FILE = "the document"
@@ -280,7 +280,7 @@ class Scorer:
         order = sorted(range(len(choices)), key=lambda at: -scores.commands[at])[:SHORTLIST]
         actions = [TALK, *(describe_command(choices[at]) for at in order)]
         prompts = [PROMPT.format(action=action) for action in actions]
-        talk, *found = self._likelihoods(prompts, text[:LONGEST] + '"')
+        talk, *found = self._likelihoods(prompts, text[:MAX_CHARACTERS] + '"')
         commands = [score - 1 for score in scores.commands]
         for at, likelihood in zip(order, found, strict=True):
             commands[at] = scores.commands[at] + MODEL_WEIGHT * (likelihood - talk)

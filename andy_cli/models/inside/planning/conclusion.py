@@ -13,7 +13,7 @@ from andy_cli.models.inside.values.words import find_words
 
 LISTED = 20
 """Entries of a list that are named; of a longer one the first few."""
-LONGEST = 160
+MAX_CHARACTERS = 160
 """Characters of a name or value that is copied."""
 EXCERPT = 400
 """Characters of a long text that are copied."""
@@ -190,7 +190,7 @@ def _list_entries(value: object) -> list[str] | None:
         value = next((part for part in value.values() if isinstance(part, list)), None)
     if not isinstance(value, list):
         return None
-    return [_shorten(_find_name(entry), 2 * LONGEST) for entry in value]
+    return [_shorten(_find_name(entry), 2 * MAX_CHARACTERS) for entry in value]
 
 
 def _find_name(entry: object) -> object:
@@ -214,6 +214,6 @@ def _read_value(text: str) -> object:
     return value
 
 
-def _shorten(value: object, longest: int = LONGEST) -> str:
+def _shorten(value: object, longest: int = MAX_CHARACTERS) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return " ".join(text.split())[:longest]

@@ -142,10 +142,10 @@ def is_rest(question: str, part: str) -> bool:
     """Tell whether a part, without a verb, asks one thing more of the question before: `who sings,
     and what time`. `What's` has one.
     """
-    words = find_words(part)
-    has_verb = "'" in words[0] or words[0].removesuffix("s") in INTERROGATIVES - {words[0]}
-    is_short = len(words) <= REST_WORDS and not has_verb
-    return is_short and words[0] in INTERROGATIVES and is_question(question)
+    first, *others = [*find_words(part), ""]
+    has_verb = "'" in first or first.removesuffix("s") in INTERROGATIVES - {first}
+    is_short = len(others) <= REST_WORDS and not has_verb
+    return is_short and first in INTERROGATIVES and is_question(question)
 
 
 def order_parts(parts: Sequence[str]) -> tuple[str, ...]:

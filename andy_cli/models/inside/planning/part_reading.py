@@ -79,10 +79,10 @@ WISHED = 0.885
 """Nearness of what is a wish that cannot be fulfilled: of 112 that were 3 are farther."""
 UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
-SEARCHED = 0.03
-"""By so much farther than a search of the web may one of the files be, which have the words."""
 WISHED_FOR = 0.025
 """The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
+SEARCHED = 0.03
+"""By so much farther than a search of the web may one of the files be, which have the words."""
 KNOWLEDGE = 0.07
 """By so much nearer than any command is a question of knowledge that no file is about."""
 

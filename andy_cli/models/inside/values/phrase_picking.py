@@ -13,7 +13,7 @@ from andy_cli.models.inside.values.templates import (
     GAP,
     Templates,
     find_templates,
-    list_openers,
+    list_wish_openers,
 )
 from andy_cli.models.inside.values.words import (
     LEADS,
@@ -138,7 +138,7 @@ class PhrasePicker:
     def _list_phrases(self) -> list[Span]:
         """List the runs of words that may be a value: not with the word that asks for it."""
         found = find_phrases(self._text, self.taken, self.own)
-        if {*find_plain_words(self._text)[:1]} & list_openers():
+        if {*find_plain_words(self._text)[:1]} & list_wish_openers():
             return [span for span in found if span.start > 0] or found
         return found
 
@@ -151,10 +151,8 @@ class PhrasePicker:
         return [span for span in phrases if span.text in found]
 
     def _find_least_gain(self, parameter: Parameter, span: Span) -> float:
-        if parameter.needed:
+        if parameter.needed or self._is_led_to(span, meaningful_stems(parameter.about)):
             return -MEANT  # else it is one of the words by which the command is asked for
-        if self._is_led_to(span, meaningful_stems(parameter.about)):
-            return -MEANT
         return 2 * MEANT if parameter == self._first else 1.0
 
     def _is_led_to(self, span: Span, about: frozenset[str]) -> bool:

@@ -33,7 +33,7 @@ KIND_WORDS: Mapping[str, str] = {
 """Kind -> the words by which a parameter's name or description says it."""
 KIND_OF = {word: kind for kind, names in KIND_WORDS.items() for word in names.split()}
 FORMATS = {"uri": "url", "url": "url", "email": "mail", "date": "date", "time": "time"}
-LONGEST = 10
+MAX_WORDS = 10
 """Words of a span."""
 SHORT_TITLE = 2
 """Words."""
@@ -129,7 +129,7 @@ def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[S
     tokens = [match.span() for match in re.finditer(r"[^\s,;:!?\"()]+", text)]
     found: list[Span] = []
     for at, (start, _) in enumerate(tokens):
-        for _, end in tokens[at : at + LONGEST]:
+        for _, end in tokens[at : at + MAX_WORDS]:
             said = text[start:end].strip(". ").removesuffix("'s").removesuffix("\u2019s")
             span = Span(said, start, end)
             if overlaps(span, blocked) or not {*span.text}.isdisjoint(",;:!?"):

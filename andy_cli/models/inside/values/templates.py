@@ -47,7 +47,7 @@ def list_spoken_words() -> frozenset[str]:
 
 
 @cache
-def list_openers() -> frozenset[str]:
+def list_wish_openers() -> frozenset[str]:
     """List the words that wishes for a tool mostly begin with."""
     return find_first_words(said for phrases in load_phrases().values() for said in phrases)
 

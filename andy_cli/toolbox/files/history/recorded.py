@@ -7,7 +7,7 @@ from typing import NamedTuple
 from andy_cli.toolbox.files.history.stamps import Stamps
 from andy_cli.toolbox.runtime_context import GrantedPath
 
-LARGEST = 20 << 20
+MAX_BYTES = 20 << 20
 """Bytes of a file up to which its old content is kept."""
 
 

@@ -13,7 +13,7 @@ from andy_cli.toolbox.files.search.walking import Walk
 from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.work import Work
 
-SECONDS = 10
+TIMEOUT = 10
 
 
 class Stamp(NamedTuple):
@@ -41,7 +41,7 @@ def _read_stamps(granted: GrantedPath) -> Stamps:
     if not stat.S_ISDIR(state.st_mode):
         return (Stamp("", state.st_size, state.st_mtime),)
     stamps = [Stamp("")]
-    for entry in Walk(granted, Work(SECONDS)):
+    for entry in Walk(granted, Work(TIMEOUT)):
         size_and_time = (0, 0.0) if entry.kind == "folder" else (entry.size, entry.modified)
         stamps.append(Stamp(entry.name, *size_and_time))
     return tuple(stamps)

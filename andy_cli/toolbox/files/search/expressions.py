@@ -10,7 +10,7 @@ import string
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 
-LONGEST = 1000
+MAX_CHARACTERS = 1000
 """Characters of a pattern."""
 
 ESCAPING = (
@@ -27,9 +27,9 @@ class Finder:
         # 2 ms, and few conversations search.
         from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-        if len(pattern) > LONGEST:
+        if len(pattern) > MAX_CHARACTERS:
             raise ToolError(
-                f"The pattern is longer than {LONGEST} characters.", "Give a shorter one."
+                f"The pattern is longer than {MAX_CHARACTERS} characters.", "Give a shorter one."
             )
         self.any_case = set(string.ascii_uppercase).isdisjoint(_mask_escapes(pattern))
         schema = core_schema.str_schema(

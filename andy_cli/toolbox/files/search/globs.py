@@ -14,7 +14,7 @@ from typing import NamedTuple
 from andy_cli.guard.workspace import compose_name
 
 ANY = "**"
-LONGEST, MOST_FORMS = 500, 50
+MAX_CHARACTERS, MOST_FORMS = 500, 50
 """Characters of a pattern, and readings of its braces; what is more matches nothing."""
 WILDCARDS = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}|\[[^\]]+\]")
 ONLY_EXPRESSION = frozenset("\\|()^$+\n")
@@ -58,7 +58,7 @@ class Glob(NamedTuple):
 
 def parse_glob(pattern: str) -> Glob:
     """One pattern without braces."""
-    if len(pattern) > LONGEST:
+    if len(pattern) > MAX_CHARACTERS:
         return Glob(("",))
     path_parts = [path_part for path_part in pattern.split("/") if path_part not in ("", ".")]
     if path_parts[-1:] == [ANY]:

@@ -15,7 +15,7 @@ from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 NAME = ".gitignore"
-LARGEST, MOST_RULES = 100_000, 1000
+MAX_BYTES, MOST_RULES = 100_000, 1000
 """Bytes of one file, and rules in it: nobody wrote more by hand."""
 
 
@@ -63,7 +63,7 @@ class Ignored:
     def _read(self, folder: Path) -> str:
         try:
             with GrantedPath(folder / NAME, self._place.root).open() as file:
-                return file.read(LARGEST).decode("utf-8", "replace")
+                return file.read(MAX_BYTES).decode("utf-8", "replace")
         except ToolError:
             return ""
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from andy_cli.toolbox.files.kinds import PLAIN
 from andy_cli.toolbox.programs import find_program
 
-SECONDS = 10
-LONGEST = 100_000
+TIMEOUT = 10
+MAX_BYTES = 100_000
 """Bytes of file names that one run is given."""
 
 SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\.+*?()|[]{}^$#&~-"})
@@ -44,7 +44,7 @@ def _group_names(names: Sequence[str]) -> list[list[str]]:
     size = 0
     for name in names:
         size += len(name.encode("utf-8", "surrogateescape")) + 10
-        if size > LONGEST:
+        if size > MAX_BYTES:
             groups.append([])
             size = 0
         groups[-1].append(name)
@@ -65,7 +65,7 @@ def _run_ripgrep(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
+            timeout=TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -13,7 +13,7 @@ Rows = list[list[Cell]]
 MANY = 50_000
 """Cells at once."""
 
-LONGEST = 50_000
+MAX_CHARACTERS = 50_000
 """Characters of a cell; Google takes no more."""
 
 
@@ -50,8 +50,8 @@ def _row(row: object) -> Sequence[object]:
 
 
 def _cell(cell: object) -> Cell:
-    if isinstance(cell, str) and len(cell) > LONGEST:
-        raise ToolError(f"A cell holds {LONGEST} characters at most.")
+    if isinstance(cell, str) and len(cell) > MAX_CHARACTERS:
+        raise ToolError(f"A cell holds {MAX_CHARACTERS} characters at most.")
     if cell is None or isinstance(cell, str | int | float | bool):
         return cell
     raise ToolError("A cell holds a text, a number or true or false, and nothing that has parts.")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.google.ids import show_id
 
-LARGEST = 5_000_000
+MAX_CHARACTERS = 5_000_000
 """Characters of a body."""
 
 MANY = 100
@@ -51,7 +51,7 @@ def draft_mail(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
         raise ToolError("The mail has no receiver.", "Give an address like ada@example.org.")
     if len(receivers) > MANY:
         raise ToolError(f"A mail goes to {MANY} receivers at most, not {len(receivers)}.")
-    if len(body) > LARGEST:
+    if len(body) > MAX_CHARACTERS:
         raise ToolError("The mail is too long.", "Put the text into a document and send its link.")
     try:
         (subject + body).encode()

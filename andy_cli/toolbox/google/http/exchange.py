@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
 
-LARGEST = 32 * 2**20
+MAX_BYTES = 32 * 2**20
 """Bytes of an answer, unpacked."""
 
 Query = Mapping[str, str | int | bool | Sequence[str]]
@@ -62,7 +62,7 @@ class Wire(Protocol):
 class Whole:
     """Takes the whole of an answer. Of one that is too large nothing is left, and `over` is set."""
 
-    def __init__(self, most_bytes: int = LARGEST) -> None:
+    def __init__(self, most_bytes: int = MAX_BYTES) -> None:
         self._most = most_bytes
         self._pieces: list[bytes] = []
         self._size = 0

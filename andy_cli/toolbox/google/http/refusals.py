@@ -12,7 +12,7 @@ from andy_cli.foreign_values import read_json
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.google.lazy import LOG_IN
 
-LONGEST = 300
+MAX_CHARACTERS = 300
 """Characters of Google's own words that are passed on."""
 
 UNSURE = "It is not known whether it happened: look before it is tried again."
@@ -67,7 +67,7 @@ def read_refusal(
     from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
     error_message, reasons = _read_error(read_json(body))
-    message = one_line(redact_text(error_message, secrets))[:LONGEST].strip()
+    message = one_line(redact_text(error_message, secrets))[:MAX_CHARACTERS].strip()
     return GoogleRefusal(
         status, reasons, message, parse_retry_after(headers.get("retry-after", ""))
     )

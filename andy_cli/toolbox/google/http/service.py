@@ -17,7 +17,7 @@ from andy_cli.foreign_values import read_json
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import Api, base_address
 from andy_cli.toolbox.google.http.exchange import (
-    LARGEST,
+    MAX_BYTES,
     ApiCall,
     ApiReply,
     BodyReader,
@@ -45,7 +45,7 @@ LONGEST_BACKOFF = 8.0
 UNREACHED = 2
 """Tries where there is no connection or it breaks: patience seldom helps."""
 
-MOST = 2 * LARGEST
+MOST = 2 * MAX_BYTES
 """Bytes of all answers to one call."""
 
 PAGES = 60

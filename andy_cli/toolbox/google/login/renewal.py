@@ -27,7 +27,7 @@ from andy_cli.toolbox.google.login.vault import Secrets
 EARLY = 60.0
 """Seconds before its end from which a token is not used any more."""
 
-PATIENCE = 15.0
+TIMEOUT = 15.0
 """Seconds to wait for another process that renews."""
 
 TRIES = 3
@@ -135,7 +135,7 @@ async def _hold_lock() -> AsyncIterator[None]:
         yield
         return
     with lock:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while not _lock_file(lock) and time.monotonic() < until:
             await asyncio.sleep(0.05)
         yield

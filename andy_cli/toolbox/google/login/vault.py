@@ -20,7 +20,7 @@ from andy_cli.toolbox.google.login.account import (
 )
 
 SERVICE = "andy-cli"
-LARGEST = 1_200
+MAX_CHARACTERS = 1_200
 """Characters that every system's keyring takes: Windows gives an entry 2,560 bytes."""
 
 
@@ -110,7 +110,7 @@ def keep_login(account: GoogleAccount, new_secrets: Secrets) -> GoogleAccount:
 def _in_keyring(text: str) -> bool:
     """Put a text into the keyring; tell whether that worked: one that is shut takes none."""
     system = system_keyring()
-    if system is None or len(text) > LARGEST:
+    if system is None or len(text) > MAX_CHARACTERS:
         return False
     try:
         system.set_password(SERVICE, str(login_file()), text)

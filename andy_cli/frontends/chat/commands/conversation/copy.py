@@ -8,7 +8,7 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.frontends.terminal.markdown import READER
 
-LARGEST = 74_000
+MAX_BYTES = 74_000
 """Bytes; what many terminals take at most."""
 
 
@@ -18,7 +18,7 @@ async def copy_answer(session: ChatSession, argument: str) -> str:
         return "There is no answer yet."
     text = find_block(account.answer, argument) if argument else account.answer
     data = text.encode()
-    if len(data) > LARGEST:
+    if len(data) > MAX_BYTES:
         raise UsageError(f"{len(data):,} bytes are too many for the clipboard of a terminal.")
     if not sys.stdout.isatty():
         raise UsageError("There is no terminal that could copy.")
