@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-DEEPEST_SCHEMA = 40
+MAX_SCHEMA_DEPTH = 40
 """Levels of a schema that are read."""
 MAPS_OF_SCHEMAS = ("properties", "$defs", "definitions")
 SCHEMA_KEYWORDS = "items prefixItems additionalProperties anyOf oneOf allOf".split()
@@ -55,7 +55,7 @@ def standardize_required(schema: Mapping[str, object], depth: int = 0) -> dict[s
 
 
 def _standardize_inner(keyword: str, value: object, depth: int) -> object:
-    if depth > DEEPEST_SCHEMA:
+    if depth > MAX_SCHEMA_DEPTH:
         return value
     if isinstance(value, Mapping) and keyword in MAPS_OF_SCHEMAS:
         return {name: _standardize_part(part, depth) for name, part in value.items()}

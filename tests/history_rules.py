@@ -21,7 +21,7 @@ Rules = Callable[[Sequence[WireMessage]], Iterator[str]]
 ROLES = frozenset(["system", "user", "assistant", "tool"])
 FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """OpenAI and Anthropic take these characters; Gemini wants a letter or `_` in front."""
-LONGEST_ID = 40
+MAX_ID_LENGTH = 40
 """OpenAI: `string too long. Expected a string with maximum length 40`."""
 
 
@@ -213,8 +213,8 @@ def _faults_of_one(message: WireMessage) -> Iterator[str]:
 
 def _faults_of_call(call: Mapping[str, Any]) -> Iterator[str]:
     id, function = call.get("id"), _mapping(call.get("function"))
-    if not isinstance(id, str) or not 0 < len(id) <= LONGEST_ID:
-        yield f"the id {id!r} is no text of 1 to {LONGEST_ID} characters"
+    if not isinstance(id, str) or not 0 < len(id) <= MAX_ID_LENGTH:
+        yield f"the id {id!r} is no text of 1 to {MAX_ID_LENGTH} characters"
     if call.get("type") != "function":
         yield f"there is no type {call.get('type')!r}"
     if not FUNCTION_NAME.fullmatch(str(function.get("name"))):

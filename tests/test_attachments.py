@@ -11,7 +11,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from andy_cli import events
-from andy_cli.agent.attachments import MOST, Attachments, attach_mentions, find_mentions
+from andy_cli.agent.attachments import MAX_ATTACHMENTS, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import ATTACHED, fence_text, split_message
 from andy_cli.agent.turn import turn
@@ -176,11 +176,12 @@ def test_a_small_window_gets_less_and_both_are_told_how_much(folder: Path) -> No
 
 
 def test_of_very_many_attachments_the_first_are_told_and_that_is_said(folder: Path) -> None:
-    for number in range(MOST + 5):
+    for number in range(MAX_ATTACHMENTS + 5):
         (folder / f"{number}.txt").write_text("a")
-    words = " ".join(f"@{number}.txt" for number in range(MOST + 5))
+    words = " ".join(f"@{number}.txt" for number in range(MAX_ATTACHMENTS + 5))
     assert (
-        attached(chat_in(folder), words).notices[-1] == f"Only the first {MOST} of 25 are attached."
+        attached(chat_in(folder), words).notices[-1]
+        == f"Only the first {MAX_ATTACHMENTS} of 25 are attached."
     )
 
 

@@ -598,18 +598,18 @@ def test_a_pattern_that_finds_something_is_an_expression(tree: Path) -> None:
 
 
 def test_what_was_not_looked_into_is_counted_by_why(tree: Path) -> None:
-    for number in range(searching.MOST_NAMED):
+    for number in range(searching.MAX_NAMED):
         (tree / f"{number:02}.png").write_bytes(PICTURE)
     (tree / "old.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
     with (tree / "large.pdf").open("wb") as file:
         file.write(pdf("TODO"))
-        file.truncate(searching.LARGEST_DOCUMENT + 1)
+        file.truncate(searching.MAX_DOCUMENT_SIZE + 1)
     told = record("search_files", pattern="TODO keep")
     assert told["unopenedCounts"] == {
         "documents": 1,
         "too large": 1,
         "may hold keys": 1,
-        "no text": searching.MOST_NAMED + 1,
+        "no text": searching.MAX_NAMED + 1,
     }
     assert [each["why"] for each in told["unopened"][:3]] == [
         "is an Office document of the old kind",
@@ -621,7 +621,7 @@ def test_what_was_not_looked_into_is_counted_by_why(tree: Path) -> None:
 def test_too_many_matches_are_cut_and_that_is_said(tree: Path) -> None:
     (tree / "many.txt").write_text("match me\n" * 500)
     found = record("search_files", pattern="match me")
-    assert (found["truncated"], len(found["data"])) == (True, searching.MOST)
+    assert (found["truncated"], len(found["data"])) == (True, searching.MAX_RESULTS)
     assert "more than 200" in found["rest"]
     assert did("search_files", pattern="match me").startswith("found more than 200 matches")
 

@@ -16,7 +16,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import (
     MAX_AGE,
     MAX_BYTES,
-    MOST,
+    MAX_MODELS,
     learn_probe,
     learn_refusal,
     recall_model,
@@ -158,11 +158,11 @@ def test_whatever_an_entry_holds_it_is_read_and_replaced(
 
 def test_only_the_newest_are_remembered(file: Path) -> None:
     first = Endpoint("local", "m0")
-    for at in range(MOST):
+    for at in range(MAX_MODELS):
         learn_probe(Endpoint("local", f"m{at}"), NATIVE)
     learn_probe(first, NATIVE)  # seen again: it is no longer the oldest
     learn_probe(Endpoint("local", "new"), NATIVE)
-    assert len(json.loads(file.read_text(encoding="utf-8"))["models"]) == MOST
+    assert len(json.loads(file.read_text(encoding="utf-8"))["models"]) == MAX_MODELS
     assert recall_model(first).native
     assert recall_model(Endpoint("local", "m1")) == NOTHING_LEARNED
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from andy_cli.toolbox.nearby import MAX_BYTES, MOST_LINES, find_nearby_names, read_nearby_lines
+from andy_cli.toolbox.nearby import MAX_BYTES, MAX_LINES, find_nearby_names, read_nearby_lines
 
 
 def read(folder: Path) -> dict[str, list[str]]:
@@ -34,5 +34,5 @@ def test_nothing_is_read_of_secrets_links_long_texts_and_what_is_no_text(tmp_pat
 
 def test_of_many_texts_the_first_are_read(tmp_path: Path) -> None:
     for number in range(3):
-        (tmp_path / f"{number}.txt").write_text("word\n" * (MOST_LINES // 2), encoding="utf-8")
+        (tmp_path / f"{number}.txt").write_text("word\n" * (MAX_LINES // 2), encoding="utf-8")
     assert [*read(tmp_path)] == ["0.txt", "1.txt"]

@@ -194,8 +194,8 @@ CONTENTS = {
 def test_what_would_unpack_to_far_more_is_refused(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(package, "MOST_BYTES", 1 << 20)
-    monkeypatch.setattr(xlsx, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(package, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(xlsx, "MAX_BYTES", 1 << 20)
 
     def blow_up(member: str, content: bytes) -> bytes:
         if member != CONTENTS[name]:

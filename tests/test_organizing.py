@@ -843,12 +843,12 @@ def test_what_was_too_large_to_be_kept_is_said(workspace: Path) -> None:
 
 
 def test_no_more_is_kept_than_was_said(workspace: Path) -> None:
-    for number in range(journal.MOST_CALLS + 10):
+    for number in range(journal.MAX_CALLS + 10):
         assert ran(TOOLS, "write_file", path="a.txt", content=str(number)).ok
     taken_back = 0
     while undoing.take_back_last():
         taken_back += 1
-    assert taken_back == journal.MOST_CALLS
+    assert taken_back == journal.MAX_CALLS
     assert files(workspace) == {"a.txt": "9"}
 
 
@@ -859,7 +859,7 @@ def test_another_conversation_has_nothing_to_take_back(workspace: Path) -> None:
 
 
 def test_a_thousand_files_are_one_call_and_more_are_refused(workspace: Path) -> None:
-    make(workspace, *(f"box/{number}.txt" for number in range(batches.MOST_ITEMS + 1)))
+    make(workspace, *(f"box/{number}.txt" for number in range(batches.MAX_ITEMS + 1)))
     assert "more than 1,000 files" in refused("move", paths=["box/*"], destination="new")
     assert done("move", paths=["box"], destination="new") == "moved box to new."
     with contextlib.suppress(FileNotFoundError):

@@ -656,7 +656,7 @@ def test_an_older_kernel_is_asked_for_all_that_it_knows_and_no_more(
 def test_a_workspace_too_large_to_be_looked_through_for_secrets_is_asked_about(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandboxes, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(sandboxes, "MAX_ENTRIES", 3)
     (workspace / "sub").mkdir()
     for name in ("a", "sub/b"):
         (workspace / name).touch()

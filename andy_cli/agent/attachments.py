@@ -28,7 +28,7 @@ from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
 from andy_cli.models.token_count import tokens
 from andy_cli.toolbox.files.names import count_noun
 
-MOST = 20
+MAX_ATTACHMENTS = 20
 """Attachments of one message."""
 MEANT = 100
 """Words with `@` in one message; of more, which somebody pasted, no misspelt one is told of."""
@@ -65,7 +65,7 @@ async def attach_mentions(conversation: Conversation, words: str) -> Attachments
     mentions, notices = find_mentions(words, conversation.folder)
     blocks: list[str] = []
     available = 0
-    for mention in mentions[:MOST]:
+    for mention in mentions[:MAX_ATTACHMENTS]:
         with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
             conversation.gate.note_attachment(mention.path)
         if conversation.client.guided:
@@ -83,8 +83,8 @@ async def attach_mentions(conversation: Conversation, words: str) -> Attachments
             )
         notices.append(summarize_attachment(mention, result, cut_note))
         blocks.append(render_attachment(mention, result, content))
-    if len(mentions) > MOST:
-        limit_note = f"Only the first {MOST} of {len(mentions)} are attached."
+    if len(mentions) > MAX_ATTACHMENTS:
+        limit_note = f"Only the first {MAX_ATTACHMENTS} of {len(mentions)} are attached."
         notices.append(limit_note)
         blocks.append(limit_note)
     return Attachments(ATTACHED + "\n\n".join(blocks) if blocks else "", tuple(notices))

@@ -39,7 +39,7 @@ LABEL = Expression(
     r"(?i)(?:(?:tool|function)[ _-]?(?:calls?|results?|use|outputs?|responses?|requests?|name"
     r"|input)?(?:[ _-]id)?|action(?: input)?|observation)\s*(?:\*\*)?:"
 )
-LONGEST_LABEL = 24
+MAX_LABEL_LENGTH = 24
 BEGINS_LABEL = re.compile(r"(?i)tool|function|action|observation")
 VALUE = Expression(r"\s*(?:[{\[].*[}\]]|\"[^\"]*\")?\s*")
 PAIRS = {'"': '"', "\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb",
@@ -122,7 +122,7 @@ class ToolTitles:
         start = text.lstrip(LINE_MARKS)
         if not start or OPEN_TOKEN.match(start):
             return True
-        if BEGINS_LABEL.match(start) and (len(start) < LONGEST_LABEL or LABEL.match(start)):
+        if BEGINS_LABEL.match(start) and (len(start) < MAX_LABEL_LENGTH or LABEL.match(start)):
             return True
         token = TOKEN.match(start)
         return bool(token and self._find_title(token[0]))

@@ -18,7 +18,7 @@ from andy_cli.guard.spec import is_special_name, list_commands
 from andy_cli.guard.workspace import ResourceAccess, inside, resolve, too_wide
 from andy_cli.messages import Effect
 
-MOST_RULES = 4
+MAX_RULES = 4
 """Paths that get a rule each."""
 
 
@@ -100,7 +100,7 @@ def _place_rules(tool: str, claim: ResourceAccess, workspace: Path) -> tuple[str
     """One for each path, or for its like; for many, one for each of their folders, or for the one
     above them all."""
     paths = dict.fromkeys(resolve(written_path, workspace) for written_path in claim.places)
-    if len(paths) > MOST_RULES:
+    if len(paths) > MAX_RULES:
         path_specs = _list_folder_specs(paths, workspace)
     elif all(operation == "write" for _, operation in claim.uses):
         path_specs = [_files_like(path, workspace) for path in paths]
@@ -123,7 +123,7 @@ def _list_folders(paths: Collection[Path]) -> list[Path]:
     """List the folders of paths, without those in others; for many, the one above them all."""
     parents = dict.fromkeys(path.parent for path in paths)
     folders = [folder for folder in parents if parents.keys().isdisjoint(folder.parents)]
-    return folders if len(folders) <= MOST_RULES else [Path(os.path.commonpath(folders))]
+    return folders if len(folders) <= MAX_RULES else [Path(os.path.commonpath(folders))]
 
 
 def _files_like(path: Path, workspace: Path) -> str:

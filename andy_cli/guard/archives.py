@@ -22,10 +22,10 @@ MEMBER = re.compile(
 """`archive.zip!name/of/member`, or a list of members: `link -> target; link/file`."""
 
 NESTED = re.compile(r".*\.(?:zip|tar(?:\.\w{1,5})?|tgz|tbz2?|txz)", re.IGNORECASE | re.DOTALL)
-MOST_MEMBERS, MOST_BYTES, MOST_PACKED = 100_000, 4 << 30, 200
+MAX_MEMBERS, MAX_BYTES, MAX_PACKED = 100_000, 4 << 30, 200
 """Members, unpacked bytes, and how many bytes may come of one once there are many."""
 
-DEEPEST, LARGEST_INNER = 2, 64 << 20
+MAX_DEPTH, MAX_INNER_SIZE = 2, 64 << 20
 """Archives in one another, and the bytes of an inner one that is looked into."""
 
 
@@ -102,7 +102,7 @@ def _is_absolute(name: str) -> bool:
 def list_members(path: Path) -> list[ArchiveMember]:
     """List an archive's members. Raises ToolError for one damaged, a bomb, or full of others."""
     with path.open("rb") as file:
-        return list(_read_members(file, path.stat().st_size, DEEPEST))
+        return list(_read_members(file, path.stat().st_size, MAX_DEPTH))
 
 
 def _read_members(file: BinaryIO, size: int, deepest: int) -> Iterator[ArchiveMember]:
@@ -119,11 +119,7 @@ def _read_members(file: BinaryIO, size: int, deepest: int) -> Iterator[ArchiveMe
     try:
         for count, (member, unpacked, inner) in enumerate(read(file)):
             total += unpacked
-            if (
-                count >= MOST_MEMBERS
-                or total > MOST_BYTES
-                or total > MOST_PACKED * (size + 100_000)
-            ):
+            if count >= MAX_MEMBERS or total > MAX_BYTES or total > MAX_PACKED * (size + 100_000):
                 raise ToolError("The archive would unpack to far more than it is.")
             yield member
             if inner is not None:
@@ -147,7 +143,7 @@ def _in_zip(file: BinaryIO) -> Found:
 
     with ZipFile(file) as archive:
         for member in archive.infolist():
-            small = member.file_size <= LARGEST_INNER
+            small = member.file_size <= MAX_INNER_SIZE
             if stat.S_ISLNK(member.external_attr >> 16) and small:
                 target = archive.read(member).decode("utf-8", "replace")
                 yield ArchiveMember(member.orig_filename, target), member.file_size, None
@@ -169,7 +165,7 @@ def _in_tar(file: BinaryIO) -> Found:
                 yield ArchiveMember(member.name, way_to_top + member.linkname), 0, None
             elif member.isfile():
                 content = archive.extractfile(member) if NESTED.fullmatch(member.name) else None
-                inner = content.read(LARGEST_INNER) if content else None
+                inner = content.read(MAX_INNER_SIZE) if content else None
                 yield ArchiveMember(member.name), member.size, inner
             elif member.isdir():
                 yield ArchiveMember(member.name), 0, None

@@ -42,7 +42,7 @@ RUN = 8
 LONG = 16
 """A shorter known secret is looked for whole: eight characters of it may be a word."""
 
-DEEPEST, TOO_DEEP = 100, "[nested too deeply to be kept]"
+MAX_DEPTH, TOO_DEEP = 100, "[nested too deeply to be kept]"
 """Nobody nests values as deep, and what cannot be walked cannot be redacted."""
 
 URL_SAFE = str.maketrans("+/", "-_")
@@ -268,7 +268,7 @@ def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> 
     if isinstance(value, str):
         return redact_text(value, secrets)
     if isinstance(value, Mapping):
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return TOO_DEEP
         return {
             key: MASK
@@ -277,7 +277,7 @@ def redact_value(value: object, secrets: Sequence[str] = (), depth: int = 0) -> 
             for key, inner_value in value.items()
         }
     if isinstance(value, list | tuple):
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return TOO_DEEP
         return [redact_value(element, secrets, depth + 1) for element in value]
     return value

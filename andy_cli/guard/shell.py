@@ -34,8 +34,8 @@ from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judg
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 Shell = Literal["sh", "cmd", "powershell"]
-MAX_CHARACTERS, MOST_PIECES = 20_000, 300
-DEEPEST = 4
+MAX_CHARACTERS, MAX_PIECES = 20_000, 300
+MAX_DEPTH = 4
 """Scripts inside scripts that are looked into."""
 
 CONNECTION = re.compile(r"[<>]\s*[\"']?/dev/(?:tcp|udp)/")
@@ -52,7 +52,7 @@ def judge(
     if len(line) > MAX_CHARACTERS:
         return deny("it is too long to be judged")
     if shell == "sh":
-        judged = strictest(_judge_commands(line, inside, WORKSPACE, DEEPEST))
+        judged = strictest(_judge_commands(line, inside, WORKSPACE, MAX_DEPTH))
     else:
         judged = windows.judge(line, shell)
     odd_characters = _find_odd_characters(line)
@@ -101,7 +101,7 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
         return
     line_pieces = {line_piece.strip() for line_piece in PIECES.split(line)}
     line_pieces |= {re.sub(r"(?<!\S)!\s", "", line), re.sub(r"\((?=\()", "( ", line)}
-    for line_piece in sorted(line_pieces - {"", line})[:MOST_PIECES]:
+    for line_piece in sorted(line_pieces - {"", line})[:MAX_PIECES]:
         yield from _find_denials(line_piece, inside, folder, 0)
 
 

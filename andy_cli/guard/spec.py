@@ -19,7 +19,7 @@ from andy_cli.guard.commands.lookup import WILDCARDS, is_secret
 from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, inside
 from andy_cli.messages import Arguments
 
-DEEPEST = 3
+MAX_DEPTH = 3
 MAX_CHARACTERS = 20_000
 
 
@@ -64,7 +64,7 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
         for command in shell_line.commands
     ]
     if hidden:
-        facets += [Facet("command", words) for words in behind(facets, DEEPEST)]
+        facets += [Facet("command", words) for words in behind(facets, MAX_DEPTH)]
     if shell_line.doubt or not facets:
         facets.append(Facet("command", (line,), plain=False))
     return facets

@@ -45,10 +45,10 @@ Verdict = Literal["inside", "outside", "ask", "invalid"]
 
 DELETING = ("delete", "delete_recursive")
 CHANGING = ("write", *DELETING)
-LONGEST_NAME, LONGEST_PATH = 255, 4096
+MAX_NAME_LENGTH, MAX_PATH_LENGTH = 255, 4096
 """Bytes; file systems of all kinds give up there."""
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """As many as Linux follows on the way of one path: those of other spellings may form a circle."""
 
 SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
@@ -135,7 +135,7 @@ def compose_name(name: str) -> str:
 def _resolve_spelled(entry: Path) -> Path:
     """Follow links, also where a name on the way is spelled in other code points."""
     path = entry.resolve()
-    for _ in range(MOST_LINKS):
+    for _ in range(MAX_LINKS):
         spelled = _find_spelled(path)
         if spelled == path:
             return path
@@ -236,7 +236,7 @@ def _contain_real_path(
 def _list_names(path: Path, root_folder: Path) -> tuple[str, ...]:
     """List the names of a path below the root. Raises ToolError for one that is too long."""
     names = path.relative_to(root_folder).parts if path.is_relative_to(root_folder) else path.parts
-    if any(len(os.fsencode(name)) > LONGEST_NAME for name in names):
+    if any(len(os.fsencode(name)) > MAX_NAME_LENGTH for name in names):
         raise ToolError("The name is too long.")
     return names
 
@@ -255,7 +255,7 @@ def _leaves(written: str, path: Path, root_folder: Path, operation: Operation) -
 
 def _state(path: Path) -> os.stat_result | None:
     """Look up what is there, or None. Raises OSError for loops and names that are too long."""
-    if len(os.fsencode(path)) > LONGEST_PATH:
+    if len(os.fsencode(path)) > MAX_PATH_LENGTH:
         raise ToolError("The path is too long.")
     try:
         return path.lstat()

@@ -72,7 +72,7 @@ def _in(folder: Path) -> "Capture":
     return Capture(folder)
 
 
-MOST_WAITING = 2**24
+MAX_WAITING = 2**24
 """Bytes that are kept back where they cannot be written; then the oldest are given up."""
 
 
@@ -122,7 +122,7 @@ class Capture:
             self._write_waiting()
             self._told = False
         except OSError as error:
-            while sum(map(len, self._waiting)) > MOST_WAITING:
+            while sum(map(len, self._waiting)) > MAX_WAITING:
                 del self._waiting[0]
             if not self._told:
                 atexit.unregister(self.write_rest)

@@ -117,8 +117,8 @@ class Provider:
         return not self.local_port and base_url == self.base_url
 
 
-LONGEST_BACKOFF = 8.0
-LONGEST_WAIT = 60.0
+MAX_BACKOFF = 8.0
+MAX_WAIT = 60.0
 """Seconds a server may ask for; more is told to the user instead."""
 
 TRIES = {"timeout": 2, "dns": 3, "protocol": 3}
@@ -151,7 +151,7 @@ class Retrying(ForwardingClient):
                 await self._wait_before_retry(error, tries)
 
     def _worth_it(self, error: TransientError, tries: int) -> bool:
-        if error.retry_after is not None and error.retry_after > LONGEST_WAIT:
+        if error.retry_after is not None and error.retry_after > MAX_WAIT:
             return False
         return tries < self._most_tries(error)
 
@@ -162,7 +162,7 @@ class Retrying(ForwardingClient):
         import asyncio  # it runs us
         import random  # 5 ms, and few requests fail
 
-        longest_wait = min(LONGEST_BACKOFF, self._first_backoff * 2 ** (tries - 1))
+        longest_wait = min(MAX_BACKOFF, self._first_backoff * 2 ** (tries - 1))
         seconds = max(random.uniform(0, longest_wait), error.retry_after or 0.0)
         reason = str(error).rstrip(".")
         count = f"{tries + 1} of {self._most_tries(error)}"

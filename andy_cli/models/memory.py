@@ -22,7 +22,7 @@ from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.settings import replace_file, state_folder
 
-MOST = 300
+MAX_MODELS = 300
 """Models that are remembered; whoever was learned about longest ago goes first."""
 
 MAX_BYTES = 2**20
@@ -116,7 +116,7 @@ def _keep_changes(endpoint: Endpoint, changes: Entry) -> bool:
     key = _model_key(endpoint)
     entry = {**entries.pop(key, {}), "endpoint": key[0], "model": key[1], **changes}
     entries[key] = entry
-    return _write_entries(path, [*entries.values()][-MOST:])
+    return _write_entries(path, [*entries.values()][-MAX_MODELS:])
 
 
 def _memory_file() -> Path:

@@ -18,13 +18,13 @@ LEAST = 8192
 """Tokens that a model is loaded with at first, unless its Modelfile has `num_ctx`."""
 REPLY = 4096
 """Tokens for a reply where its request says nothing."""
-LONGEST_REPLY = 8192
+MAX_REPLY_LENGTH = 8192
 """Tokens that are kept free for a reply at most: clients ask for much more than they need."""
 WRONG_BY = 1.25
 """The estimate of the prompt is multiplied by this; it may be too low by some."""
 PICTURE = 1500
 """Tokens of a picture, about."""
-MOST = 131072
+MAX_TOKENS = 131072
 """Tokens that a model is loaded with at most, where its server does not say what it can."""
 MODELS = 1000
 """Of which the size is kept: clients choose the names."""
@@ -73,7 +73,7 @@ class ContextSize:
     """The context that one model is loaded with, in tokens."""
 
     def __init__(self, facts: ServerFacts) -> None:
-        self._most = facts.longest or facts.context or MOST
+        self._most = facts.longest or facts.context or MAX_TOKENS
         # What is in force and not the longest is what its Modelfile says.
         set_to = facts.context if facts.longest and facts.context != facts.longest else None
         self._size = min(max(set_to or LEAST, facts.loaded or 0), self._most)
@@ -110,7 +110,7 @@ def count(value: object) -> int:
 def count_reply(body: Body) -> int:
     """Tokens to keep free for the reply."""
     asked_tokens = read_count(body, "max_tokens") or read_count(body, "max_completion_tokens")
-    return min(asked_tokens or REPLY, LONGEST_REPLY)
+    return min(asked_tokens or REPLY, MAX_REPLY_LENGTH)
 
 
 def read_count(body: Body, name: str) -> int:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from andy_cli.guard.workspace import is_secret_file
 
-MOST = 2000
-DEEPEST = 4
+MAX_PATHS = 2000
+MAX_DEPTH = 4
 """Levels below the folder."""
 MAX_BYTES = 16_384
 """Bytes of a text whose lines are told."""
-MOST_LINES = 200
+MAX_LINES = 200
 """Of all texts together: each costs its reader some milliseconds."""
 
 
@@ -26,7 +26,7 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
     """
     nearby_paths: list[str] = []
     waiting = deque([("", 0)])
-    while waiting and len(nearby_paths) < MOST:
+    while waiting and len(nearby_paths) < MAX_PATHS:
         above, depth = waiting.popleft()
         try:
             with os.scandir(folder / above) as listed:
@@ -40,9 +40,9 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
         for name, is_folder in entries:
             path = f"{above}{name}{'/' * is_folder}"
             nearby_paths.append(path)
-            if is_folder and depth < DEEPEST:
+            if is_folder and depth < MAX_DEPTH:
                 waiting.append((path, depth + 1))
-    return tuple(nearby_paths[:MOST])
+    return tuple(nearby_paths[:MAX_PATHS])
 
 
 def read_nearby_lines(folder: Path, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
@@ -58,7 +58,7 @@ def read_nearby_lines(folder: Path, names: Iterable[str]) -> Mapping[str, Sequen
             continue
         lines = read_short_text(path)
         count += len(lines)
-        if count > MOST_LINES:
+        if count > MAX_LINES:
             break
         if lines:
             found[name] = lines

@@ -90,7 +90,7 @@ CODE_INDENT = 4
 """Columns by which Markdown sets a block of code in."""
 
 HTML_CODE = re.compile(r"<(?:code|pre)>", re.IGNORECASE)
-BEFORE_CALL, LONGEST_FRAMING = re.compile(r"(?:<[^<>\s]{1,60}>\s*)+\Z"), 200
+BEFORE_CALL, MAX_FRAMING_LENGTH = re.compile(r"(?:<[^<>\s]{1,60}>\s*)+\Z"), 200
 """Markers that open a list of calls, and the characters that all of them have at most."""
 
 
@@ -121,7 +121,7 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
 def _find_opening(request: ToolRequest, reply_text: str) -> tuple[int, str]:
     """Find where the markers in front of a request begin, and what they are."""
     start = request.span[0]
-    opening = BEFORE_CALL.search(reply_text, max(0, start - LONGEST_FRAMING), start)
+    opening = BEFORE_CALL.search(reply_text, max(0, start - MAX_FRAMING_LENGTH), start)
     return (opening.start(), opening[0]) if opening else (start, "")
 
 
@@ -220,7 +220,7 @@ def repeats_foreign(
     return _repeats_command(request, texts, user_words)
 
 
-FEWEST_WORDS = 3
+MIN_WORDS = 3
 """Words of a sentence beside the values in it: names that are listed have fewer."""
 LETTERS = re.compile(r"[^\W\d_]{2,}")
 
@@ -259,7 +259,7 @@ def _orders(line: str, values: Iterable[str]) -> bool:
         if value not in line:
             return False
         line = line.replace(value, " ")
-    return len(LETTERS.findall(line)) >= FEWEST_WORDS
+    return len(LETTERS.findall(line)) >= MIN_WORDS
 
 
 def _repeats_call(request: ToolRequest, texts: list[str], user_words: str, effect: Effect) -> bool:

@@ -31,7 +31,7 @@ WRITE_ALONE = (
     "This was not run: it stood in a quotation, in a sentence, or in code beside words, and may be"
     " an example. If it is to be done, write the request alone. If not, answer the user."
 )
-MOST_EARLIER_ACTIONS = 200
+MAX_EARLIER_ACTIONS = 200
 """Calls of earlier turns that count as actions of the session: the newest."""
 
 
@@ -77,7 +77,7 @@ class ToolRunner:
     def begin_turn(self) -> None:
         """Count the actions so far as those of earlier turns."""
         self.actions = [
-            action._replace(earlier=True) for action in self.actions[-MOST_EARLIER_ACTIONS:]
+            action._replace(earlier=True) for action in self.actions[-MAX_EARLIER_ACTIONS:]
         ]
 
     def offer(self, known_tools: Tools) -> OfferedTools:

@@ -78,7 +78,7 @@ CUSTOMARY = frozenset(
     __init__.py conftest.py makefile .gitignore .env""".split()
 )
 """Files that every project of a kind has: to name one claims nothing."""
-LONGEST_QUOTE = 14
+MAX_QUOTE_LENGTH = 14
 """Words of a quotation: a longer one is a text that is proposed, or a passage."""
 
 
@@ -145,7 +145,7 @@ class NameChecker:
         for match in QUOTE.finditer(self._rest):
             group = match.lastindex or 1
             text = match[group].strip(" .,!?…*_")
-            if "\0" in text or len(split_words(text)) > LONGEST_QUOTE or not is_telling(text):
+            if "\0" in text or len(split_words(text)) > MAX_QUOTE_LENGTH or not is_telling(text):
                 continue
             if self._knows(text) or self._is_supposed(match.start(), len(match[0])):
                 continue

@@ -28,7 +28,7 @@ DIGITS = Expression(r"\d+")
 ENUMERATIONS = 40
 """Lines of a text that are read as enumerations."""
 JSON_START = Expression(r"^[\[{]", re.MULTILINE)
-DEEPEST = 12
+MAX_DEPTH = 12
 """Lists and objects inside each other that are told in one row."""
 
 
@@ -115,7 +115,7 @@ def list_cells(item: object) -> Iterator[tuple[str, object]]:
         yield "", item
 
 
-def render_row(item: object, depth: int = DEEPEST) -> str:
+def render_row(item: object, depth: int = MAX_DEPTH) -> str:
     """Render the values of a row in one line; what lies deeper has rows of its own."""
     if isinstance(item, Mapping | list) and not depth:
         return "..."

@@ -27,7 +27,7 @@ SHORTENED = "shortened"
 TRUNCATED = "truncated"
 HEAD = 600
 """Characters of the data that a stub keeps at first; later none."""
-DEEPEST = 12
+MAX_DEPTH = 12
 LEAST = 160
 """Characters of a line that says what is missing."""
 FAULTS = ("error", "errors", "exception", "traceback")
@@ -97,7 +97,7 @@ def count_items(value: object) -> object | None:
     return None
 
 
-def truncate_value(value: object, limit: int, depth: int = DEEPEST) -> TruncatedValue:
+def truncate_value(value: object, limit: int, depth: int = MAX_DEPTH) -> TruncatedValue:
     """Truncate a value to JSON of about `limit` characters; never looks far beyond it."""
     if isinstance(value, str):
         shown_text = value if len(value) <= limit else f"{value[: max(limit - 3, 0)]}..."

@@ -95,7 +95,7 @@ Mistral and most templates refuse the user there. The user's words do not go int
 they would be data."""
 NO_OUTPUT = "(empty)"
 """A result without text: Anthropic refuses blank texts wherever they stand."""
-DEEPEST = 60
+MAX_DEPTH = 60
 """Levels of arguments that are sent; the mapper takes no more either."""
 TOO_DEEP = "(nested too deeply)"
 PLAIN_ID = Expression(r"[A-Za-z0-9_-]{1,40}")
@@ -204,7 +204,7 @@ def normalize_value(value: object, depth: int = 1) -> object:
         return value
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
-    if depth >= DEEPEST:
+    if depth >= MAX_DEPTH:
         return TOO_DEEP
     if isinstance(value, Mapping):
         return _normalize_object(value, depth)

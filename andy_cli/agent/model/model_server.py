@@ -26,7 +26,7 @@ OVERHEAD = 60
 """Tokens that a template may add to the messages of a request."""
 LOW, HIGH = 0.6, 1.5
 """Bounds of a true number of tokens as parts of our estimate; for messages."""
-SHORTEST_TOOLS = 0.35
+MIN_TOOLS_SHARE = 0.35
 """The same lower bound for tools: a template may write them much shorter than JSON."""
 
 
@@ -46,7 +46,7 @@ class PromptTokens(NamedTuple):
         return (
             lower_bound
             <= self.counted
-            < min(upper_bound, lower_bound + SHORTEST_TOOLS * self.tools)
+            < min(upper_bound, lower_bound + MIN_TOOLS_SHARE * self.tools)
         )
 
     @property

@@ -14,7 +14,7 @@ from andy_cli.messages import Schema
 
 Part = Mapping[str, Any]
 
-DEEPEST = 6
+MAX_DEPTH = 6
 UNREAD = frozenset(
     "not if then else contains propertyNames dependentSchemas dependentRequired patternProperties"
     " unevaluatedItems unevaluatedProperties minProperties".split()
@@ -85,7 +85,7 @@ def _make_scalar(name: str, merged_schema: Part, kind: str) -> object:
 
 def _merge_schema(schema: object, root_schema: Part, depth: int) -> Part:
     """Follow the reference of a schema, join its parts and take one alternative."""
-    if depth > DEEPEST or not isinstance(schema, Mapping):
+    if depth > MAX_DEPTH or not isinstance(schema, Mapping):
         raise NoSureExample
     merged_schema = dict(schema)
     joined: list[object] = [*merged_schema.pop("allOf", ())]

@@ -16,10 +16,10 @@ from andy_cli.toolbox.registry import Registry
 Trust = Mapping[str, int]
 """Effect -> free values of a call up to which it is trusted; an effect that is missing is not."""
 
-MOST = 3
+MAX_FREE_VALUES = 3
 """Free values that are told apart: whoever gets so many right is trusted with any number."""
 
-EMBEDDED: Trust = dict.fromkeys([Effect.READ, Effect.PLAY, Effect.NETWORK], MOST)
+EMBEDDED: Trust = dict.fromkeys([Effect.READ, Effect.PLAY, Effect.NETWORK], MAX_FREE_VALUES)
 """Of the model inside andy, and of all that are so small that each step is chosen for them."""
 
 BEYOND: Mapping[Effect, str] = {
@@ -99,7 +99,7 @@ def describe_untrusted(name: str, registry: Registry, trusted: Trust | None) -> 
     most_values = _find_most_values(tool.effect, trusted)
     if most_values is None:
         return BEYOND[tool.effect]
-    enough = min(count_free_values(tool.schema), MOST) <= most_values
+    enough = min(count_free_values(tool.schema), MAX_FREE_VALUES) <= most_values
     return "" if enough else _with_details(tool.effect, most_values)
 
 
@@ -156,7 +156,7 @@ def describe_limits(model: str, tools: Tools, registry: Registry, trusted: Trust
 def describe_trust(trusted: Trust) -> Iterator[str]:
     """Describe the list: `read`, `write with 1 value at most`, `run alone`: without a value."""
     for effect, most_values in trusted.items():
-        if most_values >= MOST:
+        if most_values >= MAX_FREE_VALUES:
             yield effect
         elif most_values:
             yield f"{effect} with {most_values} value{'s' * (most_values > 1)} at most"

@@ -229,7 +229,7 @@ class NamedJsonEnd(HeldEnd):
     def _decide(self, held: str) -> HeadDecision:
         value_match = VALUE_BEGINS.search(held)
         text_before_value = held[: value_match.start()] if value_match else held
-        if NO_HEAD.search(text_before_value) or len(text_before_value) > LONGEST_LEAD:
+        if NO_HEAD.search(text_before_value) or len(text_before_value) > MAX_LEAD_LENGTH:
             return -1
         return (JsonScan(), value_match.start()) if value_match else None
 
@@ -314,9 +314,9 @@ class FrameEnd:
     def feed(self, text: str) -> int | None:
         frame_end = self._until.feed(text)
         if not self._begun:  # what stands behind the end says nothing of what begins
-            self._start += text[:frame_end][: LONGEST_LEAD - len(self._start)]
+            self._start += text[:frame_end][: MAX_LEAD_LENGTH - len(self._start)]
             has_begun = begins_contents(self._start, self._tools)
-            if has_begun is False or (has_begun is None and len(self._start) == LONGEST_LEAD):
+            if has_begun is False or (has_begun is None and len(self._start) == MAX_LEAD_LENGTH):
                 return -1
             self._begun = bool(has_begun)
         return frame_end
@@ -347,7 +347,7 @@ class LineEnd:
         return line_break if line_break >= 0 else None
 
 
-LONGEST_LEAD = 120
+MAX_LEAD_LENGTH = 120
 """Characters after which what begins a request has said so."""
 
 
@@ -361,8 +361,8 @@ class BareCallEnd:
         self._scan.feed(start_marker)
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LONGEST_LEAD:
-            self._start += text[: LONGEST_LEAD - len(self._start)]
+        if len(self._start) < MAX_LEAD_LENGTH:
+            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
             if not may_begin_request(self._start, self._tools):
                 return -1
         return self._scan.feed(text)
@@ -405,8 +405,8 @@ class FenceEnd:
         self._first: list[str] | None = []  # the line of the opener so far
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LONGEST_LEAD:
-            self._start += text[: LONGEST_LEAD - len(self._start)]
+        if len(self._start) < MAX_LEAD_LENGTH:
+            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
             if not may_be_fence(self._start, self._tools):
                 return -1
         for position, character in enumerate(text):
@@ -417,7 +417,7 @@ class FenceEnd:
             elif self._first is not None:
                 self._first.append(character)
             elif self._line is not None:
-                self._line = self._line + character if len(self._line) < LONGEST_LEAD else None
+                self._line = self._line + character if len(self._line) < MAX_LEAD_LENGTH else None
         return None
 
     def _closes(self, next_character: str) -> bool:
@@ -444,8 +444,8 @@ class InlineCodeEnd:
         self._closed = False
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LONGEST_LEAD:
-            self._start += text[: LONGEST_LEAD - len(self._start)]
+        if len(self._start) < MAX_LEAD_LENGTH:
+            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
             if not may_begin_request(self._start, self._tools):
                 return -1
         if not self._closed:

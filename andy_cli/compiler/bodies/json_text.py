@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from andy_cli.compiler.expression import Expression
 
 SMART = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u00a0": " "})
-LARGEST_REPAIRED = 100_000
+MAX_REPAIRED_SIZE = 100_000
 WINDOWS = Expression(r'"[A-Za-z]:\\(?![\\/"])[^"\n]*(?=")')
-DEEPEST = 200
+MAX_DEPTH = 200
 """Brackets inside brackets; more is an attack or an accident."""
 
 ESCAPE = Expression(r"\\(?![\"\\/bfnrtu])|\\u(?![0-9a-fA-F]{4})")
@@ -174,7 +174,7 @@ def escape_windows_paths(json_text: str) -> object | None:
 
 def repair_json(json_text: str) -> object | None:
     """Mend it with a library for that: the last resort, for what has to fit a schema."""
-    if len(json_text) > LARGEST_REPAIRED:
+    if len(json_text) > MAX_REPAIRED_SIZE:
         return None
     from json_repair import repair_json  # 50 ms, and hardly any reply needs it
 
@@ -241,7 +241,7 @@ READINGS: tuple[Callable[[str], object | None], ...] = (
 
 def is_too_deep(json_text: str) -> bool:
     """Tell whether brackets nest deeper than in any request; cheap, and sure where it says yes."""
-    if json_text.count("{") + json_text.count("[") <= DEEPEST:
+    if json_text.count("{") + json_text.count("[") <= MAX_DEPTH:
         return False
     depth = deepest = 0
     for match in BRACKET.finditer(json_text):
@@ -250,7 +250,7 @@ def is_too_deep(json_text: str) -> bool:
             deepest = max(deepest, depth)
         elif match[0] in "}]":
             depth -= 1
-    return deepest > DEEPEST
+    return deepest > MAX_DEPTH
 
 
 def close_brackets(json_text: str) -> str:

@@ -39,7 +39,7 @@ INFO = frozenset(
 )
 
 COMMENTS = Expression(r"\A(?:\s*\#[^\n]*\n)+")
-LONGEST_INFO = 30
+MAX_INFO_LENGTH = 30
 CODE = Expression(
     r"(?:[ \t]*(?:(?:\#|import\s|from\s)[^\n]*)?\n)*(?:[A-Za-z_]\w{0,60}[ \t]*=(?!=)[ \t]*)?"
 )
@@ -102,7 +102,7 @@ def may_be_fence(begun_text: str, tools: Tools) -> bool:
     info_line, line_break, content = begun_text.partition("\n")
     if line_break and info_line.strip().lower() in FENCES:
         return True
-    if not line_break and len(info_line) < LONGEST_INFO:
+    if not line_break and len(info_line) < MAX_INFO_LENGTH:
         return True
     if info_line.strip().lower() not in {"", *INFO}:
         return may_begin_request(info_line, tools)

@@ -22,7 +22,7 @@ from andy_cli.messages import ToolRequest
 
 MAX_CHARACTERS = 100_000
 """Characters of one piece of protocol that nothing but its end announces."""
-LONGEST_LABEL = 200
+MAX_LABEL_LENGTH = 200
 LONE_OBJECT, LONE_CALL, LETTER = "lone object", "lone call", "letter"
 TOOL_NAME = Expression(r"[\w.\-/:]+")
 PLAIN_JSON = "json_bare"
@@ -60,7 +60,7 @@ class CloserEnd:
 
 OWN_LABEL = Expression(r"\n[ \t]*(?:assistant|ai|bot)[ \t]*:", re.IGNORECASE)
 """The line with which a model answers what it made somebody else say."""
-LONGEST_TURN = 400
+MAX_TURN_LENGTH = 400
 """Characters of what somebody else is made to say."""
 
 
@@ -73,7 +73,7 @@ class NextTurnEnd:
 
     def feed(self, text: str) -> int | None:
         self._held += text
-        is_short = len(self._held) <= LONGEST_TURN
+        is_short = len(self._held) <= MAX_TURN_LENGTH
         return None if is_short or OWN_LABEL.search(self._held) else -1
 
 
@@ -95,7 +95,7 @@ class LabelEnd(HeldEnd):
             return -1
         if match["value"] and _may_be_named(match["name"], self._tools):
             return JsonScan(), match.start("value")
-        if not match["value"] and match.end() == len(held) < LONGEST_LABEL:
+        if not match["value"] and match.end() == len(held) < MAX_LABEL_LENGTH:
             return None
         return self._end_of_name(match)
 

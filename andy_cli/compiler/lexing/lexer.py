@@ -22,7 +22,7 @@ PROSE and CODE are one state here (`_in_text`): code is prose in which no marker
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-from andy_cli.compiler.bodies.end_detectors import LONGEST_LEAD, FenceEnd, InlineCodeEnd
+from andy_cli.compiler.bodies.end_detectors import MAX_LEAD_LENGTH, FenceEnd, InlineCodeEnd
 from andy_cli.compiler.bodies.fences import REACH, info_word, introduces_example, strip_fence
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.control_tokens import (
@@ -354,7 +354,7 @@ class Lexer:
 
     def _give_back(self, frame: Frame) -> None:
         """It was text: show the marker, or its first character, and look again behind it."""
-        self._alarms += len(frame.written) > LONGEST_LEAD or frame.opener not in WEAK
+        self._alarms += len(frame.written) > MAX_LEAD_LENGTH or frame.opener not in WEAK
         self._given_back += 0 if frame.fence else len(frame.written)
         self._mentioned.add(frame.opener)
         self._frame, self._held = None, frame.written + self._held
@@ -507,7 +507,9 @@ class Lexer:
 
     def _take_opener(self, found_marker: FoundMarker, marker: Marker) -> bool:
         """Open a frame where its opener may stand, and what follows may be a request."""
-        following_text = found_marker.held[found_marker.start : found_marker.start + LONGEST_LEAD]
+        following_text = found_marker.held[
+            found_marker.start : found_marker.start + MAX_LEAD_LENGTH
+        ]
         if found_marker.text in ("{", "[") and not may_begin_request(following_text, self._tools):
             return False
         if not self._may_open(found_marker, marker):

@@ -222,7 +222,7 @@ OTHER_RESULTS = ("[TOOL_RESULTS]", "<function_results>", "\u273fRESULT\u273f", "
 """Further openers of a result."""
 NEXT = Marker("foreign", "line", (NEXT_TURN,), NEXT_TURN.body)
 TOKEN_MARKER = Marker("token")
-LONGEST_TOKEN = 140
+MAX_TOKEN_LENGTH = 140
 
 WINDOW = 256
 """Characters that are searched at once."""
@@ -255,7 +255,7 @@ def find_fixed(exact: frozenset[str], folded: frozenset[str]) -> FixedMarkers:
             for marker in markers
             for prefix_length in range(1, len(marker))
         ),
-        max(LONGEST_TOKEN, *map(len, markers)) - 1 if markers else LONGEST_TOKEN,
+        max(MAX_TOKEN_LENGTH, *map(len, markers)) - 1 if markers else MAX_TOKEN_LENGTH,
         re.compile("[" + "".join(map(re.escape, sorted(first_letters | {"`"}))) + "]"),
     )
 

@@ -29,8 +29,8 @@ from andy_cli.compiler.mapper.synonyms import (
 
 CALL_NAME_KEYS = "name tool toolname function functionname call action".split()
 CALL_ARGUMENT_KEYS = frozenset("arguments args parameters params input toolinput kwargs".split())
-LEAST_MILLISECONDS, MOST_MILLISECONDS = 1000, 1_000_000
-LARGEST_EXACT = 2**53
+MIN_MILLISECONDS, MAX_MILLISECONDS = 1000, 1_000_000
+MAX_EXACT_INTEGER = 2**53
 VALUE_KEYS = frozenset("value const default val content text data result answer item items".split())
 BODY_KEYS = frozenset("body payload json data requestbody rawbody jsonbody".split())
 SI_UNITS = frozenset(
@@ -77,7 +77,7 @@ def convert_to_seconds(value: object, node: SchemaNode) -> int | float | None:
     """The seconds that so many milliseconds are; None if these are none."""
     if node.schema.get("x-unit") != "s" or not is_number(value):
         return None
-    if not LEAST_MILLISECONDS <= value < MOST_MILLISECONDS:
+    if not MIN_MILLISECONDS <= value < MAX_MILLISECONDS:
         return None
     seconds = value / 1000
     if "number" in node.kinds and not seconds.is_integer():
@@ -107,7 +107,7 @@ def match_number_form(value: object, node: SchemaNode, in_list: bool = False) ->
     """The value itself, unless a number in it is written in the form of another type."""
     if isinstance(value, list):
         return _match_list_form(value, node)
-    if not is_number(value) or not abs(value) < LARGEST_EXACT:
+    if not is_number(value) or not abs(value) < MAX_EXACT_INTEGER:
         return value
     if isinstance(value, float):
         is_whole = {"integer"} <= node.kinds <= {"integer", "null"} and value.is_integer()

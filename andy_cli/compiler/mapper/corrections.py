@@ -24,8 +24,8 @@ LABEL_KEYS = frozenset(
     "type name tool function title description required additionalproperties schema id toolname "
     "functionname call method action command strict".split()
 )
-DEEPEST_CORRECTION = 14
-MOST_COERCIONS = 3
+MAX_CORRECTION_DEPTH = 14
+MAX_COERCIONS = 3
 """Times that one value is taken for something else on the way: text, list in it, item of it."""
 
 
@@ -151,7 +151,7 @@ def fit_value(
 
     `name`: the property it stands under. A value that fits comes back as it is, at no cost.
     """
-    return try_value(value, node, scope, name, depth, MOST_COERCIONS)
+    return try_value(value, node, scope, name, depth, MAX_COERCIONS)
 
 
 def try_value(
@@ -161,7 +161,7 @@ def try_value(
     if node.fits(value):
         return FittedValue(0, value)
     scope.steps -= 1
-    if depth > DEEPEST_CORRECTION or node.never or scope.steps < 0:
+    if depth > MAX_CORRECTION_DEPTH or node.never or scope.steps < 0:
         return None
     if not node.branches:
         return pick_cheapest(find_candidates(value, node, scope, name, depth, coercions_left), node)

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.mapper.json_values import FLOAT_NAMES, STANDARD_KINDS, parse_kind
-from andy_cli.foreign_values import DEEPEST_SCHEMA, list_required
+from andy_cli.foreign_values import MAX_SCHEMA_DEPTH, list_required
 from andy_cli.messages import Problem, Schema
 
 ROOT = "urn:andy:tool"
@@ -63,7 +63,7 @@ def standardize_schema(schema: object) -> dict[str, Any]:
 
 
 def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    if depth > DEEPEST_SCHEMA:
+    if depth > MAX_SCHEMA_DEPTH:
         return {}
     standard: dict[str, Any] = {key: schema[key] for key in COPIED_KEYWORDS if key in schema}
     _copy_types(schema, standard)
@@ -111,7 +111,7 @@ def _copy_types(schema: Mapping[str, Any], standard: dict[str, Any]) -> None:
         if schema.get("format") in ("float", "double"):
             standard[FLOATING] = True
     elif isinstance(names, Mapping):
-        standard.update(_standardize_part(names, DEEPEST_SCHEMA))
+        standard.update(_standardize_part(names, MAX_SCHEMA_DEPTH))
     if isinstance(schema.get("enum"), list) and schema["enum"]:
         standard["enum"] = schema["enum"]
     if "const" in schema:
@@ -273,7 +273,7 @@ def resolve_reference(reference: str, root_schema: Mapping[str, Any]) -> object:
     return target
 
 
-LONGEST_NAME = 64
+MAX_NAME_LENGTH = 64
 FORBIDDEN_IN_NAME = Expression(r"[^A-Za-z0-9_-]")
 OUR_KEYWORDS = frozenset(["x-aliases", "x-unit", "x-floating"])
 UNREAD_KEYWORDS = OUR_KEYWORDS.union(
@@ -282,7 +282,7 @@ UNREAD_KEYWORDS = OUR_KEYWORDS.union(
 )
 """Our own, and what providers refuse that take neither references nor alternatives."""
 RULES_OF_NAMES = frozenset(["required", "additionalProperties"])
-LONGEST_EXCERPT = 1500
+MAX_EXCERPT_LENGTH = 1500
 
 
 def provider_names(names: Iterable[str]) -> dict[str, str]:
@@ -300,8 +300,8 @@ def provider_names(names: Iterable[str]) -> dict[str, str]:
             if not offer[:1].isalpha() and offer[:1] != "_":
                 offer = f"_{offer}"
             full_name, checksum = offer, crc32(name.encode("utf-8", "replace"))
-            while len(offer) > LONGEST_NAME or offer in used_names:
-                offer = f"{full_name[: LONGEST_NAME - 9]}_{checksum:08x}"
+            while len(offer) > MAX_NAME_LENGTH or offer in used_names:
+                offer = f"{full_name[: MAX_NAME_LENGTH - 9]}_{checksum:08x}"
                 checksum = (checksum + 1) % 2**32
             used_names.add(offer)
         offers[name] = offer
@@ -310,7 +310,7 @@ def provider_names(names: Iterable[str]) -> dict[str, str]:
 
 def _is_provider_name(name: str) -> bool:
     starts = name[:1].isalpha() or name[:1] == "_"
-    return starts and len(name) <= LONGEST_NAME and not FORBIDDEN_IN_NAME.search(name)
+    return starts and len(name) <= MAX_NAME_LENGTH and not FORBIDDEN_IN_NAME.search(name)
 
 
 def list_aliases(tool: Schema) -> list[str]:
@@ -478,7 +478,7 @@ def schema_excerpt(tool: Schema, problems: Sequence[Problem]) -> str:
     if isinstance(schema.get("required"), list):
         excerpt["required"] = schema["required"]
     text = _compact_json(excerpt)
-    if len(text) <= LONGEST_EXCERPT:
+    if len(text) <= MAX_EXCERPT_LENGTH:
         return text
     return _compact_json({**excerpt, "properties": _map_values(_keep_types, failing)})
 

@@ -31,7 +31,7 @@ DAY_FIRST = Expression(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)?[ -]+([A-Za-z]{3,9})\.
 TWELVE = Expression(r"(1[0-2]|0?[1-9])(?::([0-5]\d))?(?::([0-5]\d))? *([AaPp])\.?[Mm]\.?")
 MARKED_EMAIL = Expression(r"(?:mailto:|[^<>]*<)([^\s@<>]+@[^\s@<>]+)>?")
 BARE_HOST = Expression(r"(?:www\.|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev)\b)\S*")
-LONGEST_FORMATTED = 300
+MAX_FORMATTED_LENGTH = 300
 
 
 def follows_format(text: str, format_name: str) -> bool:
@@ -69,7 +69,7 @@ def rewrite_in_format(text: str, format_name: str) -> Iterator[Rewritten]:
     """All that a text may mean in a format of JSON Schema."""
     text = text.strip()
     rewrite = REWRITERS.get(format_name)
-    if rewrite is not None and len(text) <= LONGEST_FORMATTED:
+    if rewrite is not None and len(text) <= MAX_FORMATTED_LENGTH:
         yield from rewrite(text)
 
 
@@ -188,7 +188,7 @@ KIND_NAMES = {
 KINDS = {word: kind for kind, words in KIND_NAMES.items() for word in words.split()}
 STANDARD_KINDS = frozenset(["string", "integer", "number", "boolean", "array", "object", "null"])
 FLOAT_NAMES = frozenset(["float", "double"])
-DEEPEST_VALUE = 60
+MAX_VALUE_DEPTH = 60
 PLAIN_TYPES = frozenset([bool, int, NoneType])
 CONTAINER_TYPES = frozenset([dict, list])
 NUMBER = Expression(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
@@ -210,10 +210,10 @@ NUMBER_WORDS = {
 YES = frozenset("true yes on y 1 t enabled".split())
 NO = frozenset("false no off n 0 f disabled".split())
 NULL_WORDS = frozenset(["", "null", "none", "undefined", "nil", "n/a"])
-LONGEST_NUMBER = 400
+MAX_NUMBER_LENGTH = 400
 """Characters of a number; Python reads no integer of more than 4300 digits."""
 ENCODE_JSON = json.JSONEncoder(ensure_ascii=False).encode
-LARGEST_STRUCTURE = 200_000
+MAX_STRUCTURE_SIZE = 200_000
 """Characters of a text that is read as JSON or Python."""
 
 
@@ -271,7 +271,7 @@ def copy_as_json(value: object) -> object:
 
 def _is_plain_json(value: object, depth: int) -> bool:
     """Tell whether nothing needs to be copied; quick, and in doubt it says no."""
-    if depth > DEEPEST_VALUE:
+    if depth > MAX_VALUE_DEPTH:
         return False
     if isinstance(value, dict):
         each_key = all(type(key) is str and key.isascii() for key in value)
@@ -298,7 +298,7 @@ def _are_plain_json(values: Iterable[object], depth: int) -> bool:
 
 
 def _copy_value(value: object, depth: int) -> object:
-    if depth > DEEPEST_VALUE:
+    if depth > MAX_VALUE_DEPTH:
         raise NotJson("it is nested too deeply")
     match value:
         case str():
@@ -332,7 +332,7 @@ def nesting_depth(value: object) -> int:
 def parse_number(text: str) -> int | float | None:
     """The number the whole text is: `3`, `3.0`, `1,000`, `two`; nothing is rounded."""
     text = text.strip()
-    if len(text) > LONGEST_NUMBER:
+    if len(text) > MAX_NUMBER_LENGTH:
         return None
     if GROUPED.fullmatch(text) or UNDERSCORED.fullmatch(text):
         text = text.replace(",", "").replace("_", "")
@@ -385,7 +385,7 @@ def parse_structure(text: str) -> list[object] | dict[str, object] | None:
     if text.startswith("`"):
         text = FENCE.sub(r"\1", text)
     begins = text[:1] in ("[", "{", "(", '"')
-    if not begins or len(text) > LARGEST_STRUCTURE or json_text.is_too_deep(text):
+    if not begins or len(text) > MAX_STRUCTURE_SIZE or json_text.is_too_deep(text):
         return None
     value = _parse_all(text)
     if value is None and '\\"' in text:

@@ -41,7 +41,7 @@ CONFUSABLE = frozenset(
     ).split()
 )
 """Words that one slip turns into one another."""
-SHORTEST_SLIP = 6
+MIN_SLIP_LENGTH = 6
 """Letters of a word in which a slip can be told from another word."""
 
 
@@ -143,7 +143,7 @@ def is_mistyped(written_word: str, name_word: str) -> bool:
 
     A letter in place of another, and any slip at the ends, too often make another word.
     """
-    if len(name_word) < SHORTEST_SLIP or (written_word[0], written_word[-1]) != (
+    if len(name_word) < MIN_SLIP_LENGTH or (written_word[0], written_word[-1]) != (
         name_word[0],
         name_word[-1],
     ):
@@ -189,7 +189,7 @@ def find_nearest_names(name: str, tools: Tools) -> list[str]:
     return [tool for _, _, tool in nearest]
 
 
-MOST_CALLS = 20
+MAX_CALLS = 20
 """Calls that one list may become."""
 
 
@@ -365,7 +365,7 @@ def _fan_out(name: str, given_arguments: dict[str, object], node: SchemaNode) ->
     lengths = set(map(len, lists.values()))
     if not all(_takes_one_value(node.child(key)) for key in lists):
         return None
-    if len(lengths) != 1 or not 1 < min(lengths) <= MOST_CALLS:
+    if len(lengths) != 1 or not 1 < min(lengths) <= MAX_CALLS:
         return None
     scope = MappingScope(True, name)
     calls: list[MappedCall] = []

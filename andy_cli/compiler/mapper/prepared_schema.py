@@ -24,7 +24,7 @@ Validate = Callable[[object], bool]
 FindMisfits = Callable[[dict[str, object]], frozenset[str]]
 BACKTRACK_LIMIT = 20_000
 """Steps of one pattern: a pattern of a stranger must not hang us."""
-MOST_RULES = 20_000
+MAX_RULES = 20_000
 """Rules that apply to one value at once; schemas can double them with every line."""
 IN_PLACE = "allOf anyOf oneOf not if then else".split()
 
@@ -62,7 +62,7 @@ class Validators:
         text = json.dumps(root_schema, default=str)
         self.formats = '"format"' in text
         self.widest = count_alternatives(root_schema)
-        if '"$ref"' in text and count_rules(root_schema) > MOST_RULES:
+        if '"$ref"' in text and count_rules(root_schema) > MAX_RULES:
             raise UnreadableSchema("its references multiply")
         try:
             self._registry = (
@@ -162,7 +162,7 @@ def count_rules(root_schema: dict[str, Any]) -> int:
             inner = [weight(schema_part[word]) for word in IN_PLACE if word in schema_part]
             if isinstance(schema_part.get("$ref"), str):
                 inner.append(weight(resolve_reference(schema_part["$ref"], root_schema)))
-            weights[id(schema_part)] = min(1 + sum(inner), MOST_RULES * MOST_RULES)
+            weights[id(schema_part)] = min(1 + sum(inner), MAX_RULES * MAX_RULES)
         return weights[id(schema_part)]
 
     def walk(schema_part: object) -> int:
@@ -182,11 +182,11 @@ LISTS_IN_LISTS = 8
 """Lists in lists whose entries are looked at."""
 BRANCHES = 16
 """Alternatives that are looked at."""
-MOST_PREPARED = 512
+MAX_PREPARED = 512
 """Schemas that are kept ready."""
 TOO_MANY_WAYS = 100_000
 """Combinations of alternatives, level by level; beyond them a call is judged, not corrected."""
-MOST_PROBLEMS = 12
+MAX_PROBLEMS = 12
 """Problems that are told of one call."""
 
 
@@ -430,7 +430,7 @@ class PreparedSchema:
         for error in self.validators.errors(arguments):
             path = "/".join(map(str, _precise_path(error)))
             problems.append(Problem(path, error.rule, _shorten_message(error.message)))
-            if len(problems) == MOST_PROBLEMS:
+            if len(problems) == MAX_PROBLEMS:
                 break
         if not problems and self.validators.formats:
             problems.extend(_format_problems(self.node, arguments, ()))
@@ -481,7 +481,7 @@ def prepare_schema(tool: Schema) -> PreparedSchema:
     content = json.dumps(schema, default=repr, sort_keys=False)
     prepared = _prepared_by_content.get(content)
     for cache in (_prepared_by_place, _prepared_by_content):
-        if len(cache) >= MOST_PREPARED:
+        if len(cache) >= MAX_PREPARED:
             cache.clear()
     if prepared is None:
         prepared = _prepared_by_content[content] = PreparedSchema(standardize_schema(schema))

@@ -28,7 +28,7 @@ from andy_cli.messages import Problem
 CERTAIN = 3
 """The dearest step that guesses nothing: the schema leaves nothing else it could mean."""
 POSITIONAL_NAME = Expression(r"_*(?:args?|params?|parameters?|positional|p)?[_ \[]*(\d{1,2})\]?_*")
-MOST_UNKNOWN = 40
+MAX_UNKNOWN = 40
 """Unknown names that are looked at; who writes more has not this tool in mind."""
 
 
@@ -157,7 +157,7 @@ def has_unknown(assignment: Assignment) -> bool:
 
 
 def has_few_unknown(assignment: Assignment) -> bool:
-    return 0 < len(assignment.unknown) <= MOST_UNKNOWN
+    return 0 < len(assignment.unknown) <= MAX_UNKNOWN
 
 
 def may_guess(assignment: Assignment) -> bool:

@@ -28,7 +28,7 @@ from andy_cli.settings import Settings, config_folder, trusts
 
 MAX_BYTES = 64_000
 """Bytes of a file."""
-MOST = 200
+MAX_FILES = 200
 """Files of a folder."""
 ABOUT = 100
 """Characters of what a command does that are shown."""
@@ -86,7 +86,7 @@ def find_markdown_commands(settings: Settings, taken_names: Collection[str]) -> 
 def list_files(folder: Path) -> Iterable[Path]:
     try:
         # No pipe and no device: whoever reads one waits for ever.
-        return islice((path for path in sorted(folder.rglob("*.md")) if path.is_file()), MOST)
+        return islice((path for path in sorted(folder.rglob("*.md")) if path.is_file()), MAX_FILES)
     except OSError:
         return ()
 

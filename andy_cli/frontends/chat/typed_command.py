@@ -44,9 +44,9 @@ ENDING = 0.8
 QUIET, STILL = 1.0, 10.0
 """Seconds of silence behind which it is said that a command still runs, first and then."""
 LOOK = 0.1
-MOST_TOLD = 8_000
+MAX_TOLD = 8_000
 """Characters of one output that the model is told, and outputs that wait to be told."""
-MOST_WAITING = 5
+MAX_WAITING = 5
 
 
 class TypedLine(NamedTuple):
@@ -121,13 +121,13 @@ def describe_ending(finished: Ran) -> str:
 def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended: str) -> None:
     """Keep what it printed for the model, if that is wanted."""
     if typed_line.is_told:
-        printed = cut_middle(output, MOST_TOLD).rstrip() or "(it printed nothing)"
+        printed = cut_middle(output, MAX_TOLD).rstrip() or "(it printed nothing)"
         text = f"$ {typed_line.command}\n{printed}\n[{ended or 'exit code 0'}]"
         redacted = redact_text(text, secrets_of(os.environ))
         session.command_outputs = [
             *session.command_outputs,
             CommandOutput(typed_line.command, redacted),
-        ][-MOST_WAITING:]
+        ][-MAX_WAITING:]
 
 
 class OutputScreen:

@@ -80,7 +80,7 @@ TOOLS = {
     )
 }
 
-MOST_TOOLS = tuple(name for name in TOOLS if name != "book_table")
+MAX_TOOLS = tuple(name for name in TOOLS if name != "book_table")
 
 
 class WantedCall(NamedTuple):
@@ -117,7 +117,7 @@ TASKS = (
     ProbeTask(
         "one tool of six",
         "What is the phone number of Mara Lindqvist?",
-        MOST_TOOLS,
+        MAX_TOOLS,
         (WantedCall("find_contact", {"name": "Mara Lindqvist"}),),
     ),
     ProbeTask(

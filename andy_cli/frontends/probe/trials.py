@@ -26,7 +26,7 @@ GENERAL = (OBJECT, DIALOGUE, "hermes")
 """Dialects that any model may be able to write, whoever made it."""
 
 BOUNDS = ("limits.rounds=6", "limits.calls=8")
-MOST_TOKENS = "max_tokens=2000"
+MAX_TOKENS = "max_tokens=2000"
 """A model that has lost its way costs no more than this."""
 
 PASSING_ERRORS = ("server", "protocol")
@@ -104,7 +104,7 @@ class ProbeBench(NamedTuple):
     def settings(self, protocol: str) -> Settings:
         bounds: tuple[str, ...] = BOUNDS
         if not (self.chosen.provider.connect or self.options.settings().whole("max_tokens")):
-            bounds += (MOST_TOKENS,)
+            bounds += (MAX_TOKENS,)
         return replace(
             self.options, set=(*self.options.set, f"dialect={protocol}", *bounds)
         ).settings()

@@ -9,7 +9,7 @@ from andy_cli.messages import Status
 CORRECTION_MARK = "Put right:"
 """Stands before what takes the place of a part of an answer that cannot be taken off the screen."""
 
-MOST_CORRECTIONS = 2
+MAX_CORRECTIONS = 2
 NOT_WORDS = re.compile(r"[{}\[\]<]|.{80}")
 """Signs of a correction of data, and not one of a name or a simple value."""
 
@@ -47,11 +47,11 @@ def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
     if not corrections:
         return ""
     more_note = (
-        f" and {len(corrections) - MOST_CORRECTIONS} more"
-        if len(corrections) > MOST_CORRECTIONS
+        f" and {len(corrections) - MAX_CORRECTIONS} more"
+        if len(corrections) > MAX_CORRECTIONS
         else ""
     )
-    shown = ", ".join(corrections[:MOST_CORRECTIONS])
+    shown = ", ".join(corrections[:MAX_CORRECTIONS])
     return f"corrected the model's {shown}{more_note}"
 
 

@@ -17,7 +17,7 @@ from tree_sitter_bash import language
 
 from andy_cli.guard.commands.lookup import UNKNOWN
 
-MOST_VALUES, MOST_COMMANDS = 500, 1000
+MAX_VALUES, MAX_COMMANDS = 500, 1000
 """Values of one word, and commands of one line: what has more is never taken at its word."""
 
 
@@ -92,7 +92,7 @@ def _load_parser() -> Parser:
 
 def taken_apart(line: str) -> ShellLine:
     """Take all commands of a line apart, in the order in which they are written."""
-    if line.partition("<<")[0].count("|") > MOST_COMMANDS:
+    if line.partition("<<")[0].count("|") > MAX_COMMANDS:
         raise TooMuch  # the parser takes the square of their number
     root_node = _load_parser().parse(_replace_non_ascii(line).encode("ascii")).root_node
     reader = _ShellReader()
@@ -162,7 +162,7 @@ class _ShellReader:
 
     def read(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """Read a node; returns the numbers of the commands in it."""
-        if len(self.commands) > MOST_COMMANDS:
+        if len(self.commands) > MAX_COMMANDS:
             raise TooMuch
         self._note_variables(node)
         match node.type:
@@ -403,7 +403,7 @@ def _combine_values(word_parts: Sequence[Word]) -> tuple[str, ...]:
 
 
 def _limit_values(values: Sequence[str]) -> tuple[str, ...]:
-    if len(values) > MOST_VALUES:
+    if len(values) > MAX_VALUES:
         raise TooMuch
     return tuple(values)
 

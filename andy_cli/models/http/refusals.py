@@ -93,14 +93,14 @@ QUOTED = frozenset({"input", "ctx"})
 """Keys under which a server repeats what it was sent."""
 NAMES = 20
 """Fields that are read of a refusal at most."""
-DEEPEST = 6
+MAX_DEPTH = 6
 
 
 def _find_words(refusal_part: object, depth: int = 0) -> Iterator[str]:
     """The sentences of a refusal, wherever they stand."""
     if isinstance(refusal_part, str):
         yield refusal_part
-    elif depth >= DEEPEST:
+    elif depth >= MAX_DEPTH:
         return
     elif isinstance(refusal_part, list):
         for item in refusal_part[:NAMES]:
@@ -118,10 +118,10 @@ def _find_texts(body: object, depth: int = 0) -> Iterator[str]:
     """Every text in it but what repeats the request."""
     if isinstance(body, str):
         yield body
-    elif isinstance(body, list) and depth < DEEPEST:
+    elif isinstance(body, list) and depth < MAX_DEPTH:
         for item in body[:NAMES]:
             yield from _find_texts(item, depth + 1)
-    elif isinstance(body, Mapping) and depth < DEEPEST:
+    elif isinstance(body, Mapping) and depth < MAX_DEPTH:
         for key, value in body.items():
             if key not in QUOTED:
                 yield from _find_texts(value, depth + 1)
@@ -129,7 +129,7 @@ def _find_texts(body: object, depth: int = 0) -> Iterator[str]:
 
 def _find_fields(body: object, depth: int = 0) -> Iterator[str]:
     """The fields that are named by the keys of a refusal, at any depth."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return
     if isinstance(body, list):
         for item in body[:NAMES]:

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 
-LARGEST_TEMPLATE, LARGEST_TEXT = 2**18, 2**16
+MAX_TEMPLATE_SIZE, MAX_TEXT_SIZE = 2**18, 2**16
 CPU_SECONDS, MEMORY = 2, 2**29
 NAME, KEY, VALUE = "sentinel_tool", "sentinel_key", "sentinel value"
 ASKED, ANSWERED = "sentinel question", "sentinel result"
@@ -71,7 +71,7 @@ def renderings(source: str) -> list[str]:
     for as_text in (False, True):
         try:
             template = environment.from_string(GENERATION.sub("", source))
-            rendered_texts.append(template.render(conversation(as_text))[:LARGEST_TEXT])
+            rendered_texts.append(template.render(conversation(as_text))[:MAX_TEXT_SIZE])
         except Exception:  # noqa: BLE001  # whatever a stranger's template does, it says nothing
             continue
     return rendered_texts
@@ -79,6 +79,6 @@ def renderings(source: str) -> list[str]:
 
 if __name__ == "__main__":
     limit_process()
-    source = sys.stdin.buffer.read(LARGEST_TEMPLATE + 1).decode("utf-8", "replace")
-    if len(source) <= LARGEST_TEMPLATE:
+    source = sys.stdin.buffer.read(MAX_TEMPLATE_SIZE + 1).decode("utf-8", "replace")
+    if len(source) <= MAX_TEMPLATE_SIZE:
         sys.stdout.buffer.write(json.dumps(renderings(source)).encode())

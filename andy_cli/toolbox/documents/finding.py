@@ -19,8 +19,8 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents.index import DocumentIndex, as_indexed, as_written
 
 WORD = re.compile(r"\"([^\"]+)\"|(\S+)")
-MOST_WORDS = 50
-MORE, MOST_ROWS = 10, 10_000
+MAX_WORDS = 50
+MORE, MAX_ROWS = 10, 10_000
 """Rows beside those wanted, as some are of the same file; and all that are looked at."""
 
 BEFORE, AFTER = "\x01", "\x02"
@@ -80,7 +80,7 @@ def find_documents(
 
 def _query_words(query: str) -> Iterator[str]:
     """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
-    matches = list(WORD.finditer(query))[:MOST_WORDS]
+    matches = list(WORD.finditer(query))[:MAX_WORDS]
     telling_words = [match for match in matches if match[0].lower().strip("?!.,") not in COMMON]
     for match in telling_words or matches:
         written = match[1] or match[2]
@@ -126,9 +126,7 @@ def _find_hits(
     """The best hit of each file, best first, and how many files with hits are gone."""
     row_limit = limit + MORE
     rows = _select_rows(index, match, scope, row_limit)
-    while (
-        len(rows) == row_limit and len({row[0] for row in rows}) < limit and row_limit < MOST_ROWS
-    ):
+    while len(rows) == row_limit and len({row[0] for row in rows}) < limit and row_limit < MAX_ROWS:
         # A few files with many hits are before all others.
         row_limit *= 8
         rows = _select_rows(index, match, scope, row_limit)

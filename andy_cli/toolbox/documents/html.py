@@ -21,7 +21,7 @@ BLOCKS = frozenset(
 )
 CELLS = ("td", "th")
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-LONGEST_TAG = 100_000
+MAX_TAG_LENGTH = 100_000
 """Characters up to which the end of a tag is looked for outside of quotes."""
 
 NAME = re.compile(r"/?[a-zA-Z][^\s/>]{0,40}")
@@ -135,11 +135,11 @@ def _read_tokens(page: str) -> Iterator[Token]:
             continue
         position = _find_end(page, start)
         if name and start >= unquoted_until and not {'"', "'"}.isdisjoint(page[start:position]):
-            if whole_tag := TAG.match(page, start, start + LONGEST_TAG):
+            if whole_tag := TAG.match(page, start, start + MAX_TAG_LENGTH):
                 position = whole_tag.end()
             else:
                 # Quotes that never close: until further on they mean nothing.
-                unquoted_until = start + LONGEST_TAG
+                unquoted_until = start + MAX_TAG_LENGTH
         called, tag = name[0].lower() if name else "", page[start:position]
         yield Token(page[text_start:start], called, tag)
         text_start = position = _pass_unseen(page, called, position)

@@ -18,7 +18,7 @@ TEXT, TABLE, DRAW, OFFICE = (
     (NAMESPACE.format(name),) for name in ("text", "table", "drawing", "office")
 )
 BETWEEN = {"tab": "\t", "line-break": "\n", "s": " "}
-MOST_SPACES = 100
+MAX_SPACES = 100
 
 
 def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ class _OpenDocumentReader:
             self._in_paragraph += 1
         elif kind in BETWEEN:
             number = attributes.get(f"{TEXT[0]} c", "1") if kind == "s" else "1"
-            self._add(BETWEEN[kind] * min(int(number), MOST_SPACES))
+            self._add(BETWEEN[kind] * min(int(number), MAX_SPACES))
         elif plain_name(name, OFFICE) == "spreadsheet":
             self._in_sheet = True
         elif plain_name(name, DRAW) == "page":

@@ -16,7 +16,7 @@ from xml.parsers import expat
 
 from andy_cli.errors import ToolError
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Unpacked, of all that is read of one document."""
 PIECE = 1 << 16
 RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -57,7 +57,7 @@ class PartLink(NamedTuple):
 class Package:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        self._left = MOST_BYTES
+        self._left = MAX_BYTES
         self.names = frozenset(archive.namelist())
 
     def pieces(self, name: str) -> Iterator[bytes]:

@@ -8,8 +8,8 @@ from typing import BinaryIO
 from andy_cli.errors import ToolError, ToolTimeout
 
 MISSING = "Reading PDF needs pypdf: pip install 'andy-cli[docs]'"
-MOST_PAGES = 5000
-MOST_CHARACTERS = 20_000_000
+MAX_PAGES = 5000
+MAX_CHARACTERS = 20_000_000
 TIMEOUT = 120.0
 """Seconds for one file; looked at between pages."""
 
@@ -54,7 +54,7 @@ def _limit_pages(texts: Iterator[str]) -> Iterator[str]:
     characters = 0
     for count, text in enumerate(texts):
         characters += len(text)
-        if count >= MOST_PAGES or characters > MOST_CHARACTERS:
+        if count >= MAX_PAGES or characters > MAX_CHARACTERS:
             raise ToolError("The PDF holds too much text to be read as a whole.")
         if time.monotonic() > deadline:
             raise ToolTimeout(f"The PDF takes longer than {TIMEOUT:g} s to read.")

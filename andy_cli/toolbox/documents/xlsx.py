@@ -12,12 +12,12 @@ from datetime import date, datetime, time
 from typing import BinaryIO, Literal, Protocol, runtime_checkable
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.documents.package import MOST_BYTES
+from andy_cli.toolbox.documents.package import MAX_BYTES
 
 MISSING = "Reading Excel sheets needs openpyxl: pip install 'andy-cli[docs]'"
-MOST_ROWS = 1_048_576
+MAX_ROWS = 1_048_576
 """Of a sheet: what Excel itself allows."""
-MOST_CHARACTERS = 20_000_000
+MAX_CHARACTERS = 20_000_000
 
 FAULTS = (
     zipfile.BadZipFile,
@@ -62,7 +62,7 @@ def read_sheets(file: BinaryIO, go_on: Callable[[], None]) -> Iterator[tuple[str
 def _check_size(file: BinaryIO) -> None:
     with zipfile.ZipFile(file) as archive:
         # No more than this is unpacked, whatever there is.
-        if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
+        if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
             raise ToolError("The document would unpack to far more than it is.")
 
 
@@ -90,7 +90,7 @@ def _read_rows(rows: Iterable[tuple[object, ...]], go_on: Callable[[], None]) ->
         go_on()
         line = "\t".join(map(_write_value, row)).rstrip("\t")
         characters += len(line)
-        if number > MOST_ROWS or characters > MOST_CHARACTERS:
+        if number > MAX_ROWS or characters > MAX_CHARACTERS:
             raise ToolError("The sheet holds too much to be read as a whole.")
         if line:
             lines.append(line)

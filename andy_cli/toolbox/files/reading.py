@@ -18,9 +18,9 @@ from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.tool import Outcome
 from andy_cli.toolbox.work import Work
 
-MOST_LINES, MOST_CHARACTERS = 2000, 60_000
+MAX_LINES, MAX_CHARACTERS = 2000, 60_000
 """Of one page."""
-LONGEST_LINE = 4000
+MAX_LINE_LENGTH = 4000
 """Characters; what goes on longer is cut."""
 
 
@@ -79,10 +79,10 @@ def read_page(
 
 def _that_fit(page_lines: Iterator[PageLine]) -> list[PageLine]:
     fitting_lines: list[PageLine] = []
-    room_left = MOST_CHARACTERS
+    room_left = MAX_CHARACTERS
     for line in page_lines:
         room_left -= len(line.text) + 1
-        if fitting_lines and (room_left < 0 or len(fitting_lines) == MOST_LINES):
+        if fitting_lines and (room_left < 0 or len(fitting_lines) == MAX_LINES):
             break
         fitting_lines.append(line)
     return fitting_lines
@@ -128,9 +128,9 @@ def read_lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[PageL
             yield _cut_line(pending + line, cut_characters)
             pending, cut_characters = "", 0
         pending += unfinished_line
-        if len(pending) > LONGEST_LINE + 1:
-            cut_characters += len(pending) - LONGEST_LINE
-            pending = pending[:LONGEST_LINE]
+        if len(pending) > MAX_LINE_LENGTH + 1:
+            cut_characters += len(pending) - MAX_LINE_LENGTH
+            pending = pending[:MAX_LINE_LENGTH]
     if pending:
         yield _cut_line(pending, cut_characters)
 
@@ -138,7 +138,7 @@ def read_lines(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[PageL
 def _cut_line(text: str, cut_characters: int) -> PageLine:
     if not cut_characters:
         text = text.removesuffix("\r")
-    return PageLine(text[:LONGEST_LINE], cut_characters + max(0, len(text) - LONGEST_LINE))
+    return PageLine(text[:MAX_LINE_LENGTH], cut_characters + max(0, len(text) - MAX_LINE_LENGTH))
 
 
 def read_pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:

@@ -24,7 +24,7 @@ MANY = 500
 IDS = "tasks_list gives the ids."
 FIRST = TextRest(*["These are the first."] * 2)
 
-LONGEST_TITLE, LONGEST_NOTES = 1_024, 8_192
+MAX_TITLE_LENGTH, MAX_NOTES_LENGTH = 1_024, 8_192
 """Characters; Google takes no more."""
 
 
@@ -99,8 +99,8 @@ async def create_task(task_request: NewTask) -> Outcome:
 
 def new_task(task_list: str, title: str, notes: str) -> NewTask:
     """Plan the task to be made. Raises ToolError for what cannot be."""
-    if len(notes) > LONGEST_NOTES:
-        raise ToolError(f"The notes of a task hold {LONGEST_NOTES} characters at most.")
+    if len(notes) > MAX_NOTES_LENGTH:
+        raise ToolError(f"The notes of a task hold {MAX_NOTES_LENGTH} characters at most.")
     return NewTask(list_id(task_list), check_title(title), notes)
 
 
@@ -143,9 +143,9 @@ def check_title(title: str) -> str:
     name = " ".join(title.split())
     if not name:
         raise ToolError("The task needs a title: what is to be done?")
-    if len(name) > LONGEST_TITLE:
+    if len(name) > MAX_TITLE_LENGTH:
         raise ToolError(
-            f"A title holds {LONGEST_TITLE} characters at most.", "Put it into the notes."
+            f"A title holds {MAX_TITLE_LENGTH} characters at most.", "Put it into the notes."
         )
     return name
 

@@ -13,7 +13,7 @@ from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.messages import Schema
 from andy_cli.toolbox.tool import words_of_name
 
-LONGEST_TITLE = 60
+MAX_TITLE_LENGTH = 60
 PLAIN_TITLE = re.compile(r"[^\W_](?:[^\W_]|[ .,:'()/&+-])*")
 """A title is used as it is if it is words: no markers, no slots, no name with `_`."""
 
@@ -122,6 +122,6 @@ def sought_parameter(schema: Schema) -> str:
 def plain_title(title: str, name: str) -> str:
     """The title that a server gives, if it is a short plain text, else the words of the name."""
     words = " ".join(one_line(title).split())
-    if len(words) <= LONGEST_TITLE and PLAIN_TITLE.fullmatch(words):
+    if len(words) <= MAX_TITLE_LENGTH and PLAIN_TITLE.fullmatch(words):
         return words
     return words_of_name(name)

@@ -27,7 +27,7 @@ from andy_cli.toolbox.tool import PROGRESS
 
 PAGES = 50
 """Of a list of tools; a server whose list never ends is listened to no longer."""
-MOST = 1000
+MAX_TOOLS = 1000
 TIMEOUT = 120.0
 """Seconds without a sign of life after which a call is given up, unless its entry says more."""
 
@@ -49,9 +49,9 @@ class Session:
                 for tool in page.tools
             ]
             cursor = page.next_cursor
-            if not cursor or len(server_tools) > MOST:
+            if not cursor or len(server_tools) > MAX_TOOLS:
                 break
-        return tuple(server_tools[:MOST])
+        return tuple(server_tools[:MAX_TOOLS])
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> tuple[object, bool]:
         """Call a tool; return its result, and whether the server says that it failed."""

@@ -23,7 +23,7 @@ from andy_cli.toolbox.tool import Outcome, ResourceAccess, Tool
 
 NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
 """The signs that the protocol asks for, and two more that are in use."""
-LONGEST_NAME = 128
+MAX_NAME_LENGTH = 128
 """Characters; those of the protocol."""
 MOST_OF_NAME = 60
 """Characters of a name that is told of."""
@@ -60,8 +60,8 @@ def _list_wanted(connection: McpConnection) -> Iterator[ServerTool]:
 
 def _find_fault(tool: ServerTool) -> str:
     """Tell why a tool cannot be used, or nothing."""
-    if len(tool.name) > LONGEST_NAME:
-        return f"its name is longer than {LONGEST_NAME} characters"
+    if len(tool.name) > MAX_NAME_LENGTH:
+        return f"its name is longer than {MAX_NAME_LENGTH} characters"
     if not NAME.fullmatch(tool.name):
         return "its name holds more than letters a-z, digits and _ . : / -"
     return "" if usable(tool.schema) else "its parameters are no schema, or a huge one"

@@ -85,7 +85,7 @@ def _count_bytes(version: int, layer: int, bitrate: int, rate_index: int, paddin
     return per_frame * bitrate_bits // samples + padding
 
 
-LONGEST_TAG = 120
+MAX_TAG_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _read_tags(path: Path, changed: int, size: int) -> Song:
 
 def _tag_line(tag: str | None) -> str:
     line = " ".join(displayable_name(tag or "").split())
-    return line if len(line) <= LONGEST_TAG else line[: LONGEST_TAG - 1] + "…"
+    return line if len(line) <= MAX_TAG_LENGTH else line[: MAX_TAG_LENGTH - 1] + "…"
 
 
 def displayable_name(name: str) -> str:

@@ -16,7 +16,7 @@ from andy_cli.errors import ToolError
 RATE = 44_100
 """Frames a second."""
 FRAME_BYTES = 4
-LARGEST_READ = 16_384
+MAX_READ_SIZE = 16_384
 """miniaudio's decoder has room for this many frames at a time."""
 PERIOD_MS, PERIODS = 100, 2
 BUFFER = RATE * PERIOD_MS * PERIODS // 1000
@@ -48,7 +48,7 @@ class Decoder:
         Damage further on ends the file there, as a decoder cannot find its way back.
         """
         if not self._first:
-            return self._next(min(frames, LARGEST_READ))
+            return self._next(min(frames, MAX_READ_SIZE))
         head, self._first = self._first[: 2 * frames], self._first[2 * frames :]
         return head
 

@@ -29,7 +29,7 @@ from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.terminal import sandboxes
 from andy_cli.toolbox.terminal.sandboxes import SYSTEM, Sandbox, can_hide
 
-MOST_WORDS = 50
+MAX_WORDS = 50
 """Of a line, that are looked up as programs."""
 MISSING = (
     "guard.sandbox is on, and no sandbox works here: bubblewrap has to be installed "
@@ -59,7 +59,7 @@ def can_contain(command: str) -> bool:
     if here().settings.text("guard.sandbox") == "off" or too_wide(workspace):
         return False
     words = dict.fromkeys(re.findall(r"[\w.+-]+", command))
-    programs = filter(None, map(find_program, islice(words, MOST_WORDS)))
+    programs = filter(None, map(find_program, islice(words, MAX_WORDS)))
     if not all(program.startswith(SYSTEM) for program in programs) or not can_hide(workspace):
         return False
     return bool(before_line(workspace, writable=False))

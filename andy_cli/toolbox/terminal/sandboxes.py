@@ -27,9 +27,9 @@ SETTINGS = tuple(
 )
 """The files of /etc that programs read; all else there may hold secrets."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-MOST_ENTRIES = 20_000
+MAX_ENTRIES = 20_000
 """Of the workspace, that are looked through for secrets."""
-LONGEST_LINE = 100_000
+MAX_LINE_LENGTH = 100_000
 """Characters of an argument that the kernel takes; what needs more has no such sandbox."""
 EMPTY = "/dev/null"
 
@@ -69,7 +69,7 @@ def landlock_line(workspace: Path, writable: bool) -> list[str]:
         "folder": str(workspace),
     }
     text = json.dumps(sandbox_spec)
-    if len(text) > LONGEST_LINE:
+    if len(text) > MAX_LINE_LENGTH:
         return []
     return [sys.executable, "-I", "-S", landlock.__file__, text]
 
@@ -153,7 +153,7 @@ def _without_secrets(workspace: Path) -> Iterator[str]:
 
 def can_hide(workspace: Path) -> bool:
     """Tell whether the workspace is small enough to be looked through."""
-    waiting, left = [str(workspace)], MOST_ENTRIES
+    waiting, left = [str(workspace)], MAX_ENTRIES
     while waiting:
         try:
             with os.scandir(waiting.pop()) as entries:

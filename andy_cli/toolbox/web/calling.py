@@ -18,7 +18,7 @@ INTERESTING = frozenset(
     www-authenticate x-request-id ratelimit ratelimit-limit ratelimit-remaining ratelimit-reset
     x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset x-total-count""".split()
 )
-LONGEST_HEADER = 300
+MAX_HEADER_LENGTH = 300
 
 
 async def call_address(request: WebRequest, granted: GrantedPath | None) -> tuple[str, int]:
@@ -54,7 +54,9 @@ def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:
     if answer.url != request.url:
         lines.append(f"from: {answer.url}")
     headers = answer.headers.items()
-    lines += [f"{name}: {value[:LONGEST_HEADER]}" for name, value in headers if name in INTERESTING]
+    lines += [
+        f"{name}: {value[:MAX_HEADER_LENGTH]}" for name, value in headers if name in INTERESTING
+    ]
     return "\n".join(lines)
 
 

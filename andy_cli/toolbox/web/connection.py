@@ -14,7 +14,7 @@ from andy_cli.guard.addresses import DEFAULT_PORTS, URL, AddressJudgement
 from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.web.unpacking import ACCEPTED
 
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 """Of a name, that are tried one after another."""
 
 
@@ -27,7 +27,7 @@ async def connect_address(
     proxy: str = "",
 ) -> AsyncIterator[httpx2.Response]:
     """The answer, its body still to come. Raises httpx2's exceptions."""
-    addresses = [judged.host] if proxy else judged.pinned[:MOST_ADDRESSES]
+    addresses = [judged.host] if proxy else judged.pinned[:MAX_ADDRESSES]
     connect = max(1.0, limits.connect / max(1, len(addresses)))
     timeout = httpx2.Timeout(limits.idle, connect=connect, pool=connect)
     async with httpx2.AsyncClient(

@@ -13,7 +13,7 @@ from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.web.client import Fetched
 from andy_cli.toolbox.web.failures import show_text
 
-LARGEST_PAGE = 3_000_000
+MAX_PAGE_SIZE = 3_000_000
 """Characters of HTML that are read; what comes after them is scripts or no page."""
 
 TIMEOUT = 15.0
@@ -95,7 +95,9 @@ async def text_of(page: Fetched) -> PageText:
             raise ToolTimeout(f"The PDF takes longer than {TIMEOUT:g} s to read.") from error
         except _Failed as error:
             raise ToolError("The PDF is damaged or too much to be read.") from error
-    page_html = decode_text(page.body, named_charset(page) or declared_in(page.body))[:LARGEST_PAGE]
+    page_html = decode_text(page.body, named_charset(page) or declared_in(page.body))[
+        :MAX_PAGE_SIZE
+    ]
     try:
         return await _read_apart("page", page.url, page_html.encode("utf-8", "replace"))
     except (TimeoutError, _Failed):

@@ -36,7 +36,7 @@ from andy_cli.compiler.expression import Expression
 
 PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
 UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
-LARGEST_TIME = 1e9
+MAX_TIME = 1e9
 CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
 GROUPED_COLUMNS = 8
@@ -107,7 +107,7 @@ class EvidenceFigures:
 
     @cached_property
     def seconds(self) -> NumberLine:
-        numbers = [number for number in self.numbers.values if number < LARGEST_TIME]
+        numbers = [number for number in self.numbers.values if number < MAX_TIME]
         values = {number * unit for number in numbers for unit in UNITS_OF_SECONDS}
         for match in DURATION.finditer(self._text):
             values.update(duration.value for duration in read_duration(match[0]))

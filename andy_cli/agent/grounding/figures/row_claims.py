@@ -41,7 +41,7 @@ from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, spli
 from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
 from andy_cli.compiler.expression import Expression
 
-MOST = 200
+MAX_ROWS = 200
 """Rows of a table that are looked at."""
 
 
@@ -100,7 +100,7 @@ def read_sure_tables(
     tables: Sequence[ResultTable],
 ) -> list[tuple[Sequence[TableRecord], NumberLine]]:
     """Read the tables whose rows are records, two of them at least with names; and their totals."""
-    sure_tables = [table for table in tables if table.sure and 1 < len(table.rows) <= MOST]
+    sure_tables = [table for table in tables if table.sure and 1 < len(table.rows) <= MAX_ROWS]
     read_tables = [
         (read_records(table), NumberLine(compute_totals(table))) for table in sure_tables
     ]

@@ -20,7 +20,7 @@ TAG = Expression(
     r"<(?P<close>/)?(?P<name>[^<>\s]{1,200})(?:\s+name=[\"'](?P<of>[^<>\"']{1,200})[\"'])?\s*>"
 )
 ITEM = "item"
-DEEPEST = 100
+MAX_DEPTH = 100
 
 
 class NestedElement:
@@ -65,7 +65,7 @@ def find_invocations(text: str) -> Iterator[tuple[str, NestedElement]]:
             element.closed = True
             if not open_elements:
                 yield name, element
-        elif len(open_elements) < DEEPEST:
+        elif len(open_elements) < MAX_DEPTH:
             element = NestedElement(tag["name"], tag_text[tag.end() :])
             open_elements[-1].children.append(element)
             open_elements.append(element)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from andy_cli.compiler.bodies.end_detectors import (
-    LONGEST_LEAD,
+    MAX_LEAD_LENGTH,
     HeadDecision,
     HeldEnd,
     JsonScan,
@@ -175,8 +175,8 @@ class SectionEnd(HeldEnd):
         self._start = ""
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < LONGEST_LEAD:
-            self._start += text[: LONGEST_LEAD - len(self._start)]
+        if len(self._start) < MAX_LEAD_LENGTH:
+            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
             if not begins_call(self._start, self._tools, self._lines):
                 return -1
         return super().feed(text)
@@ -202,7 +202,7 @@ class TagEnd(HeldEnd):
 
     def _decide(self, held: str) -> HeadDecision:
         head, _, inner = held.partition(self._tag_end)
-        if len(head) > LONGEST_HEAD or (self._tag_end == ">" and "<" in head):
+        if len(head) > MAX_HEAD_LENGTH or (self._tag_end == ">" and "<" in head):
             return -1
         first_character = inner.lstrip()[:1]
         if not first_character:
@@ -212,7 +212,7 @@ class TagEnd(HeldEnd):
 
 
 NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
-LONGEST_HEAD = 300
+MAX_HEAD_LENGTH = 300
 
 
 class HeadedEnd(HeldEnd):
@@ -239,7 +239,7 @@ class HeadedEnd(HeldEnd):
     def _decide(self, held: str) -> HeadDecision:
         match = self._begins.search(held)
         head = held[: match.start()] if match else held
-        if len(head) > LONGEST_HEAD or NO_HEAD.search(head):
+        if len(head) > MAX_HEAD_LENGTH or NO_HEAD.search(head):
             return -1
         if match is None:
             return None
@@ -278,7 +278,7 @@ class MarkedEnd(RawSectionEnd):
 
     def feed(self, text: str) -> int | None:
         if len(self._start) < len(self._tag):
-            self._start = (self._start + text[: LONGEST_LEAD - len(self._start)]).lstrip()
+            self._start = (self._start + text[: MAX_LEAD_LENGTH - len(self._start)]).lstrip()
             if not (self._tag.startswith(self._start) or self._start.startswith(self._tag)):
                 return -1
         return super().feed(text)

@@ -92,14 +92,14 @@ class AttributesEnd(HeldEnd):
     def _decide(self, held: str) -> HeadDecision:
         opening = OPENING.match(held)
         if opening is None:
-            may_go_on = len(held) < LONGEST_OPENING and PART_OF_OPENING.match(held)
+            may_go_on = len(held) < MAX_OPENING_LENGTH and PART_OF_OPENING.match(held)
             return None if may_go_on else -1
         if opening["closed"]:
             return opening.end()
         return MarkerEnd(f"</{self._name}>"), opening.end()
 
 
-LONGEST_OPENING = 4000
+MAX_OPENING_LENGTH = 4000
 """Characters of the attributes of a tag."""
 
 

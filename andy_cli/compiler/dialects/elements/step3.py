@@ -9,7 +9,7 @@ from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, STEP, find_body, write_marker
 from andy_cli.compiler.bodies.markup import tagged
 from andy_cli.compiler.bodies.markup.elements import INVOKE
-from andy_cli.compiler.bodies.markup.sections import LONGEST_HEAD
+from andy_cli.compiler.bodies.markup.sections import MAX_HEAD_LENGTH
 from andy_cli.compiler.dialect import Parsed, Tools
 
 INVOKED = "</steptml:invoke>"
@@ -17,7 +17,7 @@ READ = tagged.make_tagged_parser(INVOKE, OPENERS, (*CLOSERS, INVOKED))
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    start = text.find(STEP, 0, LONGEST_HEAD)
+    start = text.find(STEP, 0, MAX_HEAD_LENGTH)
     return READ(text[start:], tools) if start >= 0 else None
 
 

@@ -10,7 +10,7 @@ import ast
 from andy_cli.compiler.bodies import builders, python_calls
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, LineEnd, ReplyEnd
 from andy_cli.compiler.bodies.markup import tagged
-from andy_cli.compiler.bodies.markup.sections import LINE, LONGEST_HEAD, JsonSectionEnd
+from andy_cli.compiler.bodies.markup.sections import LINE, MAX_HEAD_LENGTH, JsonSectionEnd
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
@@ -30,7 +30,7 @@ class TaggedJsonEnd(HeldEnd):
             return LineEnd("", {}), 0
         if PROGRAM.match(start):
             return ReplyEnd("", {}), 0
-        undecided = not start or (WORD.match(start) and len(start) <= LONGEST_HEAD)
+        undecided = not start or (WORD.match(start) and len(start) <= MAX_HEAD_LENGTH)
         return None if undecided else -1
 
 

@@ -204,12 +204,12 @@ class ToolLineEnd(HeldEnd):
     def _decide(self, held: str) -> HeadDecision:
         name, line_break, _ = held.partition("\n")
         if not line_break:
-            return None if len(held) < LONGEST_NAME else -1
+            return None if len(held) < MAX_NAME_LENGTH else -1
         is_tool = calls.clean_tool_name(name.strip(" \t*"), self._tools) in self._tools
         return (ReplyEnd(self._opener, self._tools), 0) if is_tool else -1
 
 
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 
 
 def body(opener: str, tools: Tools) -> EndDetector:

@@ -25,7 +25,7 @@ OUTSIDE = ("/", "~", "../")
 
 FRESH = 5.0
 """Seconds for which a walk is believed."""
-LONGEST_WALK = 5.0
+MAX_WALK_LENGTH = 5.0
 TIMEOUT = 0.3
 """Seconds a walk is waited for; what it finds later is offered at the next key."""
 OFFERED = 50
@@ -94,12 +94,12 @@ def walk_folder(folder: Path, current_walk: FolderWalk) -> None:
     """Find what lies in the folder, level by level; a folder ends in a slash."""
     # All that is needed to look at files takes 20 ms to load.
     from andy_cli.errors import AndyError
-    from andy_cli.toolbox.files.search.walking import MOST
+    from andy_cli.toolbox.files.search.walking import MAX_ENTRIES
 
     try:
-        for paths in list_folders(folder, current_walk.began + LONGEST_WALK):
+        for paths in list_folders(folder, current_walk.began + MAX_WALK_LENGTH):
             current_walk.paths.extend(paths)
-            if len(current_walk.paths) >= MOST:
+            if len(current_walk.paths) >= MAX_ENTRIES:
                 return
     except (AndyError, OSError):
         return  # settings that cannot be read are told of elsewhere
@@ -111,7 +111,7 @@ def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
     """Yield the paths in one folder after the other, the nearest first, until the deadline."""
     from andy_cli.errors import ToolError
     from andy_cli.toolbox.files.search.ignoring import Ignored
-    from andy_cli.toolbox.files.search.walking import DEEPEST, list_entries
+    from andy_cli.toolbox.files.search.walking import MAX_DEPTH, list_entries
     from andy_cli.toolbox.runtime_context import GrantedPath
 
     granted = GrantedPath(folder.resolve(), folder.resolve())
@@ -128,7 +128,7 @@ def list_folders(folder: Path, deadline: float) -> Iterator[list[str]]:
                 continue
             is_folder = entry.kind == "folder"
             paths.append("/".join(entry.path) + "/" * is_folder)
-            if is_folder and len(entry.path) < DEEPEST:
+            if is_folder and len(entry.path) < MAX_DEPTH:
                 waiting.append(entry.path)
         yield paths
 

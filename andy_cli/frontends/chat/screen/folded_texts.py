@@ -8,7 +8,7 @@ from rich.text import Text
 
 from andy_cli.frontends.terminal import markdown
 
-MOST_KEPT = 20
+MAX_KEPT = 20
 """Texts that can still be shown whole; the oldest go."""
 AROUND = 8
 """Rows of the screen that are left for what stands above and below."""
@@ -31,7 +31,7 @@ class FoldedTexts:
     """Keeps what was shortened on the screen, each with a title, until it is asked for."""
 
     def __init__(self) -> None:
-        self._folded: deque[tuple[str, RenderableType]] = deque(maxlen=MOST_KEPT)
+        self._folded: deque[tuple[str, RenderableType]] = deque(maxlen=MAX_KEPT)
 
     def __len__(self) -> int:
         return len(self._folded)

@@ -10,7 +10,7 @@ import math
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.field_checks import is_nested_deeper
 
-DEEPEST = 128
+MAX_DEPTH = 128
 """Lists and objects inside each other."""
 
 
@@ -23,7 +23,7 @@ def parse_json_body(body: bytes) -> object:
             str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
         )
         raise ApiError(400, explanation) from None
-    if body.count(b"{") + body.count(b"[") > DEEPEST and is_nested_deeper(value, DEEPEST):
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and is_nested_deeper(value, MAX_DEPTH):
         raise ApiError(400, "The request body is nested too deeply.")
     return value
 

@@ -23,7 +23,7 @@ from andy_cli.models.http.refusals import ServerRefusal, parse_refusal, too_long
 JSON = "application/json"
 MAX_BYTES = 32 * 2**20
 """Bytes of an answer, unpacked."""
-LARGEST_FACTS = 4 * 2**20
+MAX_FACTS_SIZE = 4 * 2**20
 REFUSAL = 256 * 2**10
 BAD_REQUEST = "invalid_request_error"
 PASSED = (
@@ -102,7 +102,7 @@ class Backend:
                 data = bytearray()
                 async for received in response.content.iter_any():
                     data += received
-                    if len(data) > LARGEST_FACTS:
+                    if len(data) > MAX_FACTS_SIZE:
                         return None
                 return bytes(data) if response.ok else None
         except (aiohttp.ClientError, OSError):

@@ -34,7 +34,7 @@ TOLD = "its server says that it takes no tools"
 REFUSED = "its server refused tools"
 IGNORED = "its server leaves out the tools that it is sent"
 
-MOST_SETS = 100
+MAX_SETS = 100
 """Sets of tools of one model that are remembered as refused."""
 
 
@@ -73,7 +73,7 @@ class ToolSupport:
 
     def note_refusal(self, tools: Tools, wholly: bool) -> None:
         """Note that its server refused these tools; `wholly`: as it would any."""
-        if len(self.refused) >= MOST_SETS:
+        if len(self.refused) >= MAX_SETS:
             self.refused.clear()
         self.refused.add(hash_tools(tools))
         if wholly or (len(self.refused) > 1 and not self.sure):

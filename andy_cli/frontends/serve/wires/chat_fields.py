@@ -6,7 +6,7 @@ Some clients write that there is no limit as `max_tokens: -1`.
 from collections.abc import Mapping
 
 from andy_cli.frontends.serve.wires.field_checks import (
-    LARGEST_WHOLE,
+    MAX_WHOLE_NUMBER,
     Check,
     check_flag,
     check_object,
@@ -16,7 +16,7 @@ from andy_cli.frontends.serve.wires.field_checks import (
     wrong_type,
 )
 
-MOST = 128
+MAX_TOOLS = 128
 """Tools, and answers to one request, at most."""
 LIMITS = ("max_tokens", "max_completion_tokens")
 
@@ -29,14 +29,14 @@ def check_stop(value: object, field_path: str) -> object:
 
 
 def check_token_limit(value: object, field_path: str) -> object:
-    is_limit = type(value) is int and (value == -1 or 1 <= value <= LARGEST_WHOLE)
+    is_limit = type(value) is int and (value == -1 or 1 <= value <= MAX_WHOLE_NUMBER)
     if not is_limit:
         raise wrong_type(field_path, "a whole number of at least 1, or -1 for no limit")
     return value
 
 
 FIELDS: Mapping[str, Check] = {
-    "n": whole_number(1, MOST),
+    "n": whole_number(1, MAX_TOOLS),
     "stream": check_flag,
     "stream_options": check_object,
     "parallel_tool_calls": check_flag,

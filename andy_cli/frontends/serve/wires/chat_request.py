@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from andy_cli.compiler.dialect import Tools
 from andy_cli.foreign_values import read_json, standardize_required
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_fields import MOST, check_fields
+from andy_cli.frontends.serve.wires.chat_fields import MAX_TOOLS, check_fields
 from andy_cli.frontends.serve.wires.field_checks import wrong_type
 from andy_cli.frontends.serve.wires.freeform_tools import freeform_arguments, freeform_parameters
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
@@ -201,7 +201,7 @@ def _read_tools(body: Mapping[str, object]) -> dict[str, Schema]:
         listed = [{"type": "function", "function": function} for function in older_functions]
     if listed is None:
         return {}
-    if not isinstance(listed, list) or len(listed) > MOST * 8:
+    if not isinstance(listed, list) or len(listed) > MAX_TOOLS * 8:
         raise wrong_type("tools", "a list of tools")
     return dict(_read_tool(tool, index) for index, tool in enumerate(listed))
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """Levels of lists and objects in a request."""
-MOST = 2**31
-LARGEST = 2**64
+MAX_COUNT = 2**31
+MAX_NUMBER = 2**64
 """Of numbers: a seed may be as large."""
-LARGEST_WHOLE = 2**53
+MAX_WHOLE_NUMBER = 2**53
 """Up to which every whole number has a float."""
 Check = Callable[[object, str], object]
 
@@ -65,10 +65,10 @@ def number_between(low: float, high: float, words: str = "") -> Callable[[object
     return check
 
 
-def whole_number(low: int, high: int = LARGEST_WHOLE) -> Callable[[object, str], int]:
+def whole_number(low: int, high: int = MAX_WHOLE_NUMBER) -> Callable[[object, str], int]:
     """Make the check for whole numbers in a range."""
     above = f"a whole number of at least {low}"
-    expected = above if high == LARGEST_WHOLE else f"a whole number from {low} to {high}"
+    expected = above if high == MAX_WHOLE_NUMBER else f"a whole number from {low} to {high}"
 
     def check(value: object, field_path: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -79,8 +79,8 @@ def whole_number(low: int, high: int = LARGEST_WHOLE) -> Callable[[object, str],
 
 
 # A larger whole number may have no float at all.
-check_number = number_between(-LARGEST, LARGEST, "a number")
-check_count = whole_number(1, MOST)
+check_number = number_between(-MAX_NUMBER, MAX_NUMBER, "a number")
+check_count = whole_number(1, MAX_COUNT)
 
 
 def check_limit(value: object, field_path: str) -> int:
@@ -113,8 +113,8 @@ def check_body(body: object) -> Mapping[str, Any]:
     """The body as an object. Raises ApiError where it is none or nested too deeply."""
     if not isinstance(body, dict):
         raise ApiError(400, "The request body is no JSON object.")
-    if is_nested_deeper(body, DEEPEST):
-        raise ApiError(400, f"The request has more than {DEEPEST} levels of lists and objects.")
+    if is_nested_deeper(body, MAX_DEPTH):
+        raise ApiError(400, f"The request has more than {MAX_DEPTH} levels of lists and objects.")
     return body
 
 

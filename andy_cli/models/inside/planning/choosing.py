@@ -37,7 +37,7 @@ Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
 """(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
 
 SHORTLIST = 5
-MOST_KEPT = 500
+MAX_KEPT = 500
 """Texts of which it is kept how near the commands are."""
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
@@ -218,7 +218,7 @@ class Scorer:
         profiles = self.prepare(choices)
         key = (text, tuple(names))
         if key not in self._compared:
-            if len(self._compared) >= MOST_KEPT:
+            if len(self._compared) >= MAX_KEPT:
                 self._compared.clear()
             self._compared[key] = self._compare(text, choices, names, profiles)
         return self._compared[key]

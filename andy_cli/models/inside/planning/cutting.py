@@ -67,9 +67,9 @@ COMES_FIRST = re.compile(
 )
 """The beginning of a wish that comes before the one in front of it."""
 
-MOST_CUTS = 8
+MAX_CUTS = 8
 """Places to cut at of which every choice is compared."""
-MOST_PARTS = 4
+MAX_PARTS = 4
 REST_WORDS = 2
 """Words of a part that is none without the question before it."""
 UNMARKED = ("opening", "name", "before")
@@ -102,8 +102,8 @@ def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
     """
     text = text.strip()
     cuts = find_cuts(text, named)
-    if len(cuts) > MOST_CUTS:
-        cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MOST_CUTS]
+    if len(cuts) > MAX_CUTS:
+        cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MAX_CUTS]
     ways = [make_way(text, some) for some in choose_cuts(text, cuts)]
     found: dict[tuple[str, ...], Way] = {(text,): Way((), (text,))}
     for way in ways:
@@ -114,7 +114,7 @@ def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
 
 def choose_cuts(text: str, cuts: Sequence[Cut]) -> list[Sequence[Cut]]:
     """List the choices of a few cuts none of which is within another."""
-    chosen = [some for count in range(MOST_PARTS) for some in combinations(cuts, count)]
+    chosen = [some for count in range(MAX_PARTS) for some in combinations(cuts, count)]
     apart = [
         some for some in chosen if all(cut.start <= another.end for cut, another in pairwise(some))
     ]

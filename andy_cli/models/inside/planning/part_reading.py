@@ -22,7 +22,7 @@ from andy_cli.models.inside.planning.command_kinds import (
     reads_file,
 )
 from andy_cli.models.inside.planning.cutting import (
-    MOST_CUTS,
+    MAX_CUTS,
     Way,
     find_cuts,
     list_ways,
@@ -113,7 +113,7 @@ class PartReader:
     def choose_parts(self, text: str) -> Sequence[str]:
         """Choose the likeliest of all ways to cut the text; many sentences one by one."""
         sentences = split_sentences(text)
-        if len(sentences) > 1 and len(find_cuts(text)) > MOST_CUTS:
+        if len(sentences) > 1 and len(find_cuts(text)) > MAX_CUTS:
             return [part for sentence in sentences for part in self.choose_parts(sentence)]
         ways = list_ways(text, self._mentions.find_more_names(text))
         if len(ways) < 2:

@@ -25,9 +25,9 @@ from andy_cli.models.inside.values.spans import quote_names
 from andy_cli.models.inside.values.templates import list_spoken_words
 from andy_cli.models.inside.values.words import LINKS, is_negated
 
-MOST_KEPT_PLANS = 32
+MAX_KEPT_PLANS = 32
 """Later steps of a turn ask for the same plan again."""
-LEAST_LEAD = 0.002
+MIN_LEAD = 0.002
 """With a smaller lead over the next command, what plays or acts is confirmed by the user first."""
 ASKS = "Shall I "
 
@@ -105,7 +105,7 @@ class Planner:
             listed,
         )
         if key not in self._plans:
-            if len(self._plans) >= MOST_KEPT_PLANS:
+            if len(self._plans) >= MAX_KEPT_PLANS:
                 self._plans.clear()
             self._plans[key] = self.plan(turn, constraint)
         return self._plans[key]
@@ -123,7 +123,7 @@ class Planner:
             return self._append_to_results(ask_for(found.missing[0].about), turn, constraint)
         # A title may be `Don't Stop Me Now`, which does not negate the wish.
         plain = name_things(step.text, constraint.names)
-        is_sure = step.lead >= LEAST_LEAD and not is_negated(plain)
+        is_sure = step.lead >= MIN_LEAD and not is_negated(plain)
         if not (confirmed or is_sure or (choice.harmless and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
             return self._append_to_results(f"{ASKS}{action}?", turn, constraint)

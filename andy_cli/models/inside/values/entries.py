@@ -15,9 +15,9 @@ LISTED_LEAD = 0.015
 there where one of them is asked for."""
 BEHIND_LEAD = 0.02
 """The same, where the first word is left out."""
-MOST_BARE = 2
+MAX_BARE_WORDS = 2
 """Words that are all there is: `open it`."""
-MOST_MEANT = 40
+MAX_MEANT = 40
 """Names that are compared in meaning: 8 ms each where they are new."""
 UNREAD = ("audio/", "image/", "video/")
 MEANINGS = {"todo": ("tasks", "things to do")}
@@ -128,7 +128,7 @@ def find_meant_behind_verb(encoder: Encoder, text: str, names: Sequence[str]) ->
     della spesa`."""
     words = list_telling(text)
     said = " ".join(words[1:])
-    return find_nearest(encoder, said, names, BEHIND_LEAD) if len(words) > MOST_BARE else None
+    return find_nearest(encoder, said, names, BEHIND_LEAD) if len(words) > MAX_BARE_WORDS else None
 
 
 def list_telling(text: str) -> list[str]:
@@ -136,7 +136,7 @@ def list_telling(text: str) -> list[str]:
 
 
 def find_nearest(encoder: Encoder, said: str, names: Sequence[str], lead: float) -> str | None:
-    compared = [name.rpartition("/")[2] for name in names[:MOST_MEANT]]
+    compared = [name.rpartition("/")[2] for name in names[:MAX_MEANT]]
     if len(compared) < 2:
         return None
     near = encoder.closeness(said, compared)

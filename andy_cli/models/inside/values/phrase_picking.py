@@ -31,7 +31,7 @@ MEANT = 0.003
 """By so much a request comes nearer to its command when a value is taken out of it."""
 ELSEWHERE = frozenset({"url", "mail", "date", "time"})
 """Kinds of things that no other parameter takes than one for that kind."""
-MOST_WORDS = 30
+MAX_WORDS = 30
 """Of a part of a request whose values are found by what it is without them: each run of its words
 is left out once, and what that costs grows with the square of them."""
 STREET = re.compile(
@@ -110,7 +110,7 @@ class PhrasePicker:
 
     def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
         """Find the words without which the request is nearest to what people say without them."""
-        if parameter != self._first or len(find_words(self._text)) > MOST_WORDS:
+        if parameter != self._first or len(find_words(self._text)) > MAX_WORDS:
             return None
         scores: list[tuple[float, Span]] = []
         for span in find_phrases(self._text, self.taken, frozenset()):

@@ -39,7 +39,7 @@ SHORT_TITLE = 2
 """Words."""
 NEAR = 0.2
 """Part of a word's letters that may be mistyped."""
-MOST_NAMES = 10_000
+MAX_NAMES = 10_000
 """Names of files, folders and places whose words are kept: each part of a request is compared."""
 
 
@@ -273,7 +273,7 @@ class NamePart(NamedTuple):
         return sum(map(len, self.words)) if is_short or self.text in text else len(self.text)
 
 
-@lru_cache(MOST_NAMES)
+@lru_cache(MAX_NAMES)
 def _list_parts(name: str) -> tuple[NamePart, ...]:
     """List the parts of a name, those with a hyphen in two ways.
 

@@ -16,8 +16,8 @@ from andy_cli.toolbox.files.history import kept_batches
 from andy_cli.toolbox.files.history.recorded import Change, RecordedBatch
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 
-MOST_CALLS = 50
-MOST_BYTES = 64 << 20
+MAX_CALLS = 50
+MAX_BYTES = 64 << 20
 
 _batches: deque[RecordedBatch] = deque()
 _current: ContextVar[RecordedBatch | None] = ContextVar("batch", default=None)
@@ -63,7 +63,7 @@ def _keep_batch(batch: RecordedBatch) -> None:
         return
     kept_batches.save_batch(batch)
     _batches.append(batch)
-    while len(_batches) > MOST_CALLS or sum(map(_batch_size, _batches)) > MOST_BYTES:
+    while len(_batches) > MAX_CALLS or sum(map(_batch_size, _batches)) > MAX_BYTES:
         if len(_batches) == 1:
             return
         kept_batches.remove_batch(_batches.popleft())

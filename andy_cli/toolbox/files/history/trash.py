@@ -18,7 +18,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.workspace import LONGEST_NAME, folder_inside
+from andy_cli.guard.workspace import MAX_NAME_LENGTH, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
 from andy_cli.toolbox.files.moving.transfers import GoOn, go_on_always, move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
@@ -162,7 +162,7 @@ def _number_name(name: str, number: int) -> str:
     suffix = suffix if len(os.fsencode(suffix)) < 20 else ""
     end = os.fsencode(f".{number}{suffix}" if number > 1 else suffix)
     encoded_stem = os.fsencode(name)[: len(os.fsencode(name)) - len(os.fsencode(suffix))]
-    return os.fsdecode(encoded_stem[: LONGEST_NAME - len(INFO) - len(end)] + end)
+    return os.fsdecode(encoded_stem[: MAX_NAME_LENGTH - len(INFO) - len(end)] + end)
 
 
 def restore_trashed(trashed: Trashed) -> None:

@@ -32,9 +32,9 @@ from andy_cli.toolbox.runtime_context import GrantedPath, here, not_judged
 from andy_cli.toolbox.tool import ResourceAccess
 from andy_cli.toolbox.work import Work
 
-MOST_ITEMS = 1000
+MAX_ITEMS = 1000
 """Files and folders that one call names, patterns looked up."""
-MOST_PATHS = 5000
+MAX_PATHS = 5000
 """All that one call touches: each path is judged, which takes a second for so many."""
 SHOWN = 12
 """Files and folders of a preview: with what is said around it that fits 24 lines."""
@@ -93,7 +93,7 @@ class PlannedBatch(NamedTuple):
 
     @property
     def claim(self) -> ResourceAccess:
-        if sum(item.paths for item in self.items) > MOST_PATHS:
+        if sum(item.paths for item in self.items) > MAX_PATHS:
             raise _too_many()
         path_uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
         used_paths = tuple(path for path, _ in path_uses)
@@ -165,7 +165,7 @@ def _inner_operation(entry: FolderEntry) -> Operation:
 
 def _too_many() -> ToolError:
     return ToolError(
-        f"That is more than {MOST_PATHS:,} files for one call. Nothing was changed.",
+        f"That is more than {MAX_PATHS:,} files for one call. Nothing was changed.",
         "Take a part of them at a time.",
     )
 
@@ -229,9 +229,9 @@ def _find_all(paths: Sequence[str], work: Work) -> list[MeantPath]:
             meant_by_entry.setdefault(find_entry(meant_path.written), meant_path)
     if not meant_by_entry:
         raise ToolError("Say which files: their paths, or a pattern such as *.jpg.")
-    if len(meant_by_entry) > MOST_ITEMS:
+    if len(meant_by_entry) > MAX_ITEMS:
         raise ToolError(
-            f"That is more than {MOST_ITEMS:,} files for one call. Nothing was changed.",
+            f"That is more than {MAX_ITEMS:,} files for one call. Nothing was changed.",
             "Take a part of them at a time, or the folder they are in.",
         )
     return [
@@ -279,7 +279,7 @@ def _list_below(source: str, work: Work) -> tuple[FolderEntry, ...]:
     entries = []
     for entry in folder_walk:
         entries.append(entry)
-        if len(entries) > MOST_PATHS:
+        if len(entries) > MAX_PATHS:
             raise _too_many()
     if folder_walk.closed:
         raise ToolError(f"{spell_out(source)} holds folders that may not be read by this user.")

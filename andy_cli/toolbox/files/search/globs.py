@@ -14,7 +14,7 @@ from typing import NamedTuple
 from andy_cli.guard.workspace import compose_name
 
 ANY = "**"
-MAX_CHARACTERS, MOST_FORMS = 500, 50
+MAX_CHARACTERS, MAX_FORMS = 500, 50
 """Characters of a pattern, and readings of its braces; what is more matches nothing."""
 WILDCARDS = re.compile(r"[*?]|\{[^{}]*,[^{}]*\}|\[[^\]]+\]")
 ONLY_EXPRESSION = frozenset("\\|()^$+\n")
@@ -78,7 +78,7 @@ def parse_globs(pattern: str) -> tuple[Glob, ...]:
         pattern_piece.split(",") if index % 2 else [pattern_piece]
         for index, pattern_piece in enumerate(BRACES.split(pattern))
     ]
-    combinations = islice(product(*alternatives), MOST_FORMS)
+    combinations = islice(product(*alternatives), MAX_FORMS)
     return tuple(parse_glob("".join(combination)) for combination in combinations)
 
 

@@ -15,7 +15,7 @@ from andy_cli.toolbox.files.search.walking import PASSED_OVER, FolderEntry
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 NAME = ".gitignore"
-MAX_BYTES, MOST_RULES = 100_000, 1000
+MAX_BYTES, MAX_RULES = 100_000, 1000
 """Bytes of one file, and rules in it: nobody wrote more by hand."""
 
 
@@ -69,7 +69,7 @@ class Ignored:
 
 
 def parse_ignore_rules(text: str) -> Iterator[IgnoreRule]:
-    for line in text.removeprefix("\ufeff").splitlines()[:MOST_RULES]:
+    for line in text.removeprefix("\ufeff").splitlines()[:MAX_RULES]:
         pattern = line if line.endswith("\\ ") else line.rstrip()
         if not pattern or pattern.startswith("#"):
             continue

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.files.names import count_kinds, count_noun, show_path
 from andy_cli.toolbox.files.search.walking import (
-    DEEPEST,
-    MOST,
+    MAX_DEPTH,
+    MAX_ENTRIES,
     PASSED_OVER,
     FolderEntry,
     list_entries,
@@ -36,7 +36,7 @@ class FoundEntries(NamedTuple):
 
 def list_folder(granted: GrantedPath, depth: int, work: Work) -> Outcome:
     """Everything down to `depth` levels, 1 being the folder itself."""
-    found_entries = _find_entries(granted, min(depth, DEEPEST), work)
+    found_entries = _find_entries(granted, min(depth, MAX_DEPTH), work)
     shown_folder = show_path(granted.path)
     summary = f"listed {count_kinds(found_entries.kinds)} in {shown_folder}"
     if not found_entries.total:
@@ -45,7 +45,7 @@ def list_folder(granted: GrantedPath, depth: int, work: Work) -> Outcome:
     left_out = found_entries.total - len(records)
     notes = []
     if left_out:
-        at_least = " at least" if found_entries.total >= MOST else ""
+        at_least = " at least" if found_entries.total >= MAX_ENTRIES else ""
         notes.append(f"{left_out:,}{at_least} are left out. List a folder below to see the rest.")
     if found_entries.closed:
         notes.append(f"{count_noun(found_entries.closed, 'folder')} may not be read by this user.")
@@ -76,7 +76,7 @@ def _find_entries(granted: GrantedPath, depth: int, work: Work) -> FoundEntries:
     waiting: deque[tuple[str, ...]] = deque([()])
     kinds: Counter[str] = Counter()
     closed_folders = 0
-    while waiting and kinds.total() < MOST:
+    while waiting and kinds.total() < MAX_ENTRIES:
         work.go_on()
         parent_names = waiting.popleft()
         try:

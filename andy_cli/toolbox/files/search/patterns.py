@@ -13,7 +13,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
 from andy_cli.toolbox.files.search.globs import ANY, BRACES, Glob, parse_globs
-from andy_cli.toolbox.files.search.walking import DEEPEST, PASSED_OVER, FolderEntry, Walk
+from andy_cli.toolbox.files.search.walking import MAX_DEPTH, PASSED_OVER, FolderEntry, Walk
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 from andy_cli.toolbox.work import Work
 
@@ -68,7 +68,7 @@ def _split_pattern(written: str) -> tuple[str, str]:
 
 def _make_filter(globs: Sequence[Glob]) -> Callable[[FolderEntry], bool]:
     """Make what tells the entries that are looked at: nothing hidden that is not named."""
-    deepest = max(DEEPEST if ANY in glob.parts else len(glob.parts) for glob in globs)
+    deepest = max(MAX_DEPTH if ANY in glob.parts else len(glob.parts) for glob in globs)
     hidden = any(glob_part.startswith(".") for glob in globs for glob_part in glob.parts)
 
     def is_wanted(entry: FolderEntry) -> bool:

@@ -27,21 +27,21 @@ from andy_cli.toolbox.runtime_context import GrantedPath, here
 from andy_cli.toolbox.tool import Outcome, progress
 from andy_cli.toolbox.work import Work
 
-MOST = 200
+MAX_RESULTS = 200
 """Results."""
 WIDEST = 300
 """Characters of a line that are shown."""
-LONGEST_LINE = 1_000_000
-MOST_NAMED = 20
+MAX_LINE_LENGTH = 1_000_000
+MAX_NAMED = 20
 """Files that are named of those that could not be looked into."""
-LARGEST_DOCUMENT = 20_000_000
+MAX_DOCUMENT_SIZE = 20_000_000
 """Bytes of a PDF or an office file that is looked into: to read one takes its time."""
 PORTION = 1000
 """Files that are looked at together."""
-SHORTEST_WORD = 4
+MIN_WORD_LENGTH = 4
 """Letters of a word that is looked for alone, where a phrase is found nowhere; shorter ones are
 seldom what is meant."""
-MOST_WORDS = 8
+MAX_WORDS = 8
 """Words of a phrase that are looked for alone: each is a search of its own."""
 MISSPELT = range(6, 17)
 """Letters of a word that is looked for as it may be spelled too; of shorter ones many are near."""
@@ -113,9 +113,9 @@ def _list_telling_words(phrase: str) -> list[str]:
     words = phrase.lower().split()
     if len(words) < 2 or not all(word.isalnum() for word in words):
         return []
-    longer = [word for word in words if len(word) >= SHORTEST_WORD][:MOST_WORDS]
+    longer = [word for word in words if len(word) >= MIN_WORD_LENGTH][:MAX_WORDS]
     # `plumbers` are looked for as `plumber`: a text may have one of them alone.
-    return [word.removesuffix("s") if len(word) > SHORTEST_WORD else word for word in longer]
+    return [word.removesuffix("s") if len(word) > MIN_WORD_LENGTH else word for word in longer]
 
 
 def _search_spellings(
@@ -192,14 +192,14 @@ class Search:
     def outcome(self) -> Outcome:
         results = self._find_results()
         self.number = len(results)
-        is_cut = len(results) > MOST
-        number = f"more than {MOST} matches" if is_cut else count_noun(len(results), "match")
+        is_cut = len(results) > MAX_RESULTS
+        number = f"more than {MAX_RESULTS} matches" if is_cut else count_noun(len(results), "match")
         summary = f"found {number if results else 'nothing'} in {self._where}"
         notes = self._result_notes(is_cut, is_empty=not results)
         as_glob, nowhere = self._asked.taken_as_glob, self._asked.instead_of
         if not notes and not self._unopened and not as_glob and not nowhere:
             return Outcome(results, summary)
-        record: dict[str, object] = {"data": results[:MOST]}
+        record: dict[str, object] = {"data": results[:MAX_RESULTS]}
         if as_glob:
             glob_note = (
                 f"{as_glob} was taken as a glob of names: as a regular expression it fits nothing."
@@ -219,7 +219,7 @@ class Search:
         if not self._unopened:
             return {}
         telling_files = sorted(self._unopened, key=lambda file: GROUPS.index(file.group))[
-            :MOST_NAMED
+            :MAX_NAMED
         ]
         named_files = [{"file": file.name, "why": file.why} for file in telling_files]
         more_files = len(self._unopened) - len(named_files)
@@ -249,7 +249,7 @@ class Search:
         """The results; where the time is up, those there are by then."""
         results: list[dict[str, object]] = []
         try:
-            results.extend(islice(self._search_entries(), MOST + 1))
+            results.extend(islice(self._search_entries(), MAX_RESULTS + 1))
         except ToolError:
             if self._work.is_stopped or not self._work.over:
                 raise
@@ -260,7 +260,9 @@ class Search:
         """Say for the model what is not there."""
         notes = []
         if is_cut:
-            notes.append(f"There are more than {MOST}. Narrow the pattern, the glob or the path.")
+            notes.append(
+                f"There are more than {MAX_RESULTS}. Narrow the pattern, the glob or the path."
+            )
         if self._over or self._walk.cut:
             notes.append("Not everything was looked through: there is too much. Give a subfolder.")
         if is_empty and self._ignored.any:
@@ -327,8 +329,10 @@ class Search:
             elif not is_document(file_kind, entry.name):
                 group: Group = "documents" if holds_text(file_kind) else "no text"
                 self._pass_over(entry, group, f"is {name_one(file_kind)}")
-            elif entry.size > LARGEST_DOCUMENT:
-                self._pass_over(entry, "too large", f"is larger than {show_size(LARGEST_DOCUMENT)}")
+            elif entry.size > MAX_DOCUMENT_SIZE:
+                self._pass_over(
+                    entry, "too large", f"is larger than {show_size(MAX_DOCUMENT_SIZE)}"
+                )
             else:
                 yield from self._document_lines(entry, file)
 
@@ -362,7 +366,7 @@ def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, 
     """The lines that match, with their numbers; however long a line is, memory is bounded."""
     number, pending = 0, ""
     for text in texts:
-        *whole_lines, pending = (pending[:LONGEST_LINE] + text).replace("\r\n", "\n").split("\n")
+        *whole_lines, pending = (pending[:MAX_LINE_LENGTH] + text).replace("\r\n", "\n").split("\n")
         for line in whole_lines:
             number += 1
             if finder.matches(line):

@@ -18,9 +18,9 @@ from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.work import Work
 
-DEEPEST = 64
+MAX_DEPTH = 64
 """Levels below a folder that are ever looked into."""
-MOST = 200_000
+MAX_ENTRIES = 200_000
 """Entries that are ever looked at."""
 
 TRASH = ".andy-trash"
@@ -132,11 +132,11 @@ class Walk:
             if not self._wanted(entry):
                 continue
             seen_entries += 1
-            if seen_entries > MOST:
+            if seen_entries > MAX_ENTRIES:
                 self.cut = True
                 return
             yield entry
-            if entry.kind == "folder" and len(entry.path) < DEEPEST:
+            if entry.kind == "folder" and len(entry.path) < MAX_DEPTH:
                 waiting += self._list_inside(entry)[::-1]
 
     def _list_inside(self, folder: FolderEntry) -> list[FolderEntry]:

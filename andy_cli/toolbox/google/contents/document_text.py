@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from andy_cli.toolbox.google.http.service import Record, as_record, as_records, as_text
 
-DEEPEST = 20
+MAX_DEPTH = 20
 """Tables within tables, tabs within tabs."""
 
 
@@ -31,12 +31,12 @@ def text_of(document: Record) -> str:
 def _read_tabs(document_tabs: list[Record], depth: int = 0) -> Iterator[Record]:
     for document_tab in document_tabs:
         yield document_tab
-        if depth < DEEPEST:
+        if depth < MAX_DEPTH:
             yield from _read_tabs(as_records(document_tab.get("childTabs")), depth + 1)
 
 
 def _read_content(holder: Record, depth: int) -> Iterator[str]:
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return
     for element in as_records(holder.get("content")):
         if paragraph := as_record(element.get("paragraph")):

@@ -14,12 +14,12 @@ from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.google.http.service import Record, as_record, as_records, as_text
 
-DEEPEST = 50
+MAX_DEPTH = 50
 """Parts within parts."""
 
 CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]+)", re.IGNORECASE)
 PARTS = 1_000
-LARGEST_HTML = 1_000_000
+MAX_HTML_SIZE = 1_000_000
 """Characters of HTML that are looked at."""
 MAIL_STYLE = TextStyle(cell=" ", links=True)
 
@@ -87,7 +87,7 @@ def read_body(body: MailBody, data: str) -> str:
     written = _decode_body(decoded, body.charset)
     if body.kind != "text/html":
         return written.replace("\r\n", "\n")
-    return html_to_text(written[:LARGEST_HTML], MAIL_STYLE)[1]
+    return html_to_text(written[:MAX_HTML_SIZE], MAIL_STYLE)[1]
 
 
 def _decode_body(encoded: bytes, charset: str) -> str:
@@ -112,6 +112,6 @@ def list_attachments(message: Record) -> list[dict[str, object]]:
 
 def _list_parts(payload: Record, depth: int = 0) -> Iterator[Record]:
     yield payload
-    if depth < DEEPEST:
+    if depth < MAX_DEPTH:
         for message_part in as_records(payload.get("parts"))[:PARTS]:
             yield from _list_parts(message_part, depth + 1)

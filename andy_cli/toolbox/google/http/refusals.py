@@ -38,7 +38,7 @@ class Missing(NamedTuple):
     advice: str = ""
 
 
-LONGEST_WAIT = 20.0
+MAX_WAIT = 20.0
 """Seconds an API may ask to wait for a read; more is told instead."""
 
 
@@ -58,7 +58,7 @@ class GoogleRefusal(NamedTuple):
     @property
     def can_be_repeated(self) -> bool:
         """True if the same may work after a wait that nobody minds."""
-        return self.passing and (self.wait or 0) <= LONGEST_WAIT
+        return self.passing and (self.wait or 0) <= MAX_WAIT
 
 
 def read_refusal(

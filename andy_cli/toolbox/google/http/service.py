@@ -41,11 +41,11 @@ from andy_cli.toolbox.runtime_context import here
 Record = dict[str, Any]
 R = TypeVar("R", bound=BodyReader)
 
-LONGEST_BACKOFF = 8.0
+MAX_BACKOFF = 8.0
 UNREACHED = 2
 """Tries where there is no connection or it breaks: patience seldom helps."""
 
-MOST = 2 * MAX_BYTES
+MAX_TOTAL_BYTES = 2 * MAX_BYTES
 """Bytes of all answers to one call."""
 
 PAGES = 60
@@ -76,7 +76,7 @@ class Service:
         """
         answer = await self.take(path, missing, Whole, query)
         self._taken += len(answer.data)
-        if answer.over or self._taken > MOST:
+        if answer.over or self._taken > MAX_TOTAL_BYTES:
             raise ToolError(f"{self.api.name} answers more than andy takes in.", "Ask for less.")
         return self._read_object(answer)
 
@@ -183,7 +183,7 @@ class Service:
 
     async def _pause_before_retry(self, tries: int, asked_wait: float | None) -> None:
         longest_pause = min(
-            LONGEST_BACKOFF, self._settings.number("network.first_backoff") * 2 ** (tries - 1)
+            MAX_BACKOFF, self._settings.number("network.first_backoff") * 2 ** (tries - 1)
         )
         await asyncio.sleep(max(random.uniform(0, longest_pause), asked_wait or 0.0))
 
