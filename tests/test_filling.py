@@ -13,7 +13,7 @@ from andy_cli.models.inside.planning.choosing import count_unplaced
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.values.filling import Arguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
-from andy_cli.models.inside.values.numbers import find_ordinal
+from andy_cli.models.inside.values.numbers import find_hours, find_ordinal
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
 from andy_cli.models.inside.values.words import find_things
 
@@ -395,6 +395,11 @@ def test_words_beside_a_number_are_part_of_it(encoder: Encoder, said: str, hours
 def test_a_full_hour_is_counted_from_midnight(encoder: Encoder, said: str, hour: str) -> None:
     begins: Schema = {"type": "integer", "description": "hour, 0 to 23"}
     assert fill(encoder, command("Plan a show", "hour", hour=begins), said).values == {"hour": hour}
+
+
+@pytest.mark.parametrize("said", ["13 pm", "99:00", "\u00b2pm", f"{'9' * 5000}pm", "team"])
+def test_what_is_no_hour_is_none(said: str) -> None:
+    assert find_hours(said) == []
 
 
 def test_a_number_behind_the_name_of_another_parameter_is_none_of_this_one(

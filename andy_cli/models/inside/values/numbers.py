@@ -63,7 +63,7 @@ SPELLED = re.compile(
 
 NEGATIVE = re.compile(r"\b(?:minus|menos|moins|meno) $", re.I)
 HALF = re.compile(r"(?: [^\W\d_]+)? (?:and a half|y medi[ao]|et demie?|e mezz[ao])\b", re.I)
-HOUR = re.compile(r"(?<![\w:.,])(?:(\w+)(?::\d\d)? ?([ap])\.?m\b|(\d{1,2}):00\b)", re.I)
+HOUR = re.compile(r"(?<![\w:.,])(?:(\w{1,9})(?::\d\d)? ?([ap])\.?m\b|(\d\d?):00\b)", re.I)
 
 
 def find_numbers(text: str) -> list[tuple[float, int, int]]:
@@ -90,9 +90,9 @@ def find_hours(text: str) -> list[tuple[float, int, int]]:
     found = []
     for match in HOUR.finditer(text):
         said, half, full = match.groups()
-        hour = read_number(said) if said and not said.isdigit() else int(said or full)
-        if hour is not None and not (half and hour > 12):
-            hour = hour if half is None else hour % 12 + 12 * (half in "pP")
+        hour = int(said or full) if (said or full).isdecimal() else read_number(said)
+        if hour is not None and hour < (13 if half else 24):
+            hour = hour % 12 + 12 * (half in "pP") if half else hour
             found.append((float(hour), *match.span()))
     return found
 
