@@ -9,6 +9,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,8 +18,11 @@ from andy_cli.errors import BadRequestError, ContextLengthError, ModelError, Usa
 CONTEXT = 4096
 """Tokens. The cache for them takes 90 MB with the smallest model."""
 
-SLOTS = 6
-"""Prompts that are worked on at the same time."""
+SLOTS = 8
+"""Prompts that are worked on at the same time: those of a choice, and one whose beginning, the
+sample for values, is kept meanwhile."""
+
+KEPT_PICKS = 100
 
 
 PIECE_TOKENS = 60
@@ -79,6 +83,7 @@ class Engine:
         self._key = secrets.token_hex(16)
         self._lock = threading.Lock()
         self._server = _load(weights, context, self._key)
+        self._pick_once = lru_cache(KEPT_PICKS)(self._pick)
         self.context = context
 
     @property
@@ -158,8 +163,10 @@ class Engine:
 
     def pick(self, request: str, about: str, pieces: Sequence[str]) -> str:
         """The piece of the request that the model takes for what is asked for."""
-        if len(pieces) == 1:
-            return pieces[0]
+        # A plan asks for the same value again and again.
+        return pieces[0] if len(pieces) == 1 else self._pick_once(request, about, tuple(pieces))
+
+    def _pick(self, request: str, about: str, pieces: tuple[str, ...]) -> str:
         allowed = " | ".join(json.dumps(f" {piece}\n", ensure_ascii=False) for piece in pieces)
         body = {
             "prompt": f"{PICKED}Request: {request}\n{about[:1].upper()}{about[1:]}:",

@@ -442,9 +442,9 @@ class PartReader:
     def list_searched(self, step: Step, *kinds: str) -> Sequence[str]:
         """List what a step looks for; nothing where it does something else."""
         choice = self._request.choices[step.at]
-        found = self._request.fill_by_meaning(step).values
         if find_entry_kind(choice) not in kinds:
             return []
+        found = self._request.fill_by_meaning(step).values
         return [
             found[parameter.name]
             for parameter in list_parameters(choice)

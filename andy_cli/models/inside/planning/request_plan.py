@@ -169,6 +169,8 @@ class RequestPlan:
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
         """Drop what looks at the same again: two questions may be answered by one file."""
+        if len(steps) == 1:
+            return [*steps]  # its values would be found once more
         kept: list[Step] = []
         looked: list[tuple[int, Sequence[str]]] = []
         for step in steps:
