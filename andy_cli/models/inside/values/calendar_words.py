@@ -36,6 +36,9 @@ DAY_NAMES = """
 """
 DAYS = {name: day for day, names in enumerate(DAY_NAMES.split("\n")) for name in names.split()}
 """Name -> number of the weekday, 1 for Monday."""
+MEANINGS = {name: ("month", number) for name, number in MONTHS.items()} | {
+    name: ("day", number) for name, number in DAYS.items()
+}
 
 
 NAMED = "|".join([*sorted(MONTHS, key=len, reverse=True), "märz", "février", "août", "décembre"])
@@ -72,4 +75,4 @@ def read_named_date(text: str) -> tuple[int, int, int]:
 
 def is_same_in_calendar(one: str, other: str) -> bool:
     """Tell whether two words name the same month, or the same weekday: `janvier` is January."""
-    return any(one in names and names[one] == names.get(other) for names in (MONTHS, DAYS))
+    return one in MEANINGS and MEANINGS[one] == MEANINGS.get(other)

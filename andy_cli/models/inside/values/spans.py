@@ -41,6 +41,8 @@ NEAR = 0.2
 """Part of a word's letters that may be mistyped."""
 MAX_NAMES = 10_000
 """Names of files, folders and places whose words are kept: each part of a request is compared."""
+MAX_TEXTS = 128
+"""Texts whose names are kept: a plan looks for those of the same few parts again and again."""
 
 
 class Span(NamedTuple):
@@ -234,6 +236,11 @@ def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Mat
 
     Case, accents, the ending and one mistyped letter in five do not count.
     """
+    return list(_find_once(text, tuple(names), own))
+
+
+@lru_cache(MAX_TEXTS)
+def _find_once(text: str, names: Sequence[str], own: frozenset[str]) -> tuple[Match, ...]:
     said = [word for word in find_plain_words(text) if word not in IDLE]
     said = [word for word in said if find_stem(word) not in own]
     plain = " ".join(find_plain_words(text))
@@ -242,7 +249,7 @@ def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Mat
         for name in names
         if (match := _compare_name(name, said, plain)).letters > 2 and not match.words <= LINKS
     ]
-    return sorted(found, key=lambda match: (-match.letters, len(match.name)))
+    return (*sorted(found, key=lambda match: (-match.letters, len(match.name))),)
 
 
 def _compare_name(name: str, said: Sequence[str], text: str) -> Match:
