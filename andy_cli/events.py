@@ -160,6 +160,7 @@ class Ended:
     response: str
     session_id: str
     num_turns: int
+    """Rounds: requests to the model and their replies, as other agents count them."""
     duration_ms: int
     exit_code: int
     total_cost_usd: float | None = None

@@ -1,4 +1,4 @@
-"""The values that rooms which may not meet hand to each other.
+"""The values that packages hand to each other which may not import one another.
 
 Names mark certainty: a `ToolRequest` is what a model wrote and may be nonsense; a `ToolCall` is
 what we are willing to run. Only `agent/calls/request_resolution.py` turns one into the other.
@@ -183,7 +183,7 @@ class Choice(NamedTuple):
     """Of a command: finds what a parameter can be, where no enumeration says it."""
     repeated_as: str = ""
     """Of a command: the name of the one that is meant by a second of it in one request."""
-    harmless: bool = True
+    only_looks: bool = True
     """Of a command: it only looks, so it need not be asked about where it may not be meant."""
 
 

@@ -141,7 +141,7 @@ DESK = Registry(
 Replies = Sequence[str | Sequence[Chunk] | Exception]
 
 
-async def agreed(proposal: ApprovalRequest) -> ApprovalAnswer:
+async def agreed(approval_request: ApprovalRequest) -> ApprovalAnswer:
     return ApprovalAnswer(yes=True)
 
 

@@ -105,7 +105,7 @@ async def _write(tools: Registry, gate: Gate, number: int) -> bool:
 async def _change(tools: Registry, gate: Gate, name: str, arguments: Arguments) -> bool:
     call = ToolCall("call00001", name, arguments)
     with contextlib.suppress(ToolError):
-        claim = tools.claim(call)
-        verdict = await gate.decide(ApprovalRequest(name, Effect.WRITE, name, claim))
+        access = tools.find_access(call)
+        verdict = await gate.decide(ApprovalRequest(name, Effect.WRITE, name, access))
         return verdict.allowed and (await tools.call(call, verdict.granted)).ok
     return False

@@ -17,7 +17,7 @@ from andy_cli.agent.history.history import ATTACHED, fence_text, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.frontends.chat.commands.conversation.why import explain_lines
-from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Gate
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, AskApproval, Gate
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.messages import Chunk, Message
 from andy_cli.settings import load
@@ -49,7 +49,7 @@ def folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def chat_in(
     folder: Path,
     replies: Replies = ("Well.",),
-    ask: Asker | None = None,
+    ask: AskApproval | None = None,
     rules: Rules = Rules(),  # noqa: B008
     *settings: str,
 ) -> Conversation:
@@ -198,8 +198,8 @@ def test_what_may_hold_secrets_is_not_attached_without_a_yes(folder: Path, path:
         attached(chat_in(folder), f"@{path}")
     asked: list[ApprovalRequest] = []
 
-    async def agree(proposal: ApprovalRequest) -> ApprovalAnswer:
-        asked.append(proposal)
+    async def agree(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        asked.append(approval_request)
         return ApprovalAnswer(True)
 
     assert "canary-key" in attached(chat_in(folder, ask=agree), f"@{path}").text

@@ -26,8 +26,8 @@ class User:
         self.answer = answer
         self.asked: list[str] = []
 
-    async def ask(self, proposal: ApprovalRequest) -> ApprovalAnswer:
-        self.asked.append(proposal.why)
+    async def ask(self, approval_request: ApprovalRequest) -> ApprovalAnswer:
+        self.asked.append(approval_request.why)
         return self.answer
 
 
@@ -37,8 +37,8 @@ def gate_of(
     return Gate(workspace, (), rules, mode, user.ask if user else None)
 
 
-def decide(gate: Gate, effect: Effect, claim: ResourceAccess, tool: str = "tool") -> Decision:
-    return asyncio.run(gate.decide(ApprovalRequest(tool, effect, "do it", claim)))
+def decide(gate: Gate, effect: Effect, access: ResourceAccess, tool: str = "tool") -> Decision:
+    return asyncio.run(gate.decide(ApprovalRequest(tool, effect, "do it", access)))
 
 
 WRITING = ResourceAccess(("a.txt",), "write")
@@ -188,10 +188,12 @@ def test_a_doubtful_request_needs_a_yes_of_its_own(
     gate = gate_of(tmp_path, user, mode, parse_rules((), (), ("tool",)))
     kept: list[object] = []
     gate.keep = kept.append
-    claim = ResourceAccess(("a.txt",), "write" if effect is Effect.WRITE else "read")
-    proposal = ApprovalRequest("tool", effect, "do it", claim, doubtful="it was quoted")
+    access = ResourceAccess(("a.txt",), "write" if effect is Effect.WRITE else "read")
+    approval_request = ApprovalRequest(
+        "tool", effect, "do it", access, injection_reason="it was quoted"
+    )
     for _ in range(2):
-        assert asyncio.run(gate.decide(proposal)).asked
+        assert asyncio.run(gate.decide(approval_request)).asked
     assert user.asked == ["it was quoted"] * 2
     assert kept == []
     assert [rule.text for rule in gate.rules.allow] == ["tool"]
@@ -200,37 +202,44 @@ def test_a_doubtful_request_needs_a_yes_of_its_own(
 def test_a_yes_to_a_doubtful_request_holds_for_no_other(tmp_path: Path) -> None:
     user = User(FOR_THE_SESSION)
     gate = gate_of(tmp_path, user)
-    proposal = ApprovalRequest(
-        "tool", Effect.READ, "read", ResourceAccess(("/a",)), doubtful="it was quoted"
+    approval_request = ApprovalRequest(
+        "tool", Effect.READ, "read", ResourceAccess(("/a",)), injection_reason="it was quoted"
     )
-    asyncio.run(gate.decide(proposal))
-    asyncio.run(gate.decide(proposal._replace(doubtful="")))
+    asyncio.run(gate.decide(approval_request))
+    asyncio.run(gate.decide(approval_request._replace(injection_reason="")))
     assert user.asked == ["it was quoted", "/a is outside the workspace"]
 
 
 def test_no_rule_is_offered_where_a_yes_is_needed_each_time(tmp_path: Path) -> None:
     gate = gate_of(tmp_path, None)
-    proposal = ApprovalRequest("tool", Effect.WRITE, "do it", WRITING, doubtful="it was quoted")
-    assert asyncio.run(gate.decide(proposal)) == Decision(
+    approval_request = ApprovalRequest(
+        "tool", Effect.WRITE, "do it", WRITING, injection_reason="it was quoted"
+    )
+    assert asyncio.run(gate.decide(approval_request)) == Decision(
         False, f"it was quoted, and {NOBODY}", asked=True
     )
-    assert (gate.wanting_whole, gate.wanting_yes) == ([], True)
+    assert (gate.tools_without_rule, gate.needs_user) == ([], True)
     decide(gate, Effect.ACT, ResourceAccess(shown="Dear Bea"))
-    assert gate.wanting == []
+    assert gate.missing_rules == []
     for _ in range(2):
         decide(gate, Effect.RUN, ResourceAccess(command="touch all"), tool="terminal_execute")
-    assert gate.wanting == ["terminal_execute(touch all *)"]
+    assert gate.missing_rules == ["terminal_execute(touch all *)"]
 
 
 def test_a_guessed_tool_is_asked_for_even_where_it_only_reads(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user)
-    proposal = ApprovalRequest("tool", Effect.READ, "read", ResourceAccess(("a",)), guessed=True)
-    assert asyncio.run(gate.decide(proposal)).asked
+    approval_request = ApprovalRequest(
+        "tool", Effect.READ, "read", ResourceAccess(("a",)), guessed=True
+    )
+    assert asyncio.run(gate.decide(approval_request)).asked
     assert user.asked == ["which tool was meant is a guess"]
-    free = asyncio.run(gate.decide(proposal._replace(guessed=False)))
+    free = asyncio.run(gate.decide(approval_request._replace(guessed=False)))
     assert free == Decision(
-        True, "inside the workspace", granted={"a": tmp_path.resolve() / "a"}, harmless=True
+        True,
+        "inside the workspace",
+        granted={"a": tmp_path.resolve() / "a"},
+        needed_no_consent=True,
     )
 
 
@@ -264,12 +273,12 @@ WHY = [
 ]
 
 
-@pytest.mark.parametrize(("effect", "claim", "why"), WHY)
+@pytest.mark.parametrize(("effect", "access", "why"), WHY)
 def test_the_user_is_told_why_they_are_asked(
-    effect: Effect, claim: ResourceAccess, why: str, tmp_path: Path
+    effect: Effect, access: ResourceAccess, why: str, tmp_path: Path
 ) -> None:
     user = User()
-    decide(gate_of(tmp_path, user), effect, claim)
+    decide(gate_of(tmp_path, user), effect, access)
     assert user.asked == [why]
 
 
@@ -284,8 +293,10 @@ def test_plan_mode_refuses_whatever_changes_something(effect: Effect, tmp_path: 
     assert not verdict.allowed
     assert not verdict.asked
     assert "plan mode" in verdict.reason
-    doubtful = ApprovalRequest("tool", effect, "do it", WRITING, doubtful="it was quoted")
-    assert not asyncio.run(gate.decide(doubtful)).asked
+    injection_reason = ApprovalRequest(
+        "tool", effect, "do it", WRITING, injection_reason="it was quoted"
+    )
+    assert not asyncio.run(gate.decide(injection_reason)).asked
     assert user.asked == []
 
 
@@ -304,7 +315,7 @@ def test_auto_asks_for_nothing_and_says_so(tmp_path: Path) -> None:
     for effect in (Effect.READ, Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT):
         verdict = decide(gate, effect, ResourceAccess(("/srv/a",), "write"))
         assert verdict.allowed
-        assert not verdict.harmless
+        assert not verdict.needed_no_consent
         assert verdict.reason == "everything but destruction is allowed"
     assert user.asked == []
 
@@ -330,16 +341,16 @@ def test_mode_edits_changes_files_inside_but_no_settings_and_reads_no_secrets(
 ) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "edits")
-    claim = ResourceAccess(places, operations=(operation,) * len(places))
-    assert decide(gate, Effect.WRITE, claim).allowed
+    access = ResourceAccess(places, operations=(operation,) * len(places))
+    assert decide(gate, Effect.WRITE, access).allowed
     assert bool(user.asked) is not free
 
 
 def test_mode_edits_asks_for_what_also_goes_to_the_network(tmp_path: Path) -> None:
     user = User()
     gate = gate_of(tmp_path, user, "edits")
-    claim = ResourceAccess(("a.txt",), "write", address="https://example.org/a")
-    assert decide(gate, Effect.WRITE, claim).asked
+    access = ResourceAccess(("a.txt",), "write", address="https://example.org/a")
+    assert decide(gate, Effect.WRITE, access).asked
     assert decide(gate, Effect.RUN, RUNNING).asked
 
 
@@ -349,11 +360,11 @@ def test_mode_edits_copies_from_where_the_user_named_a_place(tmp_path: Path) -> 
     user = User()
     gate = gate_of(tmp_path / "work", user, "edits")
     source = str(tmp_path / "named" / "a.txt")
-    claim = ResourceAccess((source, "a.txt"), operations=("read", "write"))
-    decide(gate, Effect.WRITE, claim)
+    access = ResourceAccess((source, "a.txt"), operations=("read", "write"))
+    decide(gate, Effect.WRITE, access)
     assert user.asked == [f"{source} is outside the workspace"]
     gate.note_user_paths(f"copy a.txt from {tmp_path}/named here")
-    assert not decide(gate, Effect.WRITE, claim).asked
+    assert not decide(gate, Effect.WRITE, access).asked
 
 
 def test_what_may_hold_secrets_is_read_unasked_where_the_user_named_that_very_file(
@@ -430,8 +441,8 @@ def test_a_rule_for_a_version_names_enough_of_its_fingerprint(
     rule: str, allowed: bool, tmp_path: Path
 ) -> None:
     gate = gate_of(tmp_path, None, rules=parse_rules((), (), (rule,)))
-    proposal = ApprovalRequest("tool", Effect.RUN, "do it", fingerprint="1234567890abcdef")
-    assert asyncio.run(gate.decide(proposal)).allowed is allowed
+    approval_request = ApprovalRequest("tool", Effect.RUN, "do it", fingerprint="1234567890abcdef")
+    assert asyncio.run(gate.decide(approval_request)).allowed is allowed
 
 
 def test_a_claim_reads_where_it_says_nothing_else() -> None:
@@ -483,11 +494,11 @@ OFFERED = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "effect", "action", "claim", "meaning"), OFFERED)
+@pytest.mark.parametrize(("tool", "effect", "action", "access", "meaning"), OFFERED)
 def test_what_always_would_allow_is_said_in_words_beside_the_rule(
-    tool: str, effect: Effect, action: str, claim: ResourceAccess, meaning: str, tmp_path: Path
+    tool: str, effect: Effect, action: str, access: ResourceAccess, meaning: str, tmp_path: Path
 ) -> None:
-    offered = approval_choices.find_choices(ApprovalRequest(tool, effect, action, claim), tmp_path)
+    offered = approval_choices.find_choices(ApprovalRequest(tool, effect, action, access), tmp_path)
     assert offered.rule_line.startswith(f"  always: {meaning} (the rule {tool}")
     assert all(rule in offered.rule_line for rule in offered.always)
 
@@ -498,10 +509,10 @@ def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> No
     )
     assert (offered.rule_line, offered.always) == ("", ())
     for command in ("echo $(id)", "make > x"):
-        claim = ResourceAccess(command=command)
+        access = ResourceAccess(command=command)
         assert (
             approval_choices.find_choices(
-                ApprovalRequest("t", Effect.RUN, "run", claim), tmp_path
+                ApprovalRequest("t", Effect.RUN, "run", access), tmp_path
             ).rule_line
             == ""
         )
@@ -536,10 +547,10 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize(("action", "claim", "lines"), SHOWN)
+@pytest.mark.parametrize(("action", "access", "lines"), SHOWN)
 def test_before_a_yes_exactly_what_would_happen_is_said_once(
-    action: str, claim: ResourceAccess, lines: list[str]
+    action: str, access: ResourceAccess, lines: list[str]
 ) -> None:
     assert [
-        *approval_choices.render_request(ApprovalRequest("tool", Effect.RUN, action, claim))
+        *approval_choices.render_request(ApprovalRequest("tool", Effect.RUN, action, access))
     ] == lines

@@ -933,8 +933,8 @@ def test_what_is_not_replaced_stays_byte_for_byte(text: str, old: str, new: str)
 
 def shown(name: str, /, **arguments: object) -> list[str]:
     """What is shown of a call before the yes."""
-    claim = claimed(TOOLS, name, **arguments)
-    return [claim.summary, *filter(None, (claim.diff or claim.shown).split("\n"))]
+    access = claimed(TOOLS, name, **arguments)
+    return [access.summary, *filter(None, (access.diff or access.shown).split("\n"))]
 
 
 def test_the_change_is_shown_before_the_yes(workspace: Path) -> None:
@@ -999,8 +999,8 @@ def test_a_claim_reads_nothing_outside(workspace: Path, tmp_path: Path) -> None:
         ):
             assert "can" not in "".join(change).replace("-canary", "").replace(str(tmp_path), "")
         assert claimed(TOOLS, "read_file", path=path).places == (path,)
-    claim = claimed(TOOLS, "edit_file", path="../x", old_string="a", new_string="b")
-    assert (claim.places, claim.operation) == (("../x",), "write")
+    access = claimed(TOOLS, "edit_file", path="../x", old_string="a", new_string="b")
+    assert (access.places, access.operation) == (("../x",), "write")
 
 
 def test_what_cannot_be_changed_is_said_before_anybody_is_asked(workspace: Path) -> None:
@@ -1013,10 +1013,10 @@ def test_what_cannot_be_changed_is_said_before_anybody_is_asked(workspace: Path)
 
 def test_a_file_is_copied_to_a_folder(workspace: Path) -> None:
     (workspace / "a.bin").write_bytes(PICTURE)
-    claim = claimed(TOOLS, "file_upload", path="a.bin", destination="copies/new")
-    assert claim.places == ("a.bin", "copies/new/a.bin")
-    assert (claim.operations, claim.effect) == (("read", "write"), Effect.WRITE)
-    assert claim.shown == "a.bin, 108 bytes, copied to copies/new/a.bin"
+    access = claimed(TOOLS, "file_upload", path="a.bin", destination="copies/new")
+    assert access.places == ("a.bin", "copies/new/a.bin")
+    assert (access.operations, access.effect) == (("read", "write"), Effect.WRITE)
+    assert access.shown == "a.bin, 108 bytes, copied to copies/new/a.bin"
     said = done("file_upload", path="a.bin", destination="copies/new")
     assert said == "copied a.bin to copies/new/a.bin, 108 bytes"
     assert (workspace / "copies/new/a.bin").read_bytes() == PICTURE
@@ -1027,10 +1027,10 @@ def test_a_file_is_copied_to_a_folder(workspace: Path) -> None:
 def test_sending_a_file_is_an_act_that_shows_file_size_and_receiver(workspace: Path) -> None:
     (workspace / "a.txt").write_text("hello")
     address = "https://nowhere.invalid/drop/a.txt"
-    claim = claimed(TOOLS, "file_upload", path="a.txt", destination=address)
-    assert (claim.places, claim.operation) == (("a.txt",), "read")
-    assert (claim.address, claim.method, claim.effect) == (address, "PUT", None)
-    assert claim.shown == f"the whole of a.txt, 5 bytes\nto {address}"
+    access = claimed(TOOLS, "file_upload", path="a.txt", destination=address)
+    assert (access.places, access.operation) == (("a.txt",), "read")
+    assert (access.address, access.method, access.effect) == (address, "PUT", None)
+    assert access.shown == f"the whole of a.txt, 5 bytes\nto {address}"
     assert "There is no" in refused("file_upload", path="a.txt", destination=address)
 
 
@@ -1152,7 +1152,7 @@ def test_B40_a_link_that_appears_in_between_leads_nowhere(tool: str, workspace: 
         results = asyncio.run(tried())
         for _ in range(500):
             with contextlib.suppress(ToolError):
-                assert "canary" not in TOOLS.claim(call).shown
+                assert "canary" not in TOOLS.find_access(call).shown
     assert not any("canary" in each.content for each in results)
     assert any(each.ok for each in results) or tool == "edit_file"
 
@@ -1337,11 +1337,11 @@ def test_the_gate_lets_nothing_outside_be_touched_unasked(tool: str, workspace: 
     gate = Gate(workspace)
     for path in ("../outside/secret.txt", "/etc/passwd", "~/.ssh/id_rsa"):
         arguments = {"path": path, **CALLS[tool]}
-        claim = claimed(TOOLS, tool, **arguments)
+        access = claimed(TOOLS, tool, **arguments)
         found = TOOLS.get(tool)
         assert found is not None
-        proposal = ApprovalRequest(tool, claim.effect or found.effect, "", claim)
-        assert not asyncio.run(gate.decide(proposal)).allowed
+        approval_request = ApprovalRequest(tool, access.effect or found.effect, "", access)
+        assert not asyncio.run(gate.decide(approval_request)).allowed
 
 
 def test_the_text_of_documents_is_ingested_page_by_page(workspace: Path) -> None:

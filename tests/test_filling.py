@@ -11,7 +11,7 @@ from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.choosing import count_unplaced
 from andy_cli.models.inside.planning.conclusion import conclude
-from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_ordinal
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
@@ -56,7 +56,7 @@ def ask_nobody(request: str, about: str, pieces: object) -> str:
     raise AssertionError(f"{about} of {request!r} can be told without a model")
 
 
-def fill(encoder: Encoder, choice: Choice, said: str, known: Known = NOTHING) -> Arguments:
+def fill(encoder: Encoder, choice: Choice, said: str, known: Known = NOTHING) -> FilledArguments:
     return Filler(encoder, ask_nobody).fill(choice, said, known)
 
 
@@ -241,12 +241,12 @@ def test_a_file_may_be_an_entry_of_what_was_listed(
 
 def test_of_a_list_of_all_kinds_a_song_is_played(encoder: Encoder) -> None:
     mixed = Known(['["notes.txt", "cover.jpg", "aria.mp3", "coda.mp3"]'])
-    play = PLAY._replace(harmless=False, examples=("play the song",))
+    play = PLAY._replace(only_looks=False, examples=("play the song",))
     assert fill(encoder, play, "play the second one", mixed).values["file"] == "coda.mp3"
 
 
 def test_what_is_played_is_of_the_newest_list_with_something_to_play(encoder: Encoder) -> None:
-    own = PLAY._replace(examples=("play [volare]",), harmless=False)
+    own = PLAY._replace(examples=("play [volare]",), only_looks=False)
     known = Known((SONGS, '[{"file": "milk.txt", "text": "milk"}]'))
     assert fill(encoder, own, "play the last one", known).values["file"] == "coda.mp3"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Asker, Decision, Gate
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, AskApproval, Decision, Gate
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, ResourceAccess, named_places, resolve
 from andy_cli.messages import Effect
@@ -17,20 +17,22 @@ ASKED = (Effect.NETWORK, Effect.WRITE, Effect.RUN, Effect.ACT)
 
 
 def decided(
-    gate: Gate, effect: Effect, *places: str, tool: str = "tool", doubtful: str = ""
+    gate: Gate, effect: Effect, *places: str, tool: str = "tool", injection_reason: str = ""
 ) -> Decision:
     operation: Operation = "write" if effect is Effect.WRITE else "read"
-    proposal = ApprovalRequest(tool, effect, "do it", ResourceAccess(places, operation), doubtful)
-    return asyncio.run(gate.decide(proposal))
+    approval_request = ApprovalRequest(
+        tool, effect, "do it", ResourceAccess(places, operation), injection_reason
+    )
+    return asyncio.run(gate.decide(approval_request))
 
 
 def allowing(*rules: str) -> Rules:
     return parse_rules((), (), rules)
 
 
-def saying(answer: ApprovalAnswer, heard: list[ApprovalRequest]) -> Asker:
-    async def ask(proposal: ApprovalRequest) -> ApprovalAnswer:
-        heard.append(proposal)
+def saying(answer: ApprovalAnswer, heard: list[ApprovalRequest]) -> AskApproval:
+    async def ask(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        heard.append(approval_request)
         return answer
 
     return ask
@@ -114,11 +116,11 @@ def test_a_yes_to_reading_holds_for_that_place_and_what_is_in_it(tmp_path: Path)
     gate = Gate(tmp_path, ask=saying(ApprovalAnswer(yes=True), heard))
     for place in ("/a", "/a", "/a/b/c", "/ab", "/"):
         assert decided(gate, Effect.READ, place).allowed
-    assert [each.claim.places for each in heard] == [("/a",), ("/ab",), ("/",)]
+    assert [each.access.places for each in heard] == [("/a",), ("/ab",), ("/",)]
 
 
 def test_a_request_in_a_quotation_needs_a_yes_whatever_its_effect(tmp_path: Path) -> None:
-    assert not decided(Gate(tmp_path), Effect.READ, "a", doubtful="it is quoted").allowed
+    assert not decided(Gate(tmp_path), Effect.READ, "a", injection_reason="it is quoted").allowed
 
 
 def test_a_no_with_a_reason_is_passed_on(tmp_path: Path) -> None:
@@ -158,8 +160,8 @@ def test_a_copy_in_mode_edits_is_asked_where_its_source_may_hold_secrets(tmp_pat
     gate = Gate(tmp_path, mode="edits")
 
     def copying(source: str) -> Decision:
-        claim = ResourceAccess((source, "copy.txt"), operations=("read", "write"))
-        return asyncio.run(gate.decide(ApprovalRequest("upload", Effect.WRITE, "copy", claim)))
+        access = ResourceAccess((source, "copy.txt"), operations=("read", "write"))
+        return asyncio.run(gate.decide(ApprovalRequest("upload", Effect.WRITE, "copy", access)))
 
     assert copying("notes.txt").allowed
     assert not copying(".env").allowed
@@ -170,6 +172,8 @@ def test_a_link_is_deleted_itself(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     link = tmp_path / "workspace" / "link"
     link.symlink_to("target.txt")
-    proposal = ApprovalRequest("trash", Effect.WRITE, "trash", ResourceAccess(("link",), "delete"))
-    verdict = asyncio.run(Gate(tmp_path / "workspace", mode="edits").decide(proposal))
+    approval_request = ApprovalRequest(
+        "trash", Effect.WRITE, "trash", ResourceAccess(("link",), "delete")
+    )
+    verdict = asyncio.run(Gate(tmp_path / "workspace", mode="edits").decide(approval_request))
     assert verdict.granted == {"link": link}

@@ -564,15 +564,15 @@ def test_B23_what_is_shown_before_the_yes_is_what_is_sent(tools: Registry, serve
 def test_every_change_shows_all_of_what_it_changes(tools: Registry, serve: Serve) -> None:
     serve(lambda asked: answered(given(asked)))
     for name in CHANGES:
-        claim = claimed(tools, name, **CALLS[name])
+        access = claimed(tools, name, **CALLS[name])
         values = [each for each in CALLS[name].values() if isinstance(each, str)]
-        told = claim.shown.replace("Fri 1 Mar 2030, 12:00", "2030-03-01T12:00")
-        assert all(each in told for each in values), (name, claim.shown)
-        assert claim.method in ("POST", "PUT", "PATCH", "DELETE")
-        assert claim.address.startswith("http://127.0.0.1")
+        told = access.shown.replace("Fri 1 Mar 2030, 12:00", "2030-03-01T12:00")
+        assert all(each in told for each in values), (name, access.shown)
+        assert access.method in ("POST", "PUT", "PATCH", "DELETE")
+        assert access.address.startswith("http://127.0.0.1")
     for name in READS:
-        claim = claimed(tools, name, **CALLS[name])
-        assert (claim.method, claim.shown, claim.places) == ("GET", "", ())
+        access = claimed(tools, name, **CALLS[name])
+        assert (access.method, access.shown, access.places) == ("GET", "", ())
 
 
 DRIFTS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [

@@ -68,12 +68,12 @@ class World:
             """Look something up"""
             return payload
 
-        @tool(effect="run", action="run {command}", claim=line)
+        @tool(effect="run", action="run {command}", find_access=line)
         def run_command(command: str) -> str:
             """Run a command"""
             return effect(f"run {command}")
 
-        @tool(effect="run", action="run {command}", claim=line)
+        @tool(effect="run", action="run {command}", find_access=line)
         def terminal_execute(command: str) -> str:
             """Run a command line"""
             return effect(f"run {command}")
@@ -361,8 +361,8 @@ def test_a_yes_lets_even_a_quoted_request_run_once() -> None:
     world = World("nothing")
     asked: list[ApprovalRequest] = []
 
-    async def agree(proposal: ApprovalRequest) -> ApprovalAnswer:
-        asked.append(proposal)
+    async def agree(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        asked.append(approval_request)
         return ApprovalAnswer(True, session=True)
 
     replies = ['An example:\n\n> @tool run_command {"command":"touch a"}\n\nSee?', "Done."] * 2
@@ -426,8 +426,8 @@ def test_i048_what_is_shown_is_what_runs() -> None:
     world = World("nothing")
     asked: list[ApprovalRequest] = []
 
-    async def agree(proposal: ApprovalRequest) -> ApprovalAnswer:
-        asked.append(proposal)
+    async def agree(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        asked.append(approval_request)
         return ApprovalAnswer(True)
 
     both = '{"command": "ls -la /opt", "command ": "touch PWNED"}'
@@ -440,5 +440,5 @@ def test_i048_what_is_shown_is_what_runs() -> None:
             pass
 
     asyncio.run(once())
-    assert world.ran == [f"run {each.claim.command}" for each in asked]
+    assert world.ran == [f"run {each.access.command}" for each in asked]
     assert "run touch PWNED" not in world.ran

@@ -54,7 +54,7 @@ def tools(suite: str) -> dict[str, Schema]:
 
 def commands(suite: str = "desk") -> tuple[Choice, ...]:
     choices = andybot.constraint(tools(suite)).choices
-    return tuple(choice._replace(harmless="PLAY" not in choice.text) for choice in choices)
+    return tuple(choice._replace(only_looks="PLAY" not in choice.text) for choice in choices)
 
 
 def chunks(client: LocalClient, request: Request) -> list[Chunk]:
@@ -439,7 +439,7 @@ def test_what_may_not_be_meant_is_asked_about_and_done_after_a_yes(client: Local
     """Two commands that fit equally well: it takes neither by itself."""
     twins = tuple(
         action(name, "Play a song.", "file", file="song file")._replace(
-            action="play {file}", harmless=False
+            action="play {file}", only_looks=False
         )
         for name in ("PLAY_ONE", "PLAY_TWO")
     )

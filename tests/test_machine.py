@@ -516,9 +516,9 @@ def test_a_command_of_the_users_own_is_filled_and_run(tools: Registry, home: Pat
 
 def test_what_is_asked_shows_the_very_line(tools: Registry) -> None:
     given = {"who": "a b; rm -rf ~", "place": "$(id)"}
-    claim = claimed(tools, "custom", name="greet", arguments=given)
-    assert claim.command == "echo hello 'a b; rm -rf ~' from '$(id)'"
-    assert "outside a sandbox" in claim.shown
+    access = claimed(tools, "custom", name="greet", arguments=given)
+    assert access.command == "echo hello 'a b; rm -rf ~' from '$(id)'"
+    assert "outside a sandbox" in access.shown
 
 
 def test_the_commands_there_are_stand_in_the_schema(tools: Registry) -> None:

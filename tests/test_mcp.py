@@ -180,7 +180,7 @@ def test_what_is_asked_before_a_call_names_the_server_and_shows_what_is_sent() -
     tool = make_tool(McpConnection(McpServer("github"), print), ServerTool("create_issue", "", {}))
     arguments = {"title": "It leaks"}
     assert tool.intent(arguments) == "create issue (github)"
-    assert '"title": "It leaks"' in tool.claim(arguments).shown
+    assert '"title": "It leaks"' in tool.find_access(arguments).shown
 
 
 def test_a_call_that_is_not_answered_in_time_has_timed_out(home: Path) -> None:

@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("USERPROFILE", str(home))
     monkeypatch.chdir(here)
-    songs.remember(here)
+    songs.remember_listed_folder(here)
     set_shared(SoundPlayer("null"))
     yield home
     shared_player().stop()
@@ -220,8 +220,8 @@ def test_a_closed_folder_says_so(home: Path) -> None:
             expected = f"The folder {closed} may not be read by this user. Ask for another one."
             assert refused("list_mp3s", path=str(closed)) == expected
             assert refused("play_mp3", path=str(closed), file="a.mp3") == expected
-            claim = TOOLS["play_mp3"].claim({"file": "a", "path": str(closed)})
-            assert claim.places == (str(closed),)
+            access = TOOLS["play_mp3"].find_access({"file": "a", "path": str(closed)})
+            assert access.places == (str(closed),)
     finally:
         closed.chmod(0o700)
 
@@ -349,19 +349,19 @@ def test_music_is_queued_paused_and_stopped(mp3: Path) -> None:
 
 def test_the_gate_sees_the_file_that_will_be_opened(mp3: Path, home: Path) -> None:
     elsewhere = song(home / "elsewhere.mp3")
-    claim = TOOLS["play_mp3"].claim
-    assert claim({"file": "song1.mp3", "path": "~/mp3"}).places == (str(mp3 / "song1.mp3"),)
-    assert claim({"file": "Paper Moon", "path": "~/mp3"}).places == ("~/mp3",)
-    above = claim({"file": "../elsewhere.mp3", "path": "~/mp3"})
+    access = TOOLS["play_mp3"].find_access
+    assert access({"file": "song1.mp3", "path": "~/mp3"}).places == (str(mp3 / "song1.mp3"),)
+    assert access({"file": "Paper Moon", "path": "~/mp3"}).places == ("~/mp3",)
+    above = access({"file": "../elsewhere.mp3", "path": "~/mp3"})
     assert above.places == (f"{mp3}/../elsewhere.mp3",)
-    assert claim({"file": str(elsewhere), "path": "~/mp3"}).places == (str(elsewhere),)
-    assert claim({"file": "~/elsewhere.mp3"}).places == (str(elsewhere),)
-    assert claim({"file": "~/nothing.mp3"}).places == (str(home),)
-    assert claim({"file": "ten"}).places == (str(mp3 / "song10.mp3"),)
-    assert claim({"file": "unheard of"}).places == (".",)
-    assert claim({}).places == (".",)
-    assert TOOLS["list_mp3s"].claim({"path": "~/mp3"}).places == ("~/mp3",)
-    assert TOOLS["stop_mp3"].claim({}).places == ()
+    assert access({"file": str(elsewhere), "path": "~/mp3"}).places == (str(elsewhere),)
+    assert access({"file": "~/elsewhere.mp3"}).places == (str(elsewhere),)
+    assert access({"file": "~/nothing.mp3"}).places == (str(home),)
+    assert access({"file": "ten"}).places == (str(mp3 / "song10.mp3"),)
+    assert access({"file": "unheard of"}).places == (".",)
+    assert access({}).places == (".",)
+    assert TOOLS["list_mp3s"].find_access({"path": "~/mp3"}).places == ("~/mp3",)
+    assert TOOLS["stop_mp3"].find_access({}).places == ()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
@@ -372,7 +372,7 @@ def test_a_link_out_of_the_folder_is_followed_only_by_its_own_path(mp3: Path, ho
     assert isinstance(listed, list)
     assert listed[0] == {"file": "link.mp3"}
     assert "is a link to another folder" in refused("play_mp3", file="1", path="~/mp3")
-    assert TOOLS["play_mp3"].claim({"file": "link.mp3", "path": "~/mp3"}).places == (
+    assert TOOLS["play_mp3"].find_access({"file": "link.mp3", "path": "~/mp3"}).places == (
         str(mp3 / "link.mp3"),
     )
     assert "link.mp3" in str(called("play_mp3", file="link.mp3", path="~/mp3").data)

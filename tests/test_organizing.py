@@ -97,8 +97,8 @@ def decided(
     """A call as a turn makes it: the result or why not, and what was asked."""
     asked: list[ApprovalRequest] = []
 
-    async def ask(proposal: ApprovalRequest) -> ApprovalAnswer:
-        asked.append(proposal)
+    async def ask(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        asked.append(approval_request)
         return ApprovalAnswer(answer)
 
     async def call() -> ToolResult | str:
@@ -106,9 +106,11 @@ def decided(
         call = ToolCall("call00001", name, arguments)
         tool = TOOLS.get(name)
         assert tool is not None
-        claim = TOOLS.claim(call)
-        proposal = ApprovalRequest(name, tool.effect, fill_action(tool.action, arguments), claim)
-        verdict = await gate.decide(proposal)
+        access = TOOLS.find_access(call)
+        approval_request = ApprovalRequest(
+            name, tool.effect, fill_action(tool.action, arguments), access
+        )
+        verdict = await gate.decide(approval_request)
         return await TOOLS.call(call, verdict.granted) if verdict.allowed else verdict.reason
 
     return asyncio.run(call()), asked
@@ -207,10 +209,10 @@ def test_a_rule_holds_for_each_file_of_a_folder(workspace: Path) -> None:
     rules = parse_rules(deny=["Edit(box/kept/**)"], ask=[], allow=[])
     gate = Gate(workspace, rules=rules, mode="auto")
     for name, more in (("move", {"destination": "x"}), ("trash", {})):
-        claim = claimed(TOOLS, name, paths=["box"], **more)
+        access = claimed(TOOLS, name, paths=["box"], **more)
         tool = TOOLS.get(name)
         assert tool is not None
-        verdict = asyncio.run(gate.decide(ApprovalRequest(name, tool.effect, name, claim)))
+        verdict = asyncio.run(gate.decide(ApprovalRequest(name, tool.effect, name, access)))
         assert (verdict.allowed, verdict.reason) == (
             False,
             "the rule Edit(box/kept/**) forbids it",
@@ -219,9 +221,9 @@ def test_a_rule_holds_for_each_file_of_a_folder(workspace: Path) -> None:
 
 def test_what_has_come_up_since_it_was_judged_is_not_touched(workspace: Path) -> None:
     make(workspace, "a.jpg")
-    claim = claimed(TOOLS, "trash", paths=["*.jpg"])
+    access = claimed(TOOLS, "trash", paths=["*.jpg"])
     make(workspace, "b.jpg")
-    granted = claim.grants([workspace / path for path in claim.places])
+    granted = access.grants([workspace / path for path in access.places])
     call = ToolCall("call00001", "trash", {"paths": ["*.jpg"]})
     result = asyncio.run(TOOLS.call(call, granted))
     assert not result.ok
@@ -296,9 +298,9 @@ def test_nothing_outside_is_told_before_a_yes(workspace: Path) -> None:
     make(workspace.parent, "other.txt")
     outside = str(workspace.parent)
     for name in ("other.txt", "nothing.txt"):
-        claim = claimed(TOOLS, "move", paths=["a.txt"], destination=f"{outside}/{name}")
-        assert claim.places[-1] == f"{outside}/{name}"
-        assert not claim.shown or "already" not in claim.shown
+        access = claimed(TOOLS, "move", paths=["a.txt"], destination=f"{outside}/{name}")
+        assert access.places[-1] == f"{outside}/{name}"
+        assert not access.shown or "already" not in access.shown
     result, _ = decided("ask", "move", {"paths": ["a.txt"], "destination": f"{outside}/other.txt"})
     assert isinstance(result, ToolResult)
     assert "There is something of that name already" in result.content

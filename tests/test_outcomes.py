@@ -113,7 +113,7 @@ LIES = (
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_lie_after_a_refusal_is_contradicted_and_goes_back_once(lie: str) -> None:
-    async def no(proposal: ApprovalRequest) -> ApprovalAnswer:
+    async def no(approval_request: ApprovalRequest) -> ApprovalAnswer:
         return ApprovalAnswer(False)
 
     call = '<tool_call>{"name": "delete_file", "arguments": {"path": "notes.md"}}</tool_call>'

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.approvals import claimed_host, suggest_rules
+from andy_cli.guard.approvals import find_host, suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
 from andy_cli.guard.rules import Rules, RuleSubject, find_unreachable_rules, parse_rules
 from andy_cli.guard.spec import Facet, address_fits, path_fits, spec_fits
@@ -24,13 +24,13 @@ ROWS: list[dict[str, Any]] = [json.loads(line) for line in CORPUS.read_text("utf
 def asked_by(row: dict[str, Any], workspace: Path) -> RuleSubject:
     command = row.get("command", "")
     written = (row["place"],) if "place" in row else ()
-    claim = ResourceAccess(
+    access = ResourceAccess(
         written, "read", command, row.get("address", ""), row.get("method", "GET")
     )
     arguments = row.get("arguments", {"command": command} if command else {})
     tool = row.get("tool", "terminal_execute")
-    places = tuple(resolve(path, workspace) for path in claim.places)
-    return RuleSubject(tool, Effect.RUN, claim, arguments, workspace, places)
+    places = tuple(resolve(path, workspace) for path in access.places)
+    return RuleSubject(tool, Effect.RUN, access, arguments, workspace, places)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['rule']} {row.get('command', '')}")
@@ -88,14 +88,14 @@ def test_a_rule_that_may_match_is_not(rule: str) -> None:
 
 def decided(
     workspace: Path,
-    claim: ResourceAccess,
+    access: ResourceAccess,
     effect: Effect,
     rules: Rules = parse_rules((), (), ()),  # noqa: B008
     mode: Mode = "ask",
     tool: str = "terminal_execute",
 ) -> Decision:
     gate = Gate(workspace, (), rules, mode)
-    return asyncio.run(gate.decide(ApprovalRequest(tool, effect, "do it", claim)))
+    return asyncio.run(gate.decide(ApprovalRequest(tool, effect, "do it", access)))
 
 
 HIDDEN = (
@@ -109,24 +109,24 @@ HIDDEN = (
 def test_what_is_denied_does_not_run_under_another_spelling(line: str, tmp_path: Path) -> None:
     """Nobody can be asked here: what would have to be is refused."""
     rules = parse_rules(("Bash(touch *)",), (), ())
-    claim = ResourceAccess(command=line)
-    assert not decided(tmp_path, claim, Effect.RUN, rules, mode="auto").allowed
+    access = ResourceAccess(command=line)
+    assert not decided(tmp_path, access, Effect.RUN, rules, mode="auto").allowed
     if line != "touch x":
-        assert decided(tmp_path, claim, Effect.RUN, mode="auto").allowed
+        assert decided(tmp_path, access, Effect.RUN, mode="auto").allowed
 
 
 def test_a_clear_line_is_not_doubted_for_a_rule_about_another_program(tmp_path: Path) -> None:
     rules = parse_rules(("Bash(touch *)",), (), ())
-    claim = ResourceAccess(command="make_it --all > log.txt && ls -la")
-    assert decided(tmp_path, claim, Effect.RUN, rules, mode="auto").allowed
+    access = ResourceAccess(command="make_it --all > log.txt && ls -la")
+    assert decided(tmp_path, access, Effect.RUN, rules, mode="auto").allowed
 
 
 @pytest.mark.parametrize("text", ["Write(**)", "Write", "write_file", "write"])
 def test_a_rule_for_what_changes_files_means_the_workspace(text: str, tmp_path: Path) -> None:
     rules = parse_rules((), (), (text,))
     for place, allowed in (("a.txt", True), ("docs/a.txt", True), ("/srv/a.txt", False)):
-        claim = ResourceAccess((place,), "write")
-        verdict = decided(tmp_path, claim, Effect.WRITE, rules, tool="write_file")
+        access = ResourceAccess((place,), "write")
+        verdict = decided(tmp_path, access, Effect.WRITE, rules, tool="write_file")
         assert verdict.allowed is allowed, place
 
 
@@ -135,9 +135,9 @@ def test_an_address_that_the_user_named_is_looked_at_unasked(tmp_path: Path) -> 
     gate.note_user_paths("sum up https://example.org/news, please")
 
     def allowed(address: str, method: str = "GET") -> bool:
-        claim = ResourceAccess(address=address, method=method)
-        proposal = ApprovalRequest("fetch_page", Effect.NETWORK, "read", claim)
-        return asyncio.run(gate.decide(proposal)).allowed
+        access = ResourceAccess(address=address, method=method)
+        approval_request = ApprovalRequest("fetch_page", Effect.NETWORK, "read", access)
+        return asyncio.run(gate.decide(approval_request)).allowed
 
     assert allowed("https://example.org/news")
     assert allowed("https://example.org/news/#today")
@@ -147,27 +147,27 @@ def test_an_address_that_the_user_named_is_looked_at_unasked(tmp_path: Path) -> 
 
 def test_what_nobody_could_allow_by_a_rule_is_not_suggested_as_one(tmp_path: Path) -> None:
     gate = Gate(tmp_path)
-    claim = ResourceAccess(command="echo hi > x.txt")
+    access = ResourceAccess(command="echo hi > x.txt")
     for _ in range(2):
-        asyncio.run(gate.decide(ApprovalRequest("terminal_execute", Effect.RUN, "run", claim)))
-    assert (gate.wanting, gate.wanting_whole) == ([], ["terminal_execute"])
+        asyncio.run(gate.decide(ApprovalRequest("terminal_execute", Effect.RUN, "run", access)))
+    assert (gate.missing_rules, gate.tools_without_rule) == ([], ["terminal_execute"])
 
 
 def test_no_rule_is_suggested_where_another_asks_whatever_is_allowed(tmp_path: Path) -> None:
-    claim = ResourceAccess(command="make all")
+    access = ResourceAccess(command="make all")
     gate = Gate(tmp_path, rules=parse_rules((), ("Bash(make *)",), ("Bash",)))
-    asyncio.run(gate.decide(ApprovalRequest("terminal_execute", Effect.RUN, "run", claim)))
-    assert (gate.wanting, gate.wanting_whole, gate.wanting_yes) == ([], [], True)
+    asyncio.run(gate.decide(ApprovalRequest("terminal_execute", Effect.RUN, "run", access)))
+    assert (gate.missing_rules, gate.tools_without_rule, gate.needs_user) == ([], [], True)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_deny_beats_ask_beats_allow_in_whatever_order(order: int, tmp_path: Path) -> None:
-    claim = ResourceAccess(command="git push")
+    access = ResourceAccess(command="git push")
     rules = parse_rules(("Bash(git push *)",), ("Bash(git *)",), ("Bash",))
-    assert "forbids" in decided(tmp_path, claim, Effect.RUN, rules, "auto").reason
-    asking = decided(tmp_path, claim, Effect.RUN, rules._replace(deny=()), "auto")
+    assert "forbids" in decided(tmp_path, access, Effect.RUN, rules, "auto").reason
+    asking = decided(tmp_path, access, Effect.RUN, rules._replace(deny=()), "auto")
     assert (asking.allowed, asking.asked) == (False, True)
-    assert decided(tmp_path, claim, Effect.RUN, rules._replace(deny=(), ask=())).allowed
+    assert decided(tmp_path, access, Effect.RUN, rules._replace(deny=(), ask=())).allowed
 
 
 REFUSED = [
@@ -190,12 +190,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("effect", "claim"), REFUSED)
+@pytest.mark.parametrize(("effect", "access"), REFUSED)
 def test_what_destroys_or_opens_a_door_is_refused_even_when_all_is_allowed(
-    effect: Effect, claim: ResourceAccess, tmp_path: Path
+    effect: Effect, access: ResourceAccess, tmp_path: Path
 ) -> None:
     everything = parse_rules((), (), [each.value for each in Effect])
-    verdict = decided(tmp_path, claim, effect, everything, "auto")
+    verdict = decided(tmp_path, access, effect, everything, "auto")
     assert (verdict.allowed, verdict.asked) == (False, False)
     assert verdict.reason
 
@@ -228,11 +228,11 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize(("mode", "effect", "claim", "allowed"), MODES)
+@pytest.mark.parametrize(("mode", "effect", "access", "allowed"), MODES)
 def test_modes(
-    mode: Mode, effect: Effect, claim: ResourceAccess, allowed: bool, tmp_path: Path
+    mode: Mode, effect: Effect, access: ResourceAccess, allowed: bool, tmp_path: Path
 ) -> None:
-    assert decided(tmp_path, claim, effect, mode=mode).allowed is allowed
+    assert decided(tmp_path, access, effect, mode=mode).allowed is allowed
 
 
 def test_plan_mode_refuses_even_what_a_rule_allows_and_asks_nobody(tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_plan_mode_refuses_even_what_a_rule_allows_and_asks_nobody(tmp_path: Pat
 
 
 def test_the_users_own_address_may_be_on_this_machine(tmp_path: Path) -> None:
-    claim = ResourceAccess(address="http://127.0.0.1:8888/search", trusted=True)
-    assert decided(tmp_path, claim, Effect.NETWORK, mode="auto").allowed
+    access = ResourceAccess(address="http://127.0.0.1:8888/search", trusted=True)
+    assert decided(tmp_path, access, Effect.NETWORK, mode="auto").allowed
 
 
 SUGGESTED = [
@@ -300,15 +300,15 @@ SUGGESTED = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "effect", "claim", "specs"), SUGGESTED)
+@pytest.mark.parametrize(("tool", "effect", "access", "specs"), SUGGESTED)
 def test_the_rule_that_is_offered_covers_the_call_itself(
-    tool: str, effect: Effect, claim: ResourceAccess, specs: tuple[str, ...], tmp_path: Path
+    tool: str, effect: Effect, access: ResourceAccess, specs: tuple[str, ...], tmp_path: Path
 ) -> None:
-    proposal = ApprovalRequest(tool, effect, "do it", claim)
-    rules = suggest_rules(proposal, tmp_path)
+    approval_request = ApprovalRequest(tool, effect, "do it", access)
+    rules = suggest_rules(approval_request, tmp_path)
     assert rules == tuple(f"{tool}({each.format(here=tmp_path)})" for each in specs)
     if rules:
-        assert decided(tmp_path, claim, effect, parse_rules((), (), rules), tool=tool).allowed
+        assert decided(tmp_path, access, effect, parse_rules((), (), rules), tool=tool).allowed
 
 
 NAMES = st.sampled_from(
@@ -329,15 +329,15 @@ def test_a_rule_that_is_offered_for_a_change_says_nothing_of_secrets_or_of_what_
     names: list[str],
 ) -> None:
     path = "/".join(names)
-    proposal = ApprovalRequest(
+    approval_request = ApprovalRequest(
         "write_file", Effect.WRITE, "write", ResourceAccess((path,), "write")
     )
-    rules = suggest_rules(proposal, HERE)
+    rules = suggest_rules(approval_request, HERE)
     folder = str(HERE.joinpath(*names[:-1]))
 
     def allows(place: str) -> bool:
-        claim = ResourceAccess((place,), "write")
-        asked = RuleSubject("write_file", Effect.WRITE, claim, {}, HERE, (Path(place),))
+        access = ResourceAccess((place,), "write")
+        asked = RuleSubject("write_file", Effect.WRITE, access, {}, HERE, (Path(place),))
         return parse_rules((), (), rules).find_permission(asked) is not None
 
     assert allows(str(HERE / path))
@@ -368,12 +368,12 @@ WILDCARDS = [
 def test_a_wildcard_allows_nothing_hidden_or_secret_that_it_does_not_name(
     spec: str, path: str, allowed: bool, tmp_path: Path
 ) -> None:
-    claim = ResourceAccess((path,), "write")
+    access = ResourceAccess((path,), "write")
     rule = (f"write_file({spec})",)
-    verdict = decided(tmp_path, claim, Effect.WRITE, parse_rules((), (), rule), tool="write_file")
+    verdict = decided(tmp_path, access, Effect.WRITE, parse_rules((), (), rule), tool="write_file")
     assert verdict.allowed is allowed
     denied = decided(
-        tmp_path, claim, Effect.WRITE, parse_rules(rule, (), ("Write",)), tool="write_file"
+        tmp_path, access, Effect.WRITE, parse_rules(rule, (), ("Write",)), tool="write_file"
     )
     assert "forbids" in denied.reason
 
@@ -382,39 +382,41 @@ def test_always_is_kept_and_holds_at_once(tmp_path: Path) -> None:
     kept: list[object] = []
     heard: list[ApprovalRequest] = []
 
-    async def always(proposal: ApprovalRequest) -> ApprovalAnswer:
-        heard.append(proposal)
-        return ApprovalAnswer(True, rules=suggest_rules(proposal, tmp_path))
+    async def always(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        heard.append(approval_request)
+        return ApprovalAnswer(True, rules=suggest_rules(approval_request, tmp_path))
 
     gate = Gate(tmp_path, ask=always)
     gate.keep = kept.append
     for line in ("npm test", "npm test --all", "npm test && npm test x"):
-        proposal = ApprovalRequest(
+        approval_request = ApprovalRequest(
             "terminal_execute", Effect.RUN, "run", ResourceAccess(command=line)
         )
-        assert asyncio.run(gate.decide(proposal)).allowed
+        assert asyncio.run(gate.decide(approval_request)).allowed
     assert (len(heard), kept) == (1, [("terminal_execute(npm test *)",)])
 
 
 def test_a_tool_from_elsewhere_that_has_changed_is_asked_for_again(tmp_path: Path) -> None:
     heard: list[ApprovalRequest] = []
 
-    async def always(proposal: ApprovalRequest) -> ApprovalAnswer:
-        heard.append(proposal)
-        return ApprovalAnswer(True, session=True, rules=suggest_rules(proposal, tmp_path))
+    async def always(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        heard.append(approval_request)
+        return ApprovalAnswer(True, session=True, rules=suggest_rules(approval_request, tmp_path))
 
     gate = Gate(tmp_path, ask=always)
     for fingerprint in ("a1b2c3d4e5f60718", "a1b2c3d4e5f60718", "ffffffffffffffff"):
-        proposal = ApprovalRequest("files.move", Effect.RUN, "move", fingerprint=fingerprint)
-        assert asyncio.run(gate.decide(proposal)).allowed
+        approval_request = ApprovalRequest(
+            "files.move", Effect.RUN, "move", fingerprint=fingerprint
+        )
+        assert asyncio.run(gate.decide(approval_request)).allowed
     assert [each.fingerprint[:4] for each in heard] == ["a1b2", "ffff"]
 
 
 def test_what_is_done_in_the_users_name_is_asked_each_time(tmp_path: Path) -> None:
     heard: list[ApprovalRequest] = []
 
-    async def session(proposal: ApprovalRequest) -> ApprovalAnswer:
-        heard.append(proposal)
+    async def session(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        heard.append(approval_request)
         return ApprovalAnswer(True, session=True)
 
     gate = Gate(tmp_path, ask=session)
@@ -426,11 +428,11 @@ def test_what_is_done_in_the_users_name_is_asked_each_time(tmp_path: Path) -> No
 def test_nobody_to_ask_leaves_the_rules_that_were_missing(tmp_path: Path) -> None:
     gate = Gate(tmp_path)
     for line in ("make all", "make all", "npm test"):
-        proposal = ApprovalRequest(
+        approval_request = ApprovalRequest(
             "terminal_execute", Effect.RUN, "run", ResourceAccess(command=line)
         )
-        assert not asyncio.run(gate.decide(proposal)).allowed
-    assert gate.wanting == ["terminal_execute(make all)", "terminal_execute(npm test *)"]
+        assert not asyncio.run(gate.decide(approval_request)).allowed
+    assert gate.missing_rules == ["terminal_execute(make all)", "terminal_execute(npm test *)"]
 
 
 LINES = st.text(alphabet="gitstaus npmrun/.-*$`'\"\\;|&<>(){}=\n", max_size=40)
@@ -482,9 +484,9 @@ def test_no_proposal_raises(written: str, spec: str, effect: Effect) -> None:
         if "(" not in spec
         else parse_rules((), (), ("x",))
     )
-    for claim in claims:
+    for access in claims:
         gate = Gate(HERE, (), rules)
-        verdict = asyncio.run(gate.decide(ApprovalRequest("x", effect, "do it", claim)))
+        verdict = asyncio.run(gate.decide(ApprovalRequest("x", effect, "do it", access)))
         assert verdict.reason
 
 
@@ -503,26 +505,26 @@ def test_parts_that_are_nothing_are_covered_by_no_rule_that_says_what(tmp_path: 
         ResourceAccess(command="git status | " * 1500 + "git status"),
         ResourceAccess(address="http://[::1"),
     ]
-    for claim in odd:
-        asked = RuleSubject("x", Effect.RUN, claim, {}, tmp_path)
+    for access in odd:
+        asked = RuleSubject("x", Effect.RUN, access, {}, tmp_path)
         assert parse_rules((), (), ("x(git status *)",)).find_permission(asked) is None
         assert parse_rules((), (), ("x",)).find_permission(asked) is not None
-    assert claimed_host(odd[1]) == "http://[::1"
+    assert find_host(odd[1]) == "http://[::1"
     assert address_fits("example.org", "GET", "https://www.example.org/a")
     assert not spec_fits("anything", Facet("whole"), {}, tmp_path, wholly=True)
 
 
 def test_a_guess_which_tool_is_meant_needs_a_yes(tmp_path: Path) -> None:
-    proposal = ApprovalRequest(
+    approval_request = ApprovalRequest(
         "read_file", Effect.READ, "read", ResourceAccess(("a",)), guessed=True
     )
-    verdict = asyncio.run(Gate(tmp_path).decide(proposal))
+    verdict = asyncio.run(Gate(tmp_path).decide(approval_request))
     assert (verdict.allowed, verdict.asked) == (False, True)
 
 
 def test_start_up_files_are_safe_where_the_home_itself_is_the_workspace(home: Path) -> None:
     everything = parse_rules((), (), ("write",))
     for name in (".bashrc", ".ssh/authorized_keys", ".config/autostart/x.desktop"):
-        claim = ResourceAccess((name,), "write")
-        assert not decided(home, claim, Effect.WRITE, everything, "auto").allowed
+        access = ResourceAccess((name,), "write")
+        assert not decided(home, access, Effect.WRITE, everything, "auto").allowed
     assert decided(home, ResourceAccess(("notes.md",), "write"), Effect.WRITE, everything).allowed

@@ -515,7 +515,7 @@ class Silent(NamedTuple):
 
 
 def test_what_the_models_server_tells_is_shown() -> None:
-    async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
+    async def get_facts(endpoint: Endpoint, only_safe_requests: bool = False) -> ServerFacts:
         return ServerFacts(
             32768, ("completion", "vision", "insert"), f"{{{{ .Tools }}}} {endpoint.model}"
         )

@@ -258,7 +258,7 @@ def test_a_timeout_from_a_thousand_up_is_one_of_milliseconds(
 
 def test_a_model_that_writes_milliseconds_is_understood_before_it_is_asked() -> None:
     given = {"command": "ls", "timeout": 30_000}
-    made = map_call("terminal_execute", given, TOOLS.functions, TOOLS.harmless)
+    made = map_call("terminal_execute", given, TOOLS.functions, TOOLS.only_reads)
     assert made.calls[0].arguments == {"command": "ls", "timeout": 30}
     assert "30000 ms -> 30 s" in made.changes[0]
 
@@ -807,8 +807,8 @@ def test_where_no_sandbox_works_every_line_is_asked(
     (programs / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     work_in(workspace, "guard.sandbox=auto")
-    claim = claimed(TOOLS, "terminal_execute", command="ls")
-    asked = Gate(workspace).decide(ApprovalRequest("terminal_execute", Effect.RUN, "", claim))
+    access = claimed(TOOLS, "terminal_execute", command="ls")
+    asked = Gate(workspace).decide(ApprovalRequest("terminal_execute", Effect.RUN, "", access))
     assert asyncio.run(asked).allowed is False
 
 
@@ -913,9 +913,9 @@ def test_a_box_that_does_not_work_is_as_none(
 
 def test_what_is_asked_shows_the_line_and_whether_there_is_a_box(workspace: Path) -> None:
     line = "rm -rf build && make"
-    claim = claimed(TOOLS, "terminal_execute", command=line)
-    assert (claim.command, claim.places) == (line, ())
-    assert claim.shown == "It runs outside a sandbox: it can do all that you can do."
+    access = claimed(TOOLS, "terminal_execute", command=line)
+    assert (access.command, access.places) == (line, ())
+    assert access.shown == "It runs outside a sandbox: it can do all that you can do."
     work_in(workspace, "guard.sandbox=on")
     assert "no network, no home" in claimed(TOOLS, "terminal_execute", command=line).shown
 
@@ -927,6 +927,6 @@ def test_what_is_asked_shows_the_line_and_whether_there_is_a_box(workspace: Path
 )
 def test_B20_the_gate_judges_the_line_itself(line: str, allowed: bool, workspace: Path) -> None:
     work_in(workspace, "guard.sandbox=auto")
-    claim = claimed(TOOLS, "terminal_execute", command=line)
-    verdict = Gate(workspace).decide(ApprovalRequest("terminal_execute", Effect.RUN, "", claim))
+    access = claimed(TOOLS, "terminal_execute", command=line)
+    verdict = Gate(workspace).decide(ApprovalRequest("terminal_execute", Effect.RUN, "", access))
     assert asyncio.run(verdict).allowed is allowed

@@ -25,7 +25,7 @@ FORMS = (
 @pytest.mark.parametrize("reply", FORMS)
 def test_a_tool_is_asked_for_by_an_alias_in_every_form(reply: str) -> None:
     (request,) = compile_text(reply, [*TOOLS.values()]).requests
-    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.harmless)
+    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.only_reads)
     assert not mapped.problems
     assert not mapped.guessed
     assert [(call.name, call.arguments) for call in mapped.calls] == [("write_file", ASKED)]
@@ -38,14 +38,14 @@ def test_a_tool_is_asked_for_with_capitals_in_place_of_its_underscore(
 ) -> None:
     written = reply.replace("create_file", name)
     (request,) = compile_text(written, [*TOOLS.values()]).requests
-    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.harmless)
+    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.only_reads)
     assert [(call.name, call.arguments) for call in mapped.calls] == [("write_file", ASKED)]
 
 
 def test_an_alias_of_one_word_counts_where_something_is_called_and_is_a_word_elsewhere() -> None:
     called = '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>'
     (request,) = compile_text(called, [*TOOLS.values()]).requests
-    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.harmless)
+    mapped = map_call(request.name, request.arguments, TOOLS, REGISTRY.only_reads)
     assert [call.name for call in mapped.calls] == ["terminal_execute"]
     for text in ("bash: ls: not found", "cat(1) concatenates files.", "mv(a, b) moves a."):
         reply = compile_text(text, [*TOOLS.values()])
@@ -53,13 +53,13 @@ def test_an_alias_of_one_word_counts_where_something_is_called_and_is_a_word_els
 
 
 def test_what_a_tool_is_not_told_to_do_is_not_left_out_for_an_alias() -> None:
-    mapped = map_call("bash", {"command": "ls", "cwd": "/tmp"}, TOOLS, REGISTRY.harmless)
+    mapped = map_call("bash", {"command": "ls", "cwd": "/tmp"}, TOOLS, REGISTRY.only_reads)
     assert mapped.problems
 
 
 def test_a_tool_of_that_very_name_goes_before() -> None:
     tools = {**TOOLS, "shell__bash": {"type": "function", "function": {"name": "shell__bash"}}}
-    (call,) = map_call("bash", {}, tools, REGISTRY.harmless).calls
+    (call,) = map_call("bash", {}, tools, REGISTRY.only_reads).calls
     assert call.name == "shell__bash"
 
 

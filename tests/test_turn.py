@@ -109,8 +109,8 @@ def test_what_must_be_asked_is_refused_where_nobody_can_be_asked() -> None:
 def test_what_was_asked_and_agreed_to_runs() -> None:
     asked: list[ApprovalRequest] = []
 
-    async def yes(proposal: ApprovalRequest) -> ApprovalAnswer:
-        asked.append(proposal)
+    async def yes(approval_request: ApprovalRequest) -> ApprovalAnswer:
+        asked.append(approval_request)
         return ApprovalAnswer(yes=True)
 
     model = ScriptedModel([native(("note", '{"file": "a"}')), "ok"], tools=True)
@@ -153,7 +153,7 @@ def test_a_cancelled_turn_leaves_no_call_without_a_result() -> None:
             await task
         return chat
 
-    async def never(proposal: ApprovalRequest) -> ApprovalAnswer:
+    async def never(approval_request: ApprovalRequest) -> ApprovalAnswer:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -391,7 +391,7 @@ def test_consent_and_start_are_on_disk_before_a_tool_runs_and_the_result_after(
 
     model = ScriptedModel([native(("send", '{"to": "bea@example.org"}')), "Sent."], tools=True)
 
-    async def yes(proposal: ApprovalRequest) -> ApprovalAnswer:
+    async def yes(approval_request: ApprovalRequest) -> ApprovalAnswer:
         return ApprovalAnswer(yes=True)
 
     chat = Conversation(

@@ -46,8 +46,8 @@ def _at_a_keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-async def nobody(proposal: ApprovalRequest) -> ApprovalAnswer:
-    raise AssertionError(f"asked about {proposal}")
+async def nobody(approval_request: ApprovalRequest) -> ApprovalAnswer:
+    raise AssertionError(f"asked about {approval_request}")
 
 
 def run_in(told: list[str], *lines: str, options: Options = Options()) -> ChatSession:  # noqa: B008
@@ -64,10 +64,12 @@ def run_in(told: list[str], *lines: str, options: Options = Options()) -> ChatSe
 
 
 def decided(gate: Gate, command: str, contained: bool = False) -> tuple[bool, str]:
-    claim = ResourceAccess(command=command, contained=contained)
+    access = ResourceAccess(command=command, contained=contained)
     arguments = {"command": command}
-    proposal = ApprovalRequest("terminal_execute", Effect.RUN, "run", claim, arguments=arguments)
-    verdict = gate.decide_typed(proposal)
+    approval_request = ApprovalRequest(
+        "terminal_execute", Effect.RUN, "run", access, arguments=arguments
+    )
+    verdict = gate.decide_typed(approval_request)
     return verdict.allowed, verdict.reason
 
 

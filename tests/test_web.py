@@ -242,7 +242,7 @@ def test_reading_a_page_can_be_stopped_in_the_middle() -> None:
             asyncio.run(stopped(server))
 
 
-CLAIMS: list[tuple[dict[str, object], Effect, str]] = [
+API_ACCESSES: list[tuple[dict[str, object], Effect, str]] = [
     ({}, Effect.NETWORK, "GET https://r.example/x"),
     ({"method": "head"}, Effect.NETWORK, "HEAD https://r.example/x"),
     ({"method": "OPTIONS"}, Effect.NETWORK, "OPTIONS https://r.example/x"),
@@ -263,16 +263,16 @@ CLAIMS: list[tuple[dict[str, object], Effect, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "effect", "shown"), CLAIMS)
+@pytest.mark.parametrize(("arguments", "effect", "shown"), API_ACCESSES)
 def test_b29_api_call_claims_what_it_would_do(
     arguments: dict[str, object], effect: Effect, shown: str
 ) -> None:
-    claim = claimed(TOOLS, "api_call", url="r.example/x", **arguments)
-    assert (claim.effect, claim.shown) == (effect, shown)
-    assert (claim.address, claim.method) == ("https://r.example/x", shown.split()[0])
+    access = claimed(TOOLS, "api_call", url="r.example/x", **arguments)
+    assert (access.effect, access.shown) == (effect, shown)
+    assert (access.address, access.method) == ("https://r.example/x", shown.split()[0])
     path = arguments.get("path")
-    assert claim.places == ((path,) if path else ())
-    assert claim.operation == "write"
+    assert access.places == ((path,) if path else ())
+    assert access.operation == "write"
 
 
 def echoed(received: Received) -> Iterable[bytes]:
@@ -519,9 +519,9 @@ def test_a_search_shows_where_its_words_go(
     monkeypatch: pytest.MonkeyPatch, workspace: Path
 ) -> None:
     monkeypatch.setenv("BRAVE_API_KEY", "x")
-    claim = claimed(TOOLS, "web_search", query="my secret plan")
-    assert claim.address == "https://api.search.brave.com"
-    assert claim.shown == "query: my secret plan\nasked: brave"
+    access = claimed(TOOLS, "web_search", query="my secret plan")
+    assert access.address == "https://api.search.brave.com"
+    assert access.shown == "query: my secret plan\nasked: brave"
     work_in(workspace, "search.engine=duckduckgo")
     shown = claimed(TOOLS, "web_search", query="plan").shown
     assert shown == "query: plan\nasked: duckduckgo, mojeek, brave"

@@ -29,7 +29,7 @@ def ran(
 
 
 def claimed(tools: Registry, name: str, /, **arguments: object) -> ResourceAccess:
-    return tools.claim(ToolCall("call00001", name, arguments))
+    return tools.find_access(ToolCall("call00001", name, arguments))
 
 
 def work_in(folder: Path, *overrides: str) -> None:

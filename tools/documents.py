@@ -44,7 +44,7 @@ CHANGED = "Some files have changed since they were indexed; `andy docs update` r
     effect="read",
     title="document search",
     action="search the documents for {query} in {scope}",
-    claim=lambda arguments: ResourceAccess(),
+    find_access=lambda arguments: ResourceAccess(),
     unavailable_reason=missing_index,
 )
 def search(query: Query, scope: Scope = "", limit: Limit = 10) -> Outcome:

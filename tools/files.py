@@ -66,7 +66,7 @@ def _access_of_listing(arguments: Given) -> ResourceAccess:
         "list_folder",
     ),
     action="list the files in {path}",
-    claim=_access_of_listing,
+    find_access=_access_of_listing,
     examples=(
         "what is in this folder?",
         "show me my files",
@@ -148,7 +148,7 @@ async def read_file(
 def _access_of_writing(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
-    return changes.claim_write(_text(arguments, "path"), _text(arguments, "content"))
+    return changes.find_write_access(_text(arguments, "path"), _text(arguments, "content"))
 
 
 @tool(
@@ -160,7 +160,7 @@ def _access_of_writing(arguments: Given) -> ResourceAccess:
         "write_to_file",
     ),
     action="write {path|a file}",
-    claim=_access_of_writing,
+    find_access=_access_of_writing,
     examples=(
         "write it into a text file",
         "save this as a file",
@@ -181,7 +181,7 @@ def _access_of_editing(arguments: Given) -> ResourceAccess:
 
     path = _text(arguments, "path")
     old, new = _text(arguments, "old_string"), _text(arguments, "new_string")
-    return changes.claim_edit(path, old, new, bool(arguments.get("replace_all")))
+    return changes.find_edit_access(path, old, new, bool(arguments.get("replace_all")))
 
 
 @tool(
@@ -193,7 +193,7 @@ def _access_of_editing(arguments: Given) -> ResourceAccess:
         "search_replace",
     ),
     action="edit {path|a file}",
-    claim=_access_of_editing,
+    find_access=_access_of_editing,
     examples=(
         "replace a word in the text file",
         "correct the typo in the file",
@@ -249,7 +249,7 @@ def _access_of_search(arguments: Given) -> ResourceAccess:
         "search_file_content",
     ),
     action="search {path|the files} for {pattern} in {glob}",
-    claim=_access_of_search,
+    find_access=_access_of_search,
     examples=(
         "in which file is it mentioned?",
         "look for this in my files",
@@ -338,7 +338,9 @@ def _access_of_moving(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
-    return organizing.claim_transfer("move", paths, destination, bool(arguments.get("replace")))
+    return organizing.find_transfer_access(
+        "move", paths, destination, bool(arguments.get("replace"))
+    )
 
 
 @tool(
@@ -351,7 +353,7 @@ def _access_of_moving(arguments: Given) -> ResourceAccess:
         "rename_file",
     ),
     action="move {paths|files} to {destination|this folder}",
-    claim=_access_of_moving,
+    find_access=_access_of_moving,
     examples=(
         "rename the file",
         "move the file into the folder",
@@ -373,7 +375,9 @@ def _access_of_copying(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
-    return organizing.claim_transfer("copy", paths, destination, bool(arguments.get("replace")))
+    return organizing.find_transfer_access(
+        "copy", paths, destination, bool(arguments.get("replace"))
+    )
 
 
 @tool(
@@ -384,7 +388,7 @@ def _access_of_copying(arguments: Given) -> ResourceAccess:
         "copy_file",
     ),
     action="copy {paths|files} to {destination|this folder}",
-    claim=_access_of_copying,
+    find_access=_access_of_copying,
     examples=(
         "copy the file",
         "make a backup of the file",
@@ -404,7 +408,7 @@ async def copy(paths: Paths, destination: Destination, replace: Replace = False)
 def _folder_made(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
-    return organizing.claim_folder(_text(arguments, "path"))
+    return organizing.find_folder_access(_text(arguments, "path"))
 
 
 @tool(
@@ -417,7 +421,7 @@ def _folder_made(arguments: Given) -> ResourceAccess:
         "create_folder",
     ),
     action="make a folder called {path}",
-    claim=_folder_made,
+    find_access=_folder_made,
     examples=("create a new folder",),
 )
 def make_folder(
@@ -441,7 +445,7 @@ def make_folder(
 def _access_of_trashing(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
-    return organizing.claim_trash(_texts(arguments, "paths"))
+    return organizing.find_trash_access(_texts(arguments, "paths"))
 
 
 @tool(
@@ -453,7 +457,7 @@ def _access_of_trashing(arguments: Given) -> ResourceAccess:
         "remove_file",
     ),
     action="put {paths|files} into the trash",
-    claim=_access_of_trashing,
+    find_access=_access_of_trashing,
     examples=(
         "delete the file",
         "remove the folder",
@@ -481,10 +485,10 @@ def _put(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
     path, content = _text(arguments, "path"), _text(arguments, "content")
-    return changes.claim_put(path, content, _text(arguments, "mimeType"))
+    return changes.find_put_access(path, content, _text(arguments, "mimeType"))
 
 
-@tool(effect="write", title="file storage", action="write {path|a file}", claim=_put)
+@tool(effect="write", title="file storage", action="write {path|a file}", find_access=_put)
 def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     """Put a file of any kind: text, or base64."""
     from andy_cli.toolbox.files import changes
@@ -529,14 +533,14 @@ async def file_ingest(path: File) -> Outcome:
 def _access_of_upload(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import uploading
 
-    return uploading.claim_upload(_text(arguments, "path"), _text(arguments, "destination"))
+    return uploading.find_upload_access(_text(arguments, "path"), _text(arguments, "destination"))
 
 
 @tool(
     effect="act",
     title="file transfer",
     action="copy {path|a file} to {destination|this folder}",
-    claim=_access_of_upload,
+    find_access=_access_of_upload,
     examples=(
         "upload the file",
         "send the file to the web address",

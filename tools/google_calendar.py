@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
+from andy_cli.toolbox.google.lazy import find_access_later, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 CalendarId = Annotated[
@@ -73,7 +73,7 @@ CHANGES = require_scope("calendar.events")
     effect="network",
     title="list of calendars",
     action="list your calendars",
-    claim=lazy_claim("calendar_list"),
+    find_access=find_access_later("calendar_list"),
     unavailable_reason=LISTS,
 )
 async def calendar_list() -> Outcome:
@@ -87,7 +87,7 @@ async def calendar_list() -> Outcome:
     effect="network",
     title="calendar",
     action="look into your calendar from {timeMin} to {timeMax}",
-    claim=lazy_claim("calendar_events"),
+    find_access=find_access_later("calendar_events"),
     unavailable_reason=READS,
     examples=(
         "what do I have on tomorrow?",
@@ -107,7 +107,7 @@ async def calendar_events(
     effect="act",
     title="event planner",
     action="put {summary|an event} into your calendar",
-    claim=lazy_claim("calendar_create"),
+    find_access=find_access_later("calendar_create"),
     unavailable_reason=CHANGES,
     examples=(
         "put an appointment into my calendar",
@@ -127,7 +127,7 @@ async def calendar_create(
     effect="act",
     title="event editor",
     action="rename an event in your calendar to {summary}",
-    claim=lazy_claim("calendar_update"),
+    find_access=find_access_later("calendar_update"),
     unavailable_reason=CHANGES,
 )
 async def calendar_update(
@@ -143,7 +143,7 @@ async def calendar_update(
     effect="act",
     title="event removal",
     action="delete an event from your calendar",
-    claim=lazy_claim("calendar_delete"),
+    find_access=find_access_later("calendar_delete"),
     unavailable_reason=CHANGES,
 )
 async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") -> Outcome:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
+from andy_cli.toolbox.google.lazy import find_access_later, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 DocumentId = Annotated[
@@ -70,7 +70,7 @@ CHANGES = require_scope("documents")
     effect="network",
     title="online document reader",
     action="read a document in Google Docs",
-    claim=lazy_claim("docs_read"),
+    find_access=find_access_later("docs_read"),
     unavailable_reason=READS,
 )
 async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
@@ -84,7 +84,7 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     effect="act",
     title="online document creator",
     action="make a document in Google Docs called {title}",
-    claim=lazy_claim("docs_create"),
+    find_access=find_access_later("docs_create"),
     unavailable_reason=CHANGES,
 )
 async def docs_create(title: Title, text: Text = "") -> Outcome:
@@ -98,7 +98,7 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
     effect="act",
     title="online document writer",
     action="add text to a document in Google Docs",
-    claim=lazy_claim("docs_append"),
+    find_access=find_access_later("docs_append"),
     unavailable_reason=CHANGES,
 )
 async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
@@ -112,7 +112,7 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     effect="act",
     title="online document editor",
     action="replace text in a document in Google Docs",
-    claim=lazy_claim("docs_replace"),
+    find_access=find_access_later("docs_replace"),
     unavailable_reason=CHANGES,
 )
 async def docs_replace(

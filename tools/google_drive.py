@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
+from andy_cli.toolbox.google.lazy import find_access_later, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 FileId = Annotated[
@@ -80,7 +80,7 @@ CHANGES = require_scope("drive")
     effect="network",
     title="list of online files",
     action="list files in Google Drive",
-    claim=lazy_claim("drive_list"),
+    find_access=find_access_later("drive_list"),
     unavailable_reason=READS,
 )
 async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Outcome:
@@ -94,7 +94,7 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
     effect="network",
     title="online file reader",
     action="read a file in Google Drive",
-    claim=lazy_claim("drive_read"),
+    find_access=find_access_later("drive_read"),
     unavailable_reason=READS,
 )
 async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
@@ -108,7 +108,7 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     effect="act",
     title="online file creator",
     action="make a file in Google Drive called {name}",
-    claim=lazy_claim("drive_create"),
+    find_access=find_access_later("drive_create"),
     unavailable_reason=CHANGES,
 )
 async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
@@ -122,7 +122,7 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
     effect="act",
     title="online file writer",
     action="replace what a file in Google Drive holds",
-    claim=lazy_claim("drive_update"),
+    find_access=find_access_later("drive_update"),
     unavailable_reason=CHANGES,
 )
 async def drive_update(fileId: FileId, content: Content) -> Outcome:
@@ -136,7 +136,7 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
     effect="act",
     title="online trash",
     action="put a file in Google Drive into its trash",
-    claim=lazy_claim("drive_delete"),
+    find_access=find_access_later("drive_delete"),
     unavailable_reason=CHANGES,
 )
 async def drive_delete(fileId: FileId) -> Outcome:
@@ -150,7 +150,7 @@ async def drive_delete(fileId: FileId) -> Outcome:
     effect="network",
     title="online file search",
     action="search Google Drive for {query}",
-    claim=lazy_claim("drive_search"),
+    find_access=find_access_later("drive_search"),
     unavailable_reason=READS,
 )
 async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import join_texts, split_words
-from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
+from andy_cli.toolbox.google.lazy import find_access_later, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 MaxResults = Annotated[
@@ -80,7 +80,7 @@ SENDS = require_scope("gmail.send")
     effect="network",
     title="list of mails",
     action="list your mails",
-    claim=lazy_claim("gmail_list"),
+    find_access=find_access_later("gmail_list"),
     unavailable_reason=READS,
 )
 async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
@@ -94,7 +94,7 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
     effect="network",
     title="mail reader",
     action="read a mail",
-    claim=lazy_claim("gmail_read"),
+    find_access=find_access_later("gmail_read"),
     unavailable_reason=READS,
 )
 async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
@@ -108,7 +108,7 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     effect="act",
     title="mail delivery",
     action="send a mail to {to}",
-    claim=lazy_claim("gmail_send"),
+    find_access=find_access_later("gmail_send"),
     unavailable_reason=SENDS,
     examples=(
         "write an email to my friend",
@@ -128,7 +128,7 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     effect="network",
     title="mail search",
     action="search your mails for {query}",
-    claim=lazy_claim("gmail_search"),
+    find_access=find_access_later("gmail_search"),
     unavailable_reason=READS,
     examples=(
         "did I get an email about it?",

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import parse_table
-from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
+from andy_cli.toolbox.google.lazy import find_access_later, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 SpreadsheetId = Annotated[
@@ -53,7 +53,7 @@ CHANGES = require_scope("spreadsheets")
     effect="network",
     title="spreadsheet reader",
     action="read {range|cells} of a spreadsheet",
-    claim=lazy_claim("sheets_read"),
+    find_access=find_access_later("sheets_read"),
     unavailable_reason=READS,
 )
 async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
@@ -67,7 +67,7 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     effect="act",
     title="spreadsheet writer",
     action="write to {range|cells} of a spreadsheet",
-    claim=lazy_claim("sheets_write"),
+    find_access=find_access_later("sheets_write"),
     unavailable_reason=CHANGES,
 )
 async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
@@ -81,7 +81,7 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
     effect="act",
     title="spreadsheet row writer",
     action="add rows to a spreadsheet below {range}",
-    claim=lazy_claim("sheets_append"),
+    find_access=find_access_later("sheets_append"),
     unavailable_reason=CHANGES,
 )
 async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
@@ -95,7 +95,7 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
     effect="act",
     title="spreadsheet creator",
     action="make a spreadsheet called {title}",
-    claim=lazy_claim("sheets_create"),
+    find_access=find_access_later("sheets_create"),
     unavailable_reason=CHANGES,
 )
 async def sheets_create(title: Title) -> Outcome:
@@ -109,7 +109,7 @@ async def sheets_create(title: Title) -> Outcome:
     effect="act",
     title="spreadsheet eraser",
     action="empty {range|cells} of a spreadsheet",
-    claim=lazy_claim("sheets_clear"),
+    find_access=find_access_later("sheets_clear"),
     unavailable_reason=CHANGES,
 )
 async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:

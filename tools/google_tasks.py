@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from andy_cli.toolbox.google.arguments import plain_title
-from andy_cli.toolbox.google.lazy import lazy_claim, require_scope
+from andy_cli.toolbox.google.lazy import find_access_later, require_scope
 from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
 
 TaskListId = Annotated[
@@ -59,7 +59,7 @@ CHANGES = require_scope("tasks")
     effect="network",
     title="list of tasks",
     action="list your tasks",
-    claim=lazy_claim("tasks_list"),
+    find_access=find_access_later("tasks_list"),
     unavailable_reason=READS,
 )
 async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
@@ -73,7 +73,7 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     effect="network",
     title="task reader",
     action="look at a task",
-    claim=lazy_claim("tasks_get"),
+    find_access=find_access_later("tasks_get"),
     unavailable_reason=READS,
 )
 async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
@@ -87,7 +87,7 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
     effect="act",
     title="task planner",
     action="add a task called {title}",
-    claim=lazy_claim("tasks_create"),
+    find_access=find_access_later("tasks_create"),
     unavailable_reason=CHANGES,
 )
 async def tasks_create(
@@ -103,7 +103,7 @@ async def tasks_create(
     effect="act",
     title="task editor",
     action="rename a task to {title}",
-    claim=lazy_claim("tasks_update"),
+    find_access=find_access_later("tasks_update"),
     unavailable_reason=CHANGES,
 )
 async def tasks_update(
@@ -119,7 +119,7 @@ async def tasks_update(
     effect="act",
     title="task checklist",
     action="tick off a task",
-    claim=lazy_claim("tasks_complete"),
+    find_access=find_access_later("tasks_complete"),
     unavailable_reason=CHANGES,
 )
 async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
@@ -133,7 +133,7 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
     effect="act",
     title="task removal",
     action="delete a task",
-    claim=lazy_claim("tasks_delete"),
+    find_access=find_access_later("tasks_delete"),
     unavailable_reason=CHANGES,
 )
 async def tasks_delete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:

@@ -78,7 +78,7 @@ def _access_of_opening(arguments: Mapping[str, object]) -> ResourceAccess:
     effect="act",
     title="web browser",
     action="open {url|a page} in your browser",
-    claim=_access_of_opening,
+    find_access=_access_of_opening,
     returns_result=False,
     examples=(
         "open the page in my browser",
@@ -174,7 +174,7 @@ def _access_of_command(arguments: Mapping[str, object]) -> ResourceAccess:
     effect="run",
     title="personal command",
     action="run your command called {name}",
-    claim=_access_of_command,
+    find_access=_access_of_command,
     unavailable_reason=_own,
 )
 async def custom(

@@ -10,10 +10,10 @@ from andy_cli.toolbox.music import songs
 from andy_cli.toolbox.music.player import PlayerState, current_state, shared_player
 from andy_cli.toolbox.music.songs import (
     Song,
-    claimed_place,
     expand_home,
-    find,
-    remember,
+    find_accessed_place,
+    find_song_file,
+    remember_listed_folder,
     show_folder,
 )
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
@@ -64,7 +64,7 @@ def list_mp3s(path: Folder = None) -> Outcome:
     """List the MP3 files in a folder."""
     folder = expand_home(path or Path())
     found = songs.in_folder(folder)
-    remember(folder)
+    remember_listed_folder(folder)
     count = f"listed {len(found)} song{'s' * (len(found) != 1)}" if found else "found no music"
     return Outcome([_describe_song(song) for song in found], f"{count} in {show_folder(folder)}")
 
@@ -81,11 +81,11 @@ def _describe_song(song: Song) -> dict[str, object]:
     return {name: value for name, value in known.items() if value}
 
 
-def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
+def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
     """Say what a call would open, for the gate to judge."""
     file, path = str(arguments.get("file") or ""), str(arguments.get("path") or "")
     try:
-        return ResourceAccess((str(claimed_place(file, Path(path))),))
+        return ResourceAccess((str(find_accessed_place(file, Path(path))),))
     except ToolError:
         return ResourceAccess((path or ".",))
 
@@ -98,7 +98,7 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
         "play_music",
     ),
     action="play {file|a song} from {path}",
-    claim=_claim,
+    find_access=_find_access,
     examples=(
         "play the song",
         "put on some music",
@@ -109,7 +109,7 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
 )
 def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
     """Play an MP3 file."""
-    return _report_start(shared_player().play(find(file, path), volume))
+    return _report_start(shared_player().play(find_song_file(file, path), volume))
 
 
 @tool(
@@ -120,7 +120,7 @@ def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
         "queue_music",
     ),
     action="play {file|a song} from {path} next",
-    claim=_claim,
+    find_access=_find_access,
     examples=(
         "play this song next",
         "put the song into the queue",
@@ -129,7 +129,7 @@ def play_mp3(file: File, path: Folder = None, volume: Volume = None) -> Outcome:
 )
 def queue_mp3(file: File, path: Folder = None) -> Outcome:
     """Add an MP3 file to the queue, to be played next."""
-    state = shared_player().queue(find(file, path))
+    state = shared_player().queue(find_song_file(file, path))
     if not state.queue:
         return _report_start(state)
     queued = f"queued {state.queue[-1].describe_song()}"

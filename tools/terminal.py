@@ -20,7 +20,7 @@ MILLISECONDS = 1000
 """From here on a number of seconds is one of milliseconds (R19)."""
 
 
-def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
+def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.terminal import sandbox
 
     command = str(arguments.get("command") or "")
@@ -44,7 +44,7 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
         "execute_bash",
     ),
     action="run {command|something}",
-    claim=_claim,
+    find_access=_find_access,
     examples=(
         "run this command",
         "execute the program",

@@ -99,7 +99,7 @@ Kept = Annotated[
         "search online for it",
     ),
     action="search the web for {query}",
-    claim=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
+    find_access=lambda arguments: asking.of_search(str(arguments.get("query") or "")),
     unavailable_reason=engines.missing_engine,
 )
 async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
@@ -128,7 +128,7 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
         "show me the web address",
     ),
     action="read {url|a web page}",
-    claim=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
+    find_access=lambda arguments: asking.of_page(str(arguments.get("url") or "")),
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
     """Read a web page or PDF by its address."""
@@ -138,7 +138,7 @@ async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -
     return Outcome(text, f"read a page of {host}")
 
 
-def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
+def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
     return asking.of_request(asking.requested_call(arguments), str(arguments.get("path") or ""))
 
 
@@ -146,7 +146,7 @@ def _claim(arguments: Mapping[str, object]) -> ResourceAccess:
     effect="act",
     title="web request",
     action="send a {method|GET} request to {url|an address}",
-    claim=_claim,
+    find_access=_find_access,
 )
 async def api_call(
     url: Url,

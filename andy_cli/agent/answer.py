@@ -91,7 +91,7 @@ NUDGE = (
     "No tool was used. If that was still to come, use it now. If what you said is your whole "
     "answer, give it again. If you cannot do it, say so plainly."
 )
-AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
+WRITE_AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
 
 
 async def show_reply(
@@ -176,7 +176,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
         note = compiled.fault
     elif partial and not state.was_asked_to_continue:
         state.was_asked_to_continue = True
-        note = AGAIN if compiled.incomplete else CONTINUE
+        note = WRITE_AGAIN if compiled.incomplete else CONTINUE
     elif should_nudge(conversation, state, reply.raw):
         state.is_told_to_act = bool(find_unread_files(conversation))
         state.announcement, state.answer = state.answer, ""

@@ -171,8 +171,8 @@ async def call_reading_tool(
     conversation: Conversation, name: str, arguments: Arguments
 ) -> ToolResult:
     requested = ToolCall(new_id(), name, arguments)
-    proposal = conversation.tools.propose(requested, "")
-    verdict = await conversation.tools.decide(requested, proposal)
+    approval_request = conversation.tools.propose(requested, "")
+    verdict = await conversation.tools.decide(requested, approval_request)
     if not verdict.allowed:
         path = spell_out(str(arguments["path"]))
         raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")

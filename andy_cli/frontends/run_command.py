@@ -158,15 +158,15 @@ async def run_turn(
 def suggest_ways(conversation: OpenConversation, printer: "RunPrinter") -> None:
     """Tell what would have let happen what nobody could be asked about."""
     gate = conversation.chat.gate
-    if gate.wanting:
-        printer.tell(f"To let this happen: {join_rules(gate.wanting)}, or {AUTO}.")
-    if gate.wanting_whole:
-        subject = "the rest" if gate.wanting else "this"
-        rules = join_rules(gate.wanting_whole)
+    if gate.missing_rules:
+        printer.tell(f"To let this happen: {join_rules(gate.missing_rules)}, or {AUTO}.")
+    if gate.tools_without_rule:
+        subject = "the rest" if gate.missing_rules else "this"
+        rules = join_rules(gate.tools_without_rule)
         printer.tell(
             f"No narrow rule covers {subject}: {rules} for all of the tool, {AUTO}, or {ASKING}."
         )
-    if gate.wanting_yes:
+    if gate.needs_user:
         printer.tell(f"What needs a yes each time can be done in {ASKING}.")
 
 

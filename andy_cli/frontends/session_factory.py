@@ -16,7 +16,7 @@ from andy_cli.agent.prompt.instructions import Instructions, find_instruction_fi
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import Cancelled, UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.guard.gate import Asker, Gate, Mode
+from andy_cli.guard.gate import AskApproval, Gate, Mode
 from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.messages import Effect
 from andy_cli.models import select
@@ -64,7 +64,7 @@ async def open_chat(
     options: Options,
     settings: Settings,
     tell_user: Callable[[str], None],
-    ask_approval: Asker | None = None,
+    ask_approval: AskApproval | None = None,
     resumed: ResumedSession | None = None,
     chosen: Chosen | None = None,
 ) -> OpenConversation:
@@ -168,7 +168,7 @@ def load_instructions(
 
 
 def create_gate(
-    options: Options, settings: Settings, folder: Path, ask_approval: Asker | None
+    options: Options, settings: Settings, folder: Path, ask_approval: AskApproval | None
 ) -> Gate:
     """The gate with the user's rules. Raises UsageError for what is no rule or no mode."""
     mode = settings["guard.mode"]

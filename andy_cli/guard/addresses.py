@@ -117,14 +117,14 @@ def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) 
             else f"{judged.host} leads to {private_addresses[0]}, which"
         )
         return _refuse_request(judged, f"{subject} is not on the public net")
-    if doubt := _find_doubt(judged, written):
+    if doubt := _find_reason_to_ask(judged, written):
         return judged._replace(verdict="ask", reason=doubt, pinned=tuple(addresses))
     if not addresses:
         return judged._replace(verdict="error", reason=f"{judged.host} is not found")
     return judged._replace(pinned=tuple(addresses))
 
 
-def _find_doubt(judged: AddressJudgement, written: str) -> str:
+def _find_reason_to_ask(judged: AddressJudgement, written: str) -> str:
     """Tell why a public address needs a yes, or nothing."""
     if judged.port < 1024 and judged.port not in DEFAULT_PORTS.values():
         return f"port {judged.port} is not for the web"

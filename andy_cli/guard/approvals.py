@@ -23,14 +23,14 @@ MAX_RULES = 4
 
 
 class ApprovalSubject(Protocol):
-    """The parts of a proposal that are looked at here."""
+    """The parts of a request that are looked at here."""
 
     @property
     def tool(self) -> str: ...
     @property
     def effect(self) -> Effect: ...
     @property
-    def claim(self) -> ResourceAccess: ...
+    def access(self) -> ResourceAccess: ...
     @property
     def fingerprint(self) -> str: ...
 
@@ -41,68 +41,68 @@ class ApprovalStore:
         self._hosts: set[str] = set()
         self._same: set[tuple[str, ...]] = set()
 
-    def add(self, proposal: ApprovalSubject, resolved_paths: Sequence[Path], session: bool) -> None:
-        """The user said yes; `resolved_paths` are where the paths of the claim lead."""
-        if proposal.effect in (Effect.READ, Effect.PLAY):
+    def add(self, request: ApprovalSubject, resolved_paths: Sequence[Path], session: bool) -> None:
+        """The user said yes; `resolved_paths` are where the paths of the access lead."""
+        if request.effect in (Effect.READ, Effect.PLAY):
             self._read += resolved_paths
-        elif proposal.effect is Effect.NETWORK:
-            self._hosts.add(claimed_host(proposal.claim))
-        elif session and proposal.effect is not Effect.ACT:
-            self._same.add(_approval_key(proposal))
+        elif request.effect is Effect.NETWORK:
+            self._hosts.add(find_host(request.access))
+        elif session and request.effect is not Effect.ACT:
+            self._same.add(_approval_key(request))
 
-    def cover(self, proposal: ApprovalSubject, resolved_paths: Sequence[Path]) -> bool:
-        if proposal.effect in (Effect.READ, Effect.PLAY):
+    def cover(self, request: ApprovalSubject, resolved_paths: Sequence[Path]) -> bool:
+        if request.effect in (Effect.READ, Effect.PLAY):
             return bool(resolved_paths) and all(
                 inside(resolved_path, self._read) for resolved_path in resolved_paths
             )
-        if proposal.effect is Effect.NETWORK:
-            return bool(proposal.claim.address) and claimed_host(proposal.claim) in self._hosts
-        return proposal.effect is not Effect.ACT and _approval_key(proposal) in self._same
+        if request.effect is Effect.NETWORK:
+            return bool(request.access.address) and find_host(request.access) in self._hosts
+        return request.effect is not Effect.ACT and _approval_key(request) in self._same
 
 
-def _approval_key(proposal: ApprovalSubject) -> tuple[str, ...]:
-    claim = proposal.claim
+def _approval_key(request: ApprovalSubject) -> tuple[str, ...]:
+    access = request.access
     return (
-        proposal.tool,
-        proposal.effect.value,
-        proposal.fingerprint,
-        claim.command,
-        claim.method,
-        claim.address,
-        *claim.places,
+        request.tool,
+        request.effect.value,
+        request.fingerprint,
+        access.command,
+        access.method,
+        access.address,
+        *access.places,
     )
 
 
-def claimed_host(claim: ResourceAccess) -> str:
+def find_host(access: ResourceAccess) -> str:
     try:
-        return urlsplit(claim.address).netloc.lower()
+        return urlsplit(access.address).netloc.lower()
     except ValueError:
-        return claim.address
+        return access.address
 
 
-def suggest_rules(proposal: ApprovalSubject, workspace: Path) -> tuple[str, ...]:
+def suggest_rules(request: ApprovalSubject, workspace: Path) -> tuple[str, ...]:
     """The rules that would allow this and its like for good; none where it is asked each time."""
-    tool, claim = proposal.tool, proposal.claim
-    if proposal.effect in (Effect.ACT, Effect.DESTROY):
+    tool, access = request.tool, request.access
+    if request.effect in (Effect.ACT, Effect.DESTROY):
         return ()
-    if claim.command:
-        return tuple(f"{tool}({prefix})" for prefix in _command_prefixes(claim.command))
-    if claim.address:
-        return (f"{tool}({claim.method} {_claimed_site(claim)}/**)",)
-    if claim.places:
-        return _place_rules(tool, claim, workspace)
-    if proposal.fingerprint:
-        return (f"{tool}(#{proposal.fingerprint[:16]})",)
+    if access.command:
+        return tuple(f"{tool}({prefix})" for prefix in _command_prefixes(access.command))
+    if access.address:
+        return (f"{tool}({access.method} {_find_site(access)}/**)",)
+    if access.places:
+        return _place_rules(tool, access, workspace)
+    if request.fingerprint:
+        return (f"{tool}(#{request.fingerprint[:16]})",)
     return (tool,)
 
 
-def _place_rules(tool: str, claim: ResourceAccess, workspace: Path) -> tuple[str, ...]:
+def _place_rules(tool: str, access: ResourceAccess, workspace: Path) -> tuple[str, ...]:
     """One for each path, or for its like; for many, one for each of their folders, or for the one
     above them all."""
-    paths = dict.fromkeys(resolve(written_path, workspace) for written_path in claim.places)
+    paths = dict.fromkeys(resolve(written_path, workspace) for written_path in access.places)
     if len(paths) > MAX_RULES:
         path_specs = _list_folder_specs(paths, workspace)
-    elif all(operation == "write" for _, operation in claim.uses):
+    elif all(operation == "write" for _, operation in access.uses):
         path_specs = [_files_like(path, workspace) for path in paths]
     else:
         path_specs = [_spell_path(path) for path in paths]
@@ -171,8 +171,8 @@ def _command_prefixes(line: str) -> list[str]:
     return prefixes
 
 
-def _claimed_site(claim: ResourceAccess) -> str:
-    url_parts = urlsplit(claim.address)
+def _find_site(access: ResourceAccess) -> str:
+    url_parts = urlsplit(access.address)
     return f"{url_parts.scheme}://{url_parts.netloc}"
 
 

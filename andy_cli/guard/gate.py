@@ -9,7 +9,7 @@
     protocol      never comes here
 
 Modes: `ask` as above; `plan` refuses whatever changes anything; `edits` lets files inside be
-changed; `auto` asks only what a rule of `guard.ask` or a doubt asks for. Rules come before modes:
+changed; `auto` asks only what a rule of `guard.ask` asks for. Rules come before modes:
 deny beats ask beats allow. A request that may not be the model's own (it stood in a quotation, or
 repeats what a tool returned) always needs a yes of its own. Where nobody can be asked, what would
 have to be asked is refused.
@@ -57,8 +57,8 @@ class ApprovalRequest(NamedTuple):
     tool: str
     effect: Effect
     action: str
-    claim: ResourceAccess = NOTHING
-    doubtful: str = ""
+    access: ResourceAccess = NOTHING
+    injection_reason: str = ""
     """Why the request may not be the model's own: then it needs a yes whatever its effect."""
     guessed: bool = False
     """Which tool was meant is a guess."""
@@ -79,9 +79,9 @@ class Decision(NamedTuple):
     asked: bool = False
     """The user was asked, or would have had to be."""
     granted: Grants = NO_GRANTS
-    """The real paths of the claim, by how they were written: what was judged is what is used."""
-    harmless: bool = False
-    """It needed no yes: a command line of which only reads."""
+    """The real paths of the access, by how they were written: what was judged is what is used."""
+    needed_no_consent: bool = False
+    """As a command line has that only reads."""
 
 
 class ApprovalAnswer(NamedTuple):
@@ -94,7 +94,7 @@ class ApprovalAnswer(NamedTuple):
     """Always: the rules that are kept, as the user wants them."""
 
 
-Asker = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
+AskApproval = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
 CHANGING = (Effect.WRITE, Effect.RUN, Effect.ACT)
 NOBODY = "it needs a yes and nobody can be asked"
 
@@ -108,7 +108,7 @@ class Gate:
         folders: Iterable[str] = (),
         rules: Rules = Rules(),  # noqa: B008
         mode: Mode = "ask",
-        ask: Asker | None = None,
+        ask: AskApproval | None = None,
         further: Iterable[Path] = (),
     ) -> None:
         """`folders` count as inside for reading and playing, `further` ones for changes too."""
@@ -125,11 +125,11 @@ class Gate:
         self.ask = ask
         self.keep: Callable[[Sequence[str]], object] = lambda rules: None
         """Keeps rules for good, where the user asked for that."""
-        self.wanting: list[str] = []
+        self.missing_rules: list[str] = []
         """The rules that would have allowed what nobody could be asked for."""
-        self.wanting_whole: list[str] = []
+        self.tools_without_rule: list[str] = []
         """The tools that could have been allowed as a whole alone: no narrower rule covers it."""
-        self.wanting_yes = False
+        self.needs_user = False
         """Something needs a yes each time, whatever is allowed, and nobody could be asked."""
 
     def note_user_paths(self, text: str) -> None:
@@ -151,74 +151,74 @@ class Gate:
             resolved_path = resolve(written, self._workspace)
             (self._alone if too_wide(resolved_path) else self._roots).append(resolved_path)
 
-    async def decide(self, proposal: ApprovalRequest) -> Decision:
+    async def decide(self, request: ApprovalRequest) -> Decision:
         try:
-            path_uses = proposal.claim.uses
+            path_uses = request.access.uses
             resolved_paths = tuple(
                 resolve(path, self._workspace, operation) for path, operation in path_uses
             )
         except ToolError as error:
             return Decision(False, str(error))
-        verdict = await self._decide_places(proposal, resolved_paths)
+        verdict = await self._decide_places(request, resolved_paths)
         if not verdict.allowed:
             return verdict
-        return verdict._replace(granted=proposal.claim.grants(resolved_paths))
+        return verdict._replace(granted=request.access.grants(resolved_paths))
 
     async def _decide_places(
-        self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]
+        self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]
     ) -> Decision:
-        rule_subject = self._as_asked(proposal, resolved_paths)
-        if reason := self._find_refusal(proposal, rule_subject):
+        rule_subject = self._as_asked(request, resolved_paths)
+        if reason := self._find_refusal(request, rule_subject):
             return Decision(False, reason)
-        doubt = self._find_doubt(proposal, resolved_paths)
-        if self.mode == "plan" and doubt and proposal.effect in CHANGING:
+        consent_reason = self._find_consent_reason(request, resolved_paths)
+        if self.mode == "plan" and consent_reason and request.effect in CHANGING:
             return Decision(False, "in plan mode nothing is changed: say what you would do")
-        if proposal.doubtful:
-            return await self._ask_user(proposal, resolved_paths, proposal.doubtful, only_once=True)
+        if reason := request.injection_reason:
+            return await self._ask_user(request, resolved_paths, reason, only_once=True)
         if reason := self._rule_asks(rule_subject):
-            return await self._ask_user(proposal, resolved_paths, reason, each_time=True)
-        if not doubt:
-            return Decision(True, "inside the workspace", harmless=True)
-        if reason := self._find_consent(proposal, rule_subject):
+            return await self._ask_user(request, resolved_paths, reason, each_time=True)
+        if not consent_reason:
+            return Decision(True, "inside the workspace", needed_no_consent=True)
+        if reason := self._find_consent(request, rule_subject):
             return Decision(True, reason)
-        return await self._ask_user(proposal, resolved_paths, doubt)
+        return await self._ask_user(request, resolved_paths, consent_reason)
 
-    def _find_consent(self, proposal: ApprovalRequest, rule_subject: RuleSubject) -> str:
+    def _find_consent(self, request: ApprovalRequest, rule_subject: RuleSubject) -> str:
         """Tell why what needs a yes has one already, or nothing."""
         if matching_rule := self.rules.find_permission(rule_subject):
             return f"the rule {matching_rule.text} allows it"
         if self.mode == "auto":
             return "everything but destruction is allowed"
-        agreed = self._consents.cover(proposal, rule_subject.places)
+        agreed = self._consents.cover(request, rule_subject.places)
         return "agreed to in this session" if agreed else ""
 
-    def decide_typed(self, proposal: ApprovalRequest) -> Decision:
+    def decide_typed(self, request: ApprovalRequest) -> Decision:
         """Decide on a command line that the user typed: nobody is asked about their own word.
 
         Refused is what is never done, what a rule forbids, and in plan mode what may change
         something.
         """
-        if reason := self._find_refusal(proposal, self._as_asked(proposal, ())):
+        if reason := self._find_refusal(request, self._as_asked(request, ())):
             return Decision(False, reason)
-        if self.mode == "plan" and self._find_doubt(proposal, ()):
+        if self.mode == "plan" and self._find_consent_reason(request, ()):
             return Decision(False, "in plan mode nothing is changed; /mode ask lets it run")
         return Decision(True, "the user typed it")
 
-    def _as_asked(self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> RuleSubject:
+    def _as_asked(self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> RuleSubject:
         """The call as rules see it."""
         return RuleSubject(
-            proposal.tool,
-            proposal.effect,
-            proposal.claim,
-            proposal.arguments,
+            request.tool,
+            request.effect,
+            request.access,
+            request.arguments,
             self._workspace,
             resolved_paths,
-            proposal.fingerprint,
+            request.fingerprint,
         )
 
-    def _find_refusal(self, proposal: ApprovalRequest, rule_subject: RuleSubject) -> str:
+    def _find_refusal(self, request: ApprovalRequest, rule_subject: RuleSubject) -> str:
         """Tell why a call is refused without asking, in every mode, or nothing."""
-        if never := self._find_prohibition(proposal, rule_subject.places):
+        if never := self._find_prohibition(request, rule_subject.places):
             return never
         matching_rule = self.rules.find_denial(rule_subject)
         return f"the rule {matching_rule.text} forbids it" if matching_rule else ""
@@ -227,48 +227,55 @@ class Gate:
         """Tell why a rule wants a yes, or nothing."""
         if matching_rule := self.rules.find_question(rule_subject):
             return f"the rule {matching_rule.text} asks for it"
-        if matching_rule := self.rules.find_doubt(rule_subject):
+        if matching_rule := self.rules.find_unclear_denial(rule_subject):
             return f"the rule {matching_rule.text} forbids what this may run"
         return ""
 
-    def _find_prohibition(self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> str:
+    def _find_prohibition(self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> str:
         """Tell why a call is refused whatever is allowed, or nothing."""
-        claim = proposal.claim
-        if proposal.effect is Effect.DESTROY:
+        access = request.access
+        if request.effect is Effect.DESTROY:
             return "this is never done"
-        for resolved_path, (_, operation) in zip(resolved_paths, claim.uses, strict=True):
+        for resolved_path, (_, operation) in zip(resolved_paths, access.uses, strict=True):
             if reason := find_peril(resolved_path, operation, self._workspace):
                 return reason
-        if claim.command:
-            return _judge_command(claim, self._workspace, "deny")
-        return _judge_address(claim, "block", "error")
+        if access.command:
+            return _judge_command(access, self._workspace, "deny")
+        return _judge_address(access, "block", "error")
 
-    def _find_doubt(self, proposal: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> str:
+    def _find_consent_reason(
+        self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]
+    ) -> str:
         """Tell why a call needs a yes, or nothing."""
-        effect, claim = proposal.effect, proposal.claim
-        if proposal.guessed:
+        effect, access = request.effect, request.access
+        if request.guessed:
             return "which tool was meant is a guess"
         if effect in (Effect.READ, Effect.PLAY):
-            return self._doubt_reading(claim.places, resolved_paths)
-        if effect is Effect.RUN and claim.command:
-            return self._doubt_command(claim)
-        if effect is Effect.WRITE and self.mode == "edits" and resolved_paths and not claim.address:
-            return self._doubt_change(claim, resolved_paths)
+            return self._check_reading(access.places, resolved_paths)
+        if effect is Effect.RUN and access.command:
+            return self._check_command(access)
+        if (
+            effect is Effect.WRITE
+            and self.mode == "edits"
+            and resolved_paths
+            and not access.address
+        ):
+            return self._check_change(access, resolved_paths)
         if effect is Effect.NETWORK:
-            return self._doubt_address(claim)
+            return self._check_address(access)
         return ASKED.get(effect, "it needs a yes")
 
-    def _doubt_command(self, claim: ResourceAccess) -> str:
+    def _check_command(self, access: ResourceAccess) -> str:
         """Tell why a command line needs consent, or nothing."""
-        judged = _judge_command(claim, self._workspace, "ask")
-        return judged or ("" if claim.contained else "there is no sandbox that would hold it")
+        judged = _judge_command(access, self._workspace, "ask")
+        return judged or ("" if access.contained else "there is no sandbox that would hold it")
 
-    def _doubt_address(self, claim: ResourceAccess) -> str:
+    def _check_address(self, access: ResourceAccess) -> str:
         """Tell why an address needs consent, or nothing: the user may have named it."""
-        is_named = claim.method == "GET" and _plain_address(claim.address) in self._addresses
-        return _judge_address(claim, "ask") or ("" if is_named else "it uses the network")
+        is_named = access.method == "GET" and _plain_address(access.address) in self._addresses
+        return _judge_address(access, "ask") or ("" if is_named else "it uses the network")
 
-    def _doubt_reading(self, paths: Sequence[str], resolved_paths: Sequence[Path]) -> str:
+    def _check_reading(self, paths: Sequence[str], resolved_paths: Sequence[Path]) -> str:
         """Tell why reading there needs consent, or nothing."""
         for written, resolved_path in zip(paths, resolved_paths, strict=True):
             if not inside(resolved_path, self._roots) and resolved_path not in self._alone:
@@ -277,12 +284,12 @@ class Gate:
                 return f"{written} may hold secrets"
         return ""
 
-    def _doubt_change(self, claim: ResourceAccess, resolved_paths: tuple[Path, ...]) -> str:
+    def _check_change(self, access: ResourceAccess, resolved_paths: tuple[Path, ...]) -> str:
         """Tell why a change needs consent in mode `edits`, or nothing: what lies inside and is no
         setting of something may be changed."""
-        for (written, operation), resolved_path in zip(claim.uses, resolved_paths, strict=True):
+        for (written, operation), resolved_path in zip(access.uses, resolved_paths, strict=True):
             if operation in ("read", "list"):
-                if reason := self._doubt_reading([written], [resolved_path]):
+                if reason := self._check_reading([written], [resolved_path]):
                     return reason
                 continue
             contained = self._contain_path(written, operation, resolved_path)
@@ -300,7 +307,7 @@ class Gate:
 
     async def _ask_user(
         self,
-        proposal: ApprovalRequest,
+        request: ApprovalRequest,
         resolved_paths: tuple[Path, ...],
         question: str,
         only_once: bool = False,
@@ -308,24 +315,26 @@ class Gate:
     ) -> Decision:
         """Ask, if there is somebody: a yes holds `only_once`, or a rule wants one `each_time`."""
         if self.ask is None:
-            self._note_missing(proposal, only_once or each_time)
+            self._note_missing(request, only_once or each_time)
             return Decision(False, f"{question}, and {NOBODY}" if only_once else NOBODY, asked=True)
-        answer = await self.ask(proposal._replace(why=question))
+        answer = await self.ask(request._replace(why=question))
         if answer.yes and not only_once:
-            self._consents.add(proposal, resolved_paths, session=answer.session)
+            self._consents.add(request, resolved_paths, session=answer.session)
             self._save_rules(answer.rules)
         reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
         return Decision(answer.yes, reason, asked=True)
 
-    def _note_missing(self, proposal: ApprovalRequest, is_always_asked: bool) -> None:
+    def _note_missing(self, request: ApprovalRequest, is_always_asked: bool) -> None:
         """Note what would have let happen what nobody could be asked about."""
         if is_always_asked:
-            self.wanting_yes = True
+            self.needs_user = True
             return
-        rules = suggest_rules(proposal, self._workspace)
-        self.wanting += [suggested for suggested in rules if suggested not in self.wanting]
-        if not rules and proposal.tool not in self.wanting_whole:
-            self.wanting_whole.append(proposal.tool)
+        rules = suggest_rules(request, self._workspace)
+        self.missing_rules += [
+            suggested for suggested in rules if suggested not in self.missing_rules
+        ]
+        if not rules and request.tool not in self.tools_without_rule:
+            self.tools_without_rule.append(request.tool)
 
     def _save_rules(self, texts: tuple[str, ...]) -> None:
         if texts:
@@ -348,7 +357,7 @@ ASKED = {
 }
 
 
-def _judge_command(claim: ResourceAccess, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
+def _judge_command(access: ResourceAccess, workspace: Path, verdict: Literal["ask", "deny"]) -> str:
     """Give the reason of the judge of command lines, if that is its verdict."""
     # The parser takes 20 ms to load, and most calls are no command.
     from andy_cli.guard import shell
@@ -357,17 +366,17 @@ def _judge_command(claim: ResourceAccess, workspace: Path, verdict: Literal["ask
         return contain(path, workspace, "list").verdict == "inside"
 
     kind: shell.Shell = "cmd" if sys.platform == "win32" else "sh"
-    judged = shell.judge(claim.command, kind, within)
+    judged = shell.judge(access.command, kind, within)
     return judged.reason if judged.verdict == verdict else ""
 
 
-def _judge_address(claim: ResourceAccess, *verdicts: str) -> str:
+def _judge_address(access: ResourceAccess, *verdicts: str) -> str:
     """Give the reason of the judge of addresses for one before any name is looked up."""
-    if not claim.address or claim.trusted:
+    if not access.address or access.trusted:
         return ""
     from andy_cli.guard.addresses import advise_opening, judge  # for what goes to the network
 
-    judged = judge(claim.address, claim.method, lambda host: (PUBLIC,))
+    judged = judge(access.address, access.method, lambda host: (PUBLIC,))
     if judged.verdict not in verdicts:
         return ""
     advice = advise_opening(judged)

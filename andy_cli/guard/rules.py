@@ -77,11 +77,11 @@ class RuleSubject(NamedTuple):
 
     tool: str
     effect: Effect
-    claim: ResourceAccess
+    access: ResourceAccess
     arguments: Arguments
     workspace: Path
     places: tuple[Path, ...] = ()
-    """The real paths of the claim, looked up once for all who judge them."""
+    """The real paths of the access, looked up once for all who judge them."""
     fingerprint: str = ""
     """Of a tool from elsewhere."""
 
@@ -97,7 +97,7 @@ class Rules(NamedTuple):
     def find_question(self, subject: RuleSubject) -> PermissionRule | None:
         return find_rule(self.ask, subject)
 
-    def find_doubt(self, subject: RuleSubject) -> PermissionRule | None:
+    def find_unclear_denial(self, subject: RuleSubject) -> PermissionRule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
         spoken_of = [
             denial
@@ -106,7 +106,7 @@ class Rules(NamedTuple):
         ]
         return (
             spoken_of[0]
-            if spoken_of and subject.claim.command and not is_clear(subject.claim.command)
+            if spoken_of and subject.access.command and not is_clear(subject.access.command)
             else None
         )
 
@@ -118,7 +118,7 @@ class Rules(NamedTuple):
             if permission.about(subject.tool, subject.effect)
         ]
         permitting = None
-        for facet in list_facets(subject.claim, subject.places, hidden=False):
+        for facet in list_facets(subject.access, subject.places, hidden=False):
             permitting = next(
                 (
                     permission
@@ -137,7 +137,7 @@ def find_rule(rules: Sequence[PermissionRule], subject: RuleSubject) -> Permissi
     spoken_of = [candidate for candidate in rules if candidate.about(subject.tool, subject.effect)]
     if not spoken_of:
         return None
-    facets = list_facets(subject.claim, subject.places, hidden=True)
+    facets = list_facets(subject.access, subject.places, hidden=True)
     return next(
         (
             candidate

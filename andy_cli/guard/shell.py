@@ -126,19 +126,23 @@ def _judge_alone(
 ) -> Iterator[CommandJudgement]:
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
-    harmless = _judge_reading(command, inside, folder)
+    reading_judgement = _judge_reading(command, inside, folder)
     for words in _command_readings(command, shell_line):
         reason = find_danger(words, writes, folder)
         if reason:
             yield deny(reason)
-        elif harmless.verdict != "allow" and words and program_name(words[0]) in running_programs():
+        elif (
+            reading_judgement.verdict != "allow"
+            and words
+            and program_name(words[0]) in running_programs()
+        ):
             input_words = (
                 _input_words(command, shell_line)
                 if program_name(words[0]) in ("xargs", "parallel")
                 else []
             )
             yield from _judge_wrapped([*words, *input_words], inside, folder, deeper)
-    yield harmless
+    yield reading_judgement
 
 
 def _input_words(command: ShellCommand, shell_line: ShellLine) -> list[str]:
@@ -191,13 +195,13 @@ def _list_scripts(words: Sequence[str]) -> Iterator[str]:
 
 def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> CommandJudgement:
     """Allow what only reads inside; ask otherwise."""
-    reason = _doubt_reading(command, inside, folder)
+    reason = _find_reading_reason(command, inside, folder)
     return (
         ask(reason) if reason else CommandJudgement("allow", "it only reads inside the workspace")
     )
 
 
-def _doubt_reading(command: ShellCommand, inside: Inside, folder: str) -> str:
+def _find_reading_reason(command: ShellCommand, inside: Inside, folder: str) -> str:
     """Give the reason why a command may do more than read inside, or nothing."""
     for target in command.writes:
         if target.text != "/dev/null" or not target.plain:

@@ -33,18 +33,20 @@ class Facet(NamedTuple):
     """A command that is its words and nothing more: no redirection, no assignment."""
 
 
-def list_facets(claim: ResourceAccess, resolved_paths: Sequence[Path], hidden: bool) -> list[Facet]:
+def list_facets(
+    access: ResourceAccess, resolved_paths: Sequence[Path], hidden: bool
+) -> list[Facet]:
     """List the parts of a call; with `hidden` also the commands that stand behind wrappers.
 
-    `resolved_paths` are where the paths of the claim lead.
+    `resolved_paths` are where the paths of the access lead.
     """
     facets: list[Facet] = []
-    if claim.command:
-        facets += list_commands(claim.command, hidden)
-    for written, resolved_path in zip(claim.places, resolved_paths, strict=True):
+    if access.command:
+        facets += list_commands(access.command, hidden)
+    for written, resolved_path in zip(access.places, resolved_paths, strict=True):
         facets.append(Facet("path", (str(resolved_path), written)))
-    if claim.address:
-        facets.append(Facet("address", (claim.method, claim.address)))
+    if access.address:
+        facets.append(Facet("address", (access.method, access.address)))
     return facets or [Facet("whole")]
 
 

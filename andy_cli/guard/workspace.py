@@ -229,7 +229,7 @@ def _contain_real_path(
     state = _state(path)
     if fault := _find_fault(written, names, state, operation):
         return Contained("invalid", path, fault)
-    doubt = _find_doubt(names, state, operation)
+    doubt = _find_change_reason(names, state, operation)
     return Contained("ask", path, doubt) if doubt else Contained("inside", path)
 
 
@@ -294,7 +294,9 @@ def _unportable(name: str) -> bool:
     return controls or RESERVED.fullmatch(name) is not None
 
 
-def _find_doubt(names: Iterable[str], state: os.stat_result | None, operation: Operation) -> str:
+def _find_change_reason(
+    names: Iterable[str], state: os.stat_result | None, operation: Operation
+) -> str:
     """Tell why a change inside is asked, or nothing."""
     if operation not in CHANGING:
         return ""

@@ -121,7 +121,7 @@ MAX_BACKOFF = 8.0
 MAX_WAIT = 60.0
 """Seconds a server may ask for; more is told to the user instead."""
 
-TRIES = {"timeout": 2, "dns": 3, "protocol": 3}
+MAX_TRIES_BY_ERROR = {"timeout": 2, "dns": 3, "protocol": 3}
 """Fewer tries for failures that patience seldom helps with, by kind of error."""
 
 
@@ -156,7 +156,7 @@ class Retrying(ForwardingClient):
         return tries < self._most_tries(error)
 
     def _most_tries(self, error: TransientError) -> int:
-        return min(self._tries, TRIES.get(error.kind, self._tries))
+        return min(self._tries, MAX_TRIES_BY_ERROR.get(error.kind, self._tries))
 
     async def _wait_before_retry(self, error: TransientError, tries: int) -> None:
         import asyncio  # it runs us

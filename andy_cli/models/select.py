@@ -134,7 +134,7 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
         return await facts(endpoint, settings)
 
     async def ask_kind() -> ServerFacts:
-        return await facts(endpoint, settings, sure=True)
+        return await facts(endpoint, settings, only_safe_requests=True)
 
     ollama = None
     if provider.name == "ollama":

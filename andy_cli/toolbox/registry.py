@@ -89,7 +89,7 @@ class Registry:
         tool = self._tools.get(name)
         return tool is None or (tool.returns_result and tool.effect is not Effect.PROTOCOL)
 
-    def harmless(self, name: str) -> bool:
+    def only_reads(self, name: str) -> bool:
         """Tell whether the tool only reads."""
         tool = self._tools.get(name)
         return tool is not None and tool.effect is Effect.READ
@@ -108,8 +108,8 @@ class Registry:
         tool = self._tools.get(name)
         return tool.check(arguments) or _list_blanks(tool, arguments) if tool else ()
 
-    def claim(self, call: ToolCall) -> ResourceAccess:
-        """Claim what a call would touch. Raises ToolError where its tool cannot say.
+    def find_access(self, call: ToolCall) -> ResourceAccess:
+        """Find what a call would touch. Raises ToolError where its tool cannot say.
 
         Raises it too for a tool that still needs something: nobody is asked about what cannot be.
         """
@@ -117,7 +117,7 @@ class Registry:
         if needed := tool.unavailable_reason():
             raise ToolError(needed)
         try:
-            return tool.claim(call.arguments)
+            return tool.find_access(call.arguments)
         except ToolError:
             raise
         except Exception as error:
@@ -127,9 +127,9 @@ class Registry:
     async def call_typed(self, call: ToolCall) -> ToolResult:
         """Carry out what the user typed: nothing of it is asked about.
 
-        Raises ToolError for what cannot be claimed.
+        Raises ToolError where that cannot be said.
         """
-        access = self.claim(call)
+        access = self.find_access(call)
         places = [resolve(path, Path.cwd(), operation) for path, operation in access.uses]
         return await self.call(call, access.grants(places))
 

@@ -97,8 +97,8 @@ class Tool:
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
     check: Check = lambda arguments: ()
-    claim: Callable[[Arguments], ResourceAccess] = lambda arguments: NOTHING
-    """Says what a call would touch. It may look at files of the workspace, and changes nothing."""
+    find_access: Callable[[Arguments], ResourceAccess] = lambda arguments: NOTHING
+    """Finds what a call would touch. It may look at files of the workspace, and changes nothing."""
     unavailable_reason: Callable[[], str] = ready
     """Says in one line what it still needs before it can work, and what to do; empty if nothing.
     Quick: it looks at settings and for files, never at the network."""
@@ -162,15 +162,15 @@ def tool(
     examples: Sequence[str] = (),
     members: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
     repeated_as: str = "",
-    claim: Callable[[Arguments], ResourceAccess] | None = None,
+    find_access: Callable[[Arguments], ResourceAccess] | None = None,
     unavailable_reason: Callable[[], str] = ready,
     returns_result: bool = True,
     background: bool = False,
 ) -> Callable[[Callable[..., object]], Tool]:
     """Make a tool of a function. Its parameters need type hints; every one may be described.
 
-    Without `claim` every parameter of type `Path` is a place it reads, or writes if that is its
-    effect.
+    Without `find_access` every parameter of type `Path` is a place it reads, or writes if that is
+    its effect.
     """
     kind = Effect(effect)
 
@@ -184,7 +184,7 @@ def tool(
             awaited = function(**described.bind_arguments(arguments))
             return await awaited if inspect.isawaitable(awaited) else awaited
 
-        def find_access(arguments: Arguments) -> ResourceAccess:
+        def find_path_access(arguments: Arguments) -> ResourceAccess:
             paths = described.paths
             given_paths = [str(arguments[name]) for name in paths if arguments.get(name)]
             operation: Operation = "write" if kind is Effect.WRITE else "read"
@@ -204,7 +204,7 @@ def tool(
             repeated_as=repeated_as,
             run=run_async if inspect.iscoroutinefunction(function) else run,
             check=described.check,
-            claim=claim or find_access,
+            find_access=find_access or find_path_access,
             unavailable_reason=unavailable_reason,
             returns_result=returns_result and not background,
             background=background,

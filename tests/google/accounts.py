@@ -47,7 +47,7 @@ def used(tools: Registry, tool: str, /, **arguments: object) -> ToolResult:
 
 
 def claimed(tools: Registry, tool: str, /, **arguments: object) -> ResourceAccess:
-    return tools.claim(ToolCall("call00001", tool, arguments))
+    return tools.find_access(ToolCall("call00001", tool, arguments))
 
 
 def told(result: ToolResult) -> Data:

@@ -31,7 +31,7 @@ class OfferedTools(NamedTuple):
     """The tools a request may mean."""
 
     tools: Tools
-    harmless: Callable[[str], bool] = lambda name: False
+    only_reads: Callable[[str], bool] = lambda name: False
     """Tells whether a tool only reads: where it does, a value may be guessed."""
     check: CheckArguments = lambda name, arguments: ()
     paths: FindMeantPaths = lambda name, arguments: (arguments, ())
@@ -47,7 +47,7 @@ class ResolvedCall(NamedTuple):
     changes: tuple[str, ...] = ()
     """Corrections, such as `file -> path`."""
     problems: tuple[Problem, ...] = ()
-    doubtful: bool = False
+    guessed: bool = False
     """The tool that was meant is a guess: it needs a yes."""
 
 
@@ -67,7 +67,7 @@ async def resolve_tool_request(
         if isinstance(completed, InterviewRefusal):
             return (ResolvedCall(request, ToolCall(request.id, request.name), completed.text),)
         arguments = completed
-    mapped = map_call(request.name, arguments, offer.tools, offer.harmless)
+    mapped = map_call(request.name, arguments, offer.tools, offer.only_reads)
     return tuple(
         validate_call(request, ToolCall(number_call_id(request.id, number), *call), mapped, offer)
         for number, call in enumerate(mapped.calls)
@@ -102,7 +102,7 @@ def validate_call(
     arguments, path_changes = offer.paths(call.name, call.arguments)
     corrected_call = call._replace(arguments=arguments)
     changes = (*mapped.changes, *path_changes)
-    return ResolvedCall(request, corrected_call, changes=changes, doubtful=mapped.guessed)
+    return ResolvedCall(request, corrected_call, changes=changes, guessed=mapped.guessed)
 
 
 INSTEAD = "Use one that exists, or answer without."

@@ -309,20 +309,22 @@ async def approve_and_execute(
         reply.compiled.dialect == conversation.dialect.name
         and conversation.model.profile.is_one_object
     )
-    doubt = conversation.tools.explain_doubt(
+    injection_reason = conversation.tools.find_injection_reason(
         request, call, reply.raw, request.quoted and not is_framed
     )
-    proposal = conversation.tools.propose(call, doubt)._replace(guessed=resolved.doubtful)
-    call_run.effect, call_run.action = proposal.effect, proposal.action
-    yield events.ToolUsed(call.id, call.name, call.arguments, proposal.action)
-    decision = await conversation.tools.decide(call, proposal)
+    approval_request = conversation.tools.propose(call, injection_reason)._replace(
+        guessed=resolved.guessed
+    )
+    call_run.effect, call_run.action = approval_request.effect, approval_request.action
+    yield events.ToolUsed(call.id, call.name, call.arguments, approval_request.action)
+    decision = await conversation.tools.decide(call, approval_request)
     if decision.asked:
         word: events.Decision = "allowed" if decision.allowed else "denied"
-        yield events.Consented(call.id, proposal.effect.value, word, decision.reason)
-    if call_run.effect is Effect.RUN and decision.harmless:
+        yield events.Consented(call.id, approval_request.effect.value, word, decision.reason)
+    if call_run.effect is Effect.RUN and decision.needed_no_consent:
         call_run.effect = Effect.READ
-    call_run.result = await conversation.tools.execute(call, proposal, decision)
-    if doubt == QUOTED and not call_run.result.ok:
+    call_run.result = await conversation.tools.execute(call, approval_request, decision)
+    if injection_reason == QUOTED and not call_run.result.ok:
         for event in show_as_text(conversation, state, reply, call.name):
             yield event
 

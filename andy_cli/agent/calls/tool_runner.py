@@ -84,7 +84,7 @@ class ToolRunner:
         """Bundle the tools that a request may mean with what checks their arguments."""
         registry = self._registry
         return OfferedTools(
-            known_tools, registry.harmless, registry.check, registry.find_meant_paths
+            known_tools, registry.only_reads, registry.check, registry.find_meant_paths
         )
 
     def read_spoken_text(self, request: ToolRequest) -> str | None:
@@ -97,7 +97,7 @@ class ToolRunner:
         text = mapped.calls[0].arguments.get("content")
         return text if isinstance(text, str) else None
 
-    def explain_doubt(
+    def find_injection_reason(
         self, request: ToolRequest, call: ToolCall, reply_text: str, quoted: bool
     ) -> str:
         """Say why a request may not be the model's own wish, or nothing."""
@@ -125,7 +125,7 @@ class ToolRunner:
                 return reason
         return ""
 
-    def propose(self, call: ToolCall, doubtful: str) -> ApprovalRequest:
+    def propose(self, call: ToolCall, injection_reason: str) -> ApprovalRequest:
         """Say what a call would do and touch.
 
         Where no user can confirm a quoted request it fails, and the model is told to write it
@@ -133,30 +133,30 @@ class ToolRunner:
         """
         tool = self._registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
-        claim, fault, problem = NOTHING, "", ""
+        access, fault, problem = NOTHING, "", ""
         try:
-            claim = self._registry.claim(call)
+            access = self._registry.find_access(call)
         except ToolError as error:
             fault, problem = error.content, str(error)
-        if doubtful == QUOTED and self._gate.ask is None:
+        if injection_reason == QUOTED and self._gate.ask is None:
             fault, problem = WRITE_ALONE, "the model wrote it as an example"
         return ApprovalRequest(
             tool=tool.name,
-            effect=claim.effect or tool.effect,
+            effect=access.effect or tool.effect,
             action=tool.intent(call.arguments),
-            claim=claim,
-            doubtful=doubtful,
+            access=access,
+            injection_reason=injection_reason,
             fingerprint=tool.fingerprint,
             fault=fault,
             problem=problem,
             arguments=call.arguments,
         )
 
-    async def decide(self, call: ToolCall, proposal: ApprovalRequest) -> Decision:
+    async def decide(self, call: ToolCall, approval_request: ApprovalRequest) -> Decision:
         """Let the gate decide; its decision is on disk before anything runs (P8)."""
-        if proposal.fault:
-            return Decision(False, proposal.fault)
-        decision = await self._gate.decide(proposal)
+        if approval_request.fault:
+            return Decision(False, approval_request.fault)
+        decision = await self._gate.decide(approval_request)
         session_log = self._history.log
         if session_log is not None and decision.asked:
             session_log.append(
@@ -165,19 +165,23 @@ class ToolRunner:
         return decision
 
     async def execute(
-        self, call: ToolCall, proposal: ApprovalRequest, decision: Decision
+        self, call: ToolCall, approval_request: ApprovalRequest, decision: Decision
     ) -> ToolResult:
         """Run a call if it is allowed, else say why it was not run."""
         if decision.allowed:
-            return await self._run(call, proposal.action, decision.granted)
-        if proposal.fault:
+            return await self._run(call, approval_request.action, decision.granted)
+        if approval_request.fault:
             failed = ToolResult(
-                call.id, call.name, proposal.fault, Status.FAILED, did=proposal.action
+                call.id,
+                call.name,
+                approval_request.fault,
+                Status.FAILED,
+                did=approval_request.action,
             )
-            return failed._replace(problem=proposal.problem)
+            return failed._replace(problem=approval_request.problem)
         reason = decision.reason.rstrip(".")
         content = f"This was not allowed: {reason}. Do not try it again; tell the user."
-        denied = ToolResult(call.id, call.name, content, Status.DENIED, did=proposal.action)
+        denied = ToolResult(call.id, call.name, content, Status.DENIED, did=approval_request.action)
         # A user who answered needs no reason. `asked` is also true where no user is there: at its
         # end `andy run` names the rule that would have allowed it.
         return denied if decision.asked else denied._replace(problem=reason)

@@ -109,7 +109,7 @@ SUCCESS = Expression(
 QUESTION = Expression("[?？؟]")
 STEM = 4
 """Letters by which two words may be forms of one."""
-TRIES = 64
+MAX_OCCURRENCES = 64
 """Places at which a word is looked for, so that one which is part of many costs no more."""
 
 
@@ -157,7 +157,7 @@ class EvidenceIndex:
         if not phrase:
             return False
         begins_in_word, ends_in_word = joins_words(phrase[0]), joins_words(phrase[-1])
-        for _ in range(TRIES):
+        for _ in range(MAX_OCCURRENCES):
             start = text.find(phrase, start + 1)
             if start < 0:
                 return False

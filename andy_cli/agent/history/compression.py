@@ -34,7 +34,7 @@ FAULTS = ("error", "errors", "exception", "traceback")
 FAULT = Expression(
     r"\s*(?:(?:[Ee]rror|Failed|Failure|[A-Z]\w*(?:Error|Exception))\s*:|Traceback \(most recent)"
 )
-AGAIN = "Call {tool} again with the same arguments, or with narrower ones, to see the rest."
+CALL_AGAIN = "Call {tool} again with the same arguments, or with narrower ones, to see the rest."
 
 
 class TruncatedValue(NamedTuple):
@@ -80,7 +80,7 @@ def make_stub(content: str, tool: str = "", head: int = HEAD) -> str:
         fields["lines"] = content.count("\n") + 1
     if head:
         fields["head"] = content[:head] if value is None else truncate_value(value, head).value
-    fields["rest"] = AGAIN.format(tool=tool or "the tool")
+    fields["rest"] = CALL_AGAIN.format(tool=tool or "the tool")
     return dump_json(fields)
 
 
@@ -173,7 +173,7 @@ def _render_truncated_data(value: object, size: int, tool: str) -> str:
         fields["items"] = items
         fields["left_out"] = _subtract_counts(items, count_items(data))
     fields["data"] = data
-    fields["rest"] = AGAIN.format(tool=tool or "the tool")
+    fields["rest"] = CALL_AGAIN.format(tool=tool or "the tool")
     return dump_json(fields)
 
 
@@ -197,7 +197,7 @@ def _render_truncated_text(content: str, size: int, tool: str) -> str:
     line_breaks = removed.count("\n")
     notice = (
         f"[... {line_breaks:,} line breaks and {len(removed):,} characters left out here. "
-        f"{AGAIN.format(tool=tool or 'the tool')} ...]"
+        f"{CALL_AGAIN.format(tool=tool or 'the tool')} ...]"
     )
     return "\n".join(filter(None, [head.rstrip("\n"), notice, tail]))
 
@@ -287,7 +287,7 @@ def _shorten_messages(
 
 
 def _leave_out(
-    compressed: CompressedHistory, available: int, pinned: Collection[int]
+    compressed: CompressedHistory, goal_size: int, pinned: Collection[int]
 ) -> CompressedHistory:
     """Leave out the oldest messages, a call with its results; what is pinned only at the last.
 
@@ -299,7 +299,7 @@ def _leave_out(
     ]
     task = set(user_positions[:1])
     left_out_positions = _choose_left_out(
-        compressed, available, pinned, task, {*user_positions[-1:]}
+        compressed, goal_size, pinned, task, {*user_positions[-1:]}
     )
     if not left_out_positions:
         return compressed
@@ -315,7 +315,7 @@ def _leave_out(
 
 def _choose_left_out(
     compressed: CompressedHistory,
-    available: int,
+    goal_size: int,
     pinned: Collection[int],
     task: Collection[int],
     last_words: Collection[int],
@@ -328,7 +328,7 @@ def _choose_left_out(
     size_after = compressed.after + estimate_message(_make_left_out_note(len(messages)))
     left_out_positions: set[int] = set()
     for group in groups:
-        if size_after <= available:
+        if size_after <= goal_size:
             break
         left_out_positions |= group
         size_after -= sum(estimate_message(messages[position]) for position in group)

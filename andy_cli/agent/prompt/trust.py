@@ -76,7 +76,7 @@ def _describe_choice(
         examples=tool.examples if tool.source else (*tool.examples, *load_phrases().get(name, ())),
         members=tool.members,
         repeated_as=tool.repeated_as,
-        harmless=tool.effect in (Effect.READ, Effect.NETWORK),
+        only_looks=tool.effect in (Effect.READ, Effect.NETWORK),
     )
 
 

@@ -209,16 +209,18 @@ class Mapped(NamedTuple):
     """The name was guessed, and the tool has an effect: it needs a yes."""
 
 
-def map_call(name: str, arguments: object, tools: Tools, harmless: Callable[[str], bool]) -> Mapped:
+def map_call(
+    name: str, arguments: object, tools: Tools, only_reads: Callable[[str], bool]
+) -> Mapped:
     """The call with its name and arguments corrected as far as the tool's schema forces it.
 
-    `harmless`: whether a tool only reads; elsewhere nothing is guessed, clamped or dropped.
+    `only_reads`: whether a tool only reads; elsewhere nothing is guessed, clamped or dropped.
     """
     tool_match = find_tool(name, arguments, tools)
     if tool_match is None:
         inner = _find_call_inside(arguments, tools)
         if inner is not None and name not in tools:
-            return map_call(*inner, tools, harmless)
+            return map_call(*inner, tools, only_reads)
         return _report_unknown(name, arguments, tools)
     try:
         given_arguments = copy_as_json(arguments)
@@ -230,11 +232,11 @@ def map_call(name: str, arguments: object, tools: Tools, harmless: Callable[[str
         given_arguments,
         arguments,
         prepare_schema(tools[tool_match.name]),
-        harmless(tool_match.name),
+        only_reads(tool_match.name),
     )
     if tool_match.name == name or provider_names(tools)[tool_match.name] == name:
         return mapped
-    guessed = not tool_match.sure and not harmless(tool_match.name)
+    guessed = not tool_match.sure and not only_reads(tool_match.name)
     return mapped._replace(
         changes=(f"{name} -> {tool_match.name}", *mapped.changes), guessed=guessed
     )
@@ -245,7 +247,7 @@ def _fit_arguments(
     given_arguments: object,
     written: object,
     schema: PreparedSchema,
-    harmless: bool,
+    only_reads: bool,
 ) -> Mapped:
     """The call with arguments that fit, or the problems of those that do not.
 
@@ -258,7 +260,7 @@ def _fit_arguments(
         if valid is not None:
             unchanged = valid.calls[0].arguments is given_arguments and isinstance(written, Mapping)
             return Mapped((make_call(tool_match.name, written),)) if unchanged else valid
-    scope = MappingScope(harmless, tool_match.name)
+    scope = MappingScope(only_reads, tool_match.name)
     corrected = (
         None
         if schema.too_many(given_arguments)

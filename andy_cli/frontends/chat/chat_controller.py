@@ -292,13 +292,13 @@ class ChatController:
         else:
             self._console.print(markdown.style_text(text, markdown.QUIET))
 
-    async def _ask_approval(self, proposal: ApprovalRequest) -> ApprovalAnswer:
+    async def _ask_approval(self, approval_request: ApprovalRequest) -> ApprovalAnswer:
         """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
-        question = draw_question(proposal, self._console)
+        question = draw_question(approval_request, self._console)
         self._console.print(TextRows(question.rows), crop=False)
-        choices = approval_choices.find_choices(proposal, Path.cwd().resolve())
+        choices = approval_choices.find_choices(approval_request, Path.cwd().resolve())
         if choices.rule_line:
             self._console.print(markdown.style_text(choices.rule_line, markdown.QUIET))
         self._is_asking = True

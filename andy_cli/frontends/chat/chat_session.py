@@ -11,7 +11,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
 from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, open_chat
-from andy_cli.guard.gate import Asker, Mode
+from andy_cli.guard.gate import AskApproval, Mode
 from andy_cli.models import select
 from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
 from andy_cli.sessions.resuming import ResumedSession
@@ -57,7 +57,7 @@ class ChatSession:
     before the user has said something."""
 
     def __init__(
-        self, options: Options, tell_user: Callable[[str], None], ask_approval: Asker
+        self, options: Options, tell_user: Callable[[str], None], ask_approval: AskApproval
     ) -> None:
         self.options = options
         """The way in which the next conversation is opened; /model changes it."""

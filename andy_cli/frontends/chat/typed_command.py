@@ -104,8 +104,10 @@ def find_refusal(session: ChatSession, command: str) -> str:
         gate = create_gate(session.options, session.options.settings(), Path.cwd(), None)
     access = ResourceAccess(command=command, contained=sandbox.can_contain(command))
     arguments = {"command": command}
-    proposal = ApprovalRequest(TOOL, Effect.RUN, "run a command", access, arguments=arguments)
-    return "" if (verdict := gate.decide_typed(proposal)).allowed else verdict.reason
+    approval_request = ApprovalRequest(
+        TOOL, Effect.RUN, "run a command", access, arguments=arguments
+    )
+    return "" if (verdict := gate.decide_typed(approval_request)).allowed else verdict.reason
 
 
 def describe_ending(finished: Ran) -> str:

@@ -68,7 +68,7 @@ def test_tool(name: str, values: Sequence[str], as_json: bool) -> int:
     tool = find_tool(name, tools)
     if tool.effect is Effect.PROTOCOL:
         raise UsageError(f"{name} is part of a protocol and does nothing by itself.")
-    mapped = map_call(name, parse_arguments(values), tools.functions, tools.harmless)
+    mapped = map_call(name, parse_arguments(values), tools.functions, tools.only_reads)
     problems = mapped.problems or tools.check(name, mapped.calls[0].arguments)
     if problems:
         raise UsageError(

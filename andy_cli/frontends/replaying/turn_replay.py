@@ -73,7 +73,7 @@ class RecordedGate(Gate):
         super().__init__(Path.cwd())
         self._model = model
 
-    async def decide(self, proposal: ApprovalRequest) -> Decision:
+    async def decide(self, approval_request: ApprovalRequest) -> Decision:
         results = self._model.results
         if results and text_of(results[0], "status") == Status.DENIED:
             # The words that steps.py tells the model hold the reason.

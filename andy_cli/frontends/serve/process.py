@@ -63,8 +63,10 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
     ) as http_session:
         reached = partial(make_backend, http_session, timeouts)
 
-        async def get_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
-            return await facts(endpoint, settings, reached(endpoint).fetch_facts, sure)
+        async def get_facts(endpoint: Endpoint, only_safe_requests: bool = False) -> ServerFacts:
+            return await facts(
+                endpoint, settings, reached(endpoint).fetch_facts, only_safe_requests
+            )
 
         upstreams = open_upstreams(
             options.upstream, options.model, options.dialect, reached, settings, get_facts=get_facts

@@ -22,9 +22,9 @@ from andy_cli.models.http.refusals import (
     ServerRefusal,
     as_error,
     names_no_model,
-    narrow_kind,
     parse_refusal,
     retry_after,
+    set_error_kind,
     use_https,
 )
 from andy_cli.models.http.request import (
@@ -197,17 +197,17 @@ class ChatClient:
             await drain_answer(answer)
         if not has_begun:
             message = f"{show_url(self.endpoint.base_url)} ended its reply before it began."
-            raise narrow_kind(TransientError(message, "Try again."), "protocol")
+            raise set_error_kind(TransientError(message, "Try again."), "protocol")
 
     def _check_limits(self, size: int, until: float) -> None:
         if size > MAX_BYTES:
             message = f"The reply is longer than {MAX_BYTES // 2**20} MiB and was cut off."
-            raise narrow_kind(
+            raise set_error_kind(
                 ModelError(message, "The model is probably repeating itself."), "size"
             )
         if monotonic() > until:
             message = "The reply took longer than network.total_timeout allows and was cut off."
-            raise narrow_kind(
+            raise set_error_kind(
                 TransientError(message, "Ask for less, or raise the limit."), "timeout"
             )
 
@@ -248,7 +248,7 @@ class ChatClient:
             message = (
                 f"{shown_address} points to another address, {target}; andy does not follow it."
             )
-            return narrow_kind(
+            return set_error_kind(
                 ModelError(message, "If you trust it, use it as --base-url."), "redirect"
             )
         if refused.refusal.code == "https":
@@ -258,12 +258,12 @@ class ChatClient:
         if refused.status in (404, 405):
             message = f"There is no chat API at {shown_address} ({refused.status})."
             advice = "The address is probably wrong: it usually ends in /v1."
-            return narrow_kind(ModelError(message, advice), "not_found")
+            return set_error_kind(ModelError(message, advice), "not_found")
         retry_seconds = retry_after(refused.headers)
         key = self.endpoint.key_from
         error = as_error(refused.status, refused.refusal, server_name, key, retry_seconds)
         if refused.headers.get("x-should-retry") == "false":
-            return narrow_kind(ModelError(str(error), error.hint), error.kind)
+            return set_error_kind(ModelError(str(error), error.hint), error.kind)
         return error
 
     async def _unknown_model(self, server_name: str) -> ModelError:
@@ -274,7 +274,7 @@ class ChatClient:
         nearest_names = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
         advice = f"Did you mean {', '.join(nearest_names)}? " if nearest_names else ""
         advice += "`andy models list` shows what there is."
-        return narrow_kind(
+        return set_error_kind(
             ModelError(f"{server_name} has no model {self.endpoint.model!r}.", advice), "no_model"
         )
 

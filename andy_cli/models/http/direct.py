@@ -12,7 +12,7 @@ from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError, list_causes
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.refusals import narrow_kind, use_https
+from andy_cli.models.http.refusals import set_error_kind, use_https
 from andy_cli.models.http.request import Body, HttpAnswer
 from andy_cli.settings import Settings
 
@@ -134,18 +134,18 @@ def no_answer(error: BaseException, url: str) -> ModelError:
     if isinstance(error, httpx2.TimeoutException):
         message = f"{shown_address} has said nothing for too long."
         advice = "The server may be overloaded, or the model slow: see network.idle_timeout."
-        return narrow_kind(TransientError(message, advice), "timeout")
+        return set_error_kind(TransientError(message, advice), "timeout")
     if isinstance(error, httpx2.ConnectError):
         return _not_connected(error, shown_address)
     if isinstance(error, httpx2.ProxyError):
         return _explain_unreachable(shown_address, f"the proxy refused ({error})", "connect")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return narrow_kind(
+        return set_error_kind(
             ModelError(f"{shown_address} is no address to reach: {error}"), "connect"
         )
     message = f"The connection to {shown_address} broke off ({_error_words(error)})."
     advice = "Try again. If it stays so, what listens there is probably no model server."
-    return narrow_kind(TransientError(message, advice), "protocol")
+    return set_error_kind(TransientError(message, advice), "protocol")
 
 
 def _error_words(error: BaseException) -> str:
@@ -157,10 +157,10 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         message = f"The certificate of {shown_address} is not trusted: {_error_words(error)}."
         advice = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
-        return narrow_kind(ModelError(message, advice), "certificate")
+        return set_error_kind(ModelError(message, advice), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         message = f"cannot reach {shown_address}: it does not speak https."
-        return narrow_kind(ModelError(message, "Write http:// in --base-url."), "protocol")
+        return set_error_kind(ModelError(message, "Write http:// in --base-url."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _explain_unreachable(
             shown_address, "there is no such host name, or no network", "dns"
@@ -175,4 +175,4 @@ def _explain_unreachable(shown_address: str, reason: str, kind: str) -> ModelErr
     advice = (
         "Is the server running, and is the address right? --base-url or --model choose another."
     )
-    return narrow_kind(TransientError(message, advice), kind)
+    return set_error_kind(TransientError(message, advice), kind)

@@ -198,7 +198,7 @@ def as_error(
     """The refusal as one sentence. `server_name` begins it: a name of the server."""
     quoted = f": {refusal.message}" if refusal.message else "."
     if is_quota(status, refusal):
-        return narrow_kind(
+        return set_error_kind(
             ModelError(
                 f"{server_name} says that the account has no quota left{quoted}",
                 "Check the plan and billing of the account, or choose another with --model.",
@@ -206,42 +206,42 @@ def as_error(
             "quota",
         )
     if too_long(refusal):
-        return narrow_kind(
+        return set_error_kind(
             ModelError(
                 f"The conversation is too long for the model{quoted}",
                 "Ask for less at a time, or choose a model with a longer context.",
             ),
             "context",
         )
-    if error := _not_to_be_mended(status, refusal, server_name, quoted):
+    if error := _find_permanent_refusal(status, refusal, server_name, quoted):
         return error
     if status in RETRYABLE_STATUS:
         return _transient_error(status, server_name, quoted, retry_after)
     if status in (401, 403):
         return _no_entry(status, server_name, quoted, key_from)
     if status == 413:
-        return narrow_kind(
+        return set_error_kind(
             ModelError(
                 f"{server_name} finds the request too large{quoted}", "Ask for less at a time."
             ),
             "too_large",
         )
-    return narrow_kind(
+    return set_error_kind(
         ModelError(f"{server_name} refused the request ({status}){quoted}"), "bad_request"
     )
 
 
-def _not_to_be_mended(
+def _find_permanent_refusal(
     status: int, refusal: ServerRefusal, server_name: str, quoted: str
 ) -> ModelError | None:
     """Refusals that no change of the request by us can help."""
     if "content_filter" in refusal.code or "content_policy" in refusal.code:
         message, advice = f"{server_name} holds the request back{quoted}", "Say it otherwise."
-        return narrow_kind(ModelError(message, advice), "filtered")
+        return set_error_kind(ModelError(message, advice), "filtered")
     if status == 407:
         message = f"A proxy on the way to {server_name} wants a name and a password (407)."
         advice = "Write them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT."
-        return narrow_kind(ModelError(message, advice), "proxy")
+        return set_error_kind(ModelError(message, advice), "proxy")
     return None
 
 
@@ -337,10 +337,10 @@ def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> Auth
 
 def use_https(shown_address: str) -> ModelError:
     message = f"{shown_address} speaks https, and was asked by http."
-    return narrow_kind(ModelError(message, "Write https:// in --base-url."), "protocol")
+    return set_error_kind(ModelError(message, "Write https:// in --base-url."), "protocol")
 
 
-def narrow_kind(error: ModelError, kind: str) -> ModelError:
+def set_error_kind(error: ModelError, kind: str) -> ModelError:
     """The error under a narrower name than its class has; events carry it."""
     error.kind = kind
     return error

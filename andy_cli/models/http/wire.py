@@ -20,7 +20,7 @@ from typing import Final
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.foreign_values import replace_surrogates
 from andy_cli.messages import CallDelta, Chunk, Usage
-from andy_cli.models.http.refusals import error_in_reply, narrow_kind
+from andy_cli.models.http.refusals import error_in_reply, set_error_kind
 
 GIVEN_UP = frozenset(
     "error abort aborted cancelled canceled timeout failed network_error "
@@ -470,17 +470,17 @@ def _cannot_be_json(text: str) -> bool:
 
 def _no_choice() -> ModelError:
     error = TransientError("The model server answered without a reply in it.", "Try again.")
-    return narrow_kind(error, "protocol")
+    return set_error_kind(error, "protocol")
 
 
 def _given_up(reason: str) -> ModelError:
     error = TransientError(f"The model server gave the reply up ({reason}).", "Try again.")
-    return narrow_kind(error, "server")
+    return set_error_kind(error, "server")
 
 
 def cut_off() -> ModelError:
     error = TransientError("The model server's answer was cut off in the middle.", "Try again.")
-    return narrow_kind(error, "protocol")
+    return set_error_kind(error, "protocol")
 
 
 def not_a_reply(text: str) -> ModelError:
@@ -492,4 +492,4 @@ def not_a_reply(text: str) -> ModelError:
         "The address is probably wrong: it usually ends in /v1. A network sign-in page would "
         "do this too.",
     )
-    return narrow_kind(error, "not_json")
+    return set_error_kind(error, "not_json")

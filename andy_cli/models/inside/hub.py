@@ -16,7 +16,7 @@ from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
 from andy_cli.models.inside.weights import Progress, check_weights, make_room, sha256
 
 ENDPOINT = "https://huggingface.co"
-TRIES = 3
+MAX_TRIES = 3
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -44,7 +44,7 @@ def fetch_from_hub(
 def _persistent(
     parts: Sequence[str], part: BinaryIO, progress: Progress, environment: Mapping[str, str]
 ) -> str:
-    for left in reversed(range(TRIES)):
+    for left in reversed(range(MAX_TRIES)):
         try:
             return _download(parts, part, progress, environment)
         except TransientError:

@@ -64,11 +64,15 @@ Fetch = Callable[[str, str, Json | None], Awaitable[bytes | None]]
 
 
 async def facts(
-    endpoint: Endpoint, settings: Settings, fetch: Fetch | None = None, sure: bool = False
+    endpoint: Endpoint,
+    settings: Settings,
+    fetch: Fetch | None = None,
+    only_safe_requests: bool = False,
 ) -> ServerFacts:
     """Never raises; takes `TIMEOUT` at most. `fetch`: asks through connections that are there.
 
-    `sure`: a server that may be any is asked only what no server can take for a request.
+    `only_safe_requests`: a server that may be any is asked only what no server can take for a
+    request to a model.
     """
     if not endpoint.base_url:
         return ServerFacts()
@@ -77,7 +81,7 @@ async def facts(
     all_facts = await asyncio.gather(
         *(
             _ask_source(endpoint, settings, source, fetch)
-            for source in _list_sources(endpoint, sure)
+            for source in _list_sources(endpoint, only_safe_requests)
         )
     )
     merged = ServerFacts()
@@ -100,11 +104,11 @@ async def takes_tools(
 
     An Ollama at an unusual address is not asked: it refuses by itself.
     """
-    capabilities = (await facts(endpoint, settings, fetch, sure=True)).capabilities
+    capabilities = (await facts(endpoint, settings, fetch, only_safe_requests=True)).capabilities
     return "tools" in capabilities if capabilities else None
 
 
-def _list_sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
+def _list_sources(endpoint: Endpoint, only_safe_requests: bool) -> list[FactSource]:
     own_sources = {"ollama": OLLAMA, "llamacpp": LLAMACPP, "lmstudio": LMSTUDIO}
     if endpoint.provider == "ollama":
         return [OLLAMA, LOADED, LISTED]
@@ -113,7 +117,7 @@ def _list_sources(endpoint: Endpoint, sure: bool) -> list[FactSource]:
     preset = presets().get(endpoint.provider)
     is_usual = preset is not None and endpoint.base_url == preset.base_url
     all_sources = [LISTED] if is_usual else [*own_sources.values(), LISTED]
-    return [probe for probe in all_sources if probe.method == "GET" or not sure]
+    return [probe for probe in all_sources if probe.method == "GET" or not only_safe_requests]
 
 
 async def _ask_source(

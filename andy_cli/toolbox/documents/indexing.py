@@ -32,7 +32,7 @@ BATCH_FILES, BATCH_CHARACTERS, BATCH_SECONDS = 500, 8 << 20, 0.5
 PIECE = 8000
 """Characters that are looked at as one."""
 
-AGAIN = -1
+READ_AGAIN = -1
 """The size of a file that is to be tried again, whatever it is."""
 
 
@@ -114,7 +114,7 @@ def _cut_pieces(
     file: ReadFile, data: bytes, known_state: FileState | None, largest: int
 ) -> ReadFile:
     state = file.state
-    if known_state and known_state.hash == state.hash and known_state.size != AGAIN:
+    if known_state and known_state.hash == state.hash and known_state.size != READ_AGAIN:
         return file._replace(state=state._replace(fault=known_state.fault), pieces=None)
     if not form_of(data[:SNIFFED], file.name):
         return file._replace(state=state._replace(fault=NO_TEXT))
@@ -138,9 +138,9 @@ def _read_file(
         return _cut_pieces(ReadFile(key, name, state, ()), data, known_state, largest)
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
-        return ReadFile(key, name, state._replace(size=AGAIN, fault=fault), ())
+        return ReadFile(key, name, state._replace(size=READ_AGAIN, fault=fault), ())
     except ToolError as error:
-        size = AGAIN if str(error) in MISSING else state.size
+        size = READ_AGAIN if str(error) in MISSING else state.size
         return ReadFile(key, name, state._replace(size=size, fault=str(error)), ())
 
 

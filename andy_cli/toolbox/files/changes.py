@@ -57,20 +57,20 @@ def _read_place(granted: GrantedPath) -> Before:
     return Before(True, len(data) <= COMPARED, data, size)
 
 
-def claim_write(written: str, content: str) -> ResourceAccess:
-    return _claim_change(
+def find_write_access(written: str, content: str) -> ResourceAccess:
+    return _find_change_access(
         written, compare_data(_content_before(written), content.encode("utf-8", "replace"))
     )
 
 
-def claim_put(written: str, content: str, mime_type: str) -> ResourceAccess:
+def find_put_access(written: str, content: str, mime_type: str) -> ResourceAccess:
     """Raises ToolError for content that is none."""
-    return _claim_change(
+    return _find_change_access(
         written, compare_data(_content_before(written), content_of(content, mime_type))
     )
 
 
-def _claim_change(written: str, change: FileChange) -> ResourceAccess:
+def _find_change_access(written: str, change: FileChange) -> ResourceAccess:
     return ResourceAccess((written,), "write", summary=change.summary, diff=change.diff)
 
 
@@ -100,16 +100,18 @@ def _describe_data(data: bytes, data_kind: str) -> str:
     return f"{name_one(data_kind) if data_kind else 'text'} of {show_size(len(data))}"
 
 
-def claim_edit(written: str, old_text: str, new_text: str, everywhere: bool) -> ResourceAccess:
+def find_edit_access(
+    written: str, old_text: str, new_text: str, everywhere: bool
+) -> ResourceAccess:
     """The change to the file, or what would be exchanged where it may not be looked at yet.
 
     Raises ToolError where the text is not in the file, or not only once.
     """
     earlier, name = _content_before(written), spell_out(written)
     if not earlier.known or not earlier.there:
-        return _claim_change(written, compare_texts(old_text, new_text))
+        return _find_change_access(written, compare_texts(old_text, new_text))
     text = decode_file(earlier.data).text
-    return _claim_change(
+    return _find_change_access(
         written, compare_texts(text, replace_text(text, old_text, new_text, everywhere, name).text)
     )
 

@@ -28,8 +28,8 @@ def is_address(destination: str) -> bool:
     return "://" in destination
 
 
-def claim_upload(path: str, destination: str) -> ResourceAccess:
-    """Claim what would be read, and its target. Raises ToolError for an address of another kind."""
+def find_upload_access(path: str, destination: str) -> ResourceAccess:
+    """Find what would be read, and its target. Raises ToolError for an address of another kind."""
     size = _file_size(path)
     shown_file = f"{spell_out(path)}{f', {show_size(size)}' if size is not None else ''}"
     if is_address(destination):

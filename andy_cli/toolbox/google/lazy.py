@@ -31,12 +31,12 @@ def require_scope(scope: str) -> Callable[[], str]:
     return missing
 
 
-def lazy_claim(tool_name: str) -> Callable[[Mapping[str, object]], ResourceAccess]:
-    """For `claim`: what claims.py says of a tool."""
+def find_access_later(tool_name: str) -> Callable[[Mapping[str, object]], ResourceAccess]:
+    """Find by accesses.py what a call of a tool would touch, once there is one."""
 
-    def claim(arguments: Mapping[str, object]) -> ResourceAccess:
-        from andy_cli.toolbox.google.claims import claim_access
+    def find_access(arguments: Mapping[str, object]) -> ResourceAccess:
+        from andy_cli.toolbox.google.accesses import find_api_access
 
-        return claim_access(tool_name, arguments)
+        return find_api_access(tool_name, arguments)
 
-    return claim
+    return find_access

@@ -74,7 +74,7 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
     title = plain_title(offered.title, offered.name)
     phrases = describe_step(offered.name, title, offered.schema, server.name)
 
-    def claim(arguments: Arguments) -> ResourceAccess:
+    def find_access(arguments: Arguments) -> ResourceAccess:
         shown_arguments = json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
         return ResourceAccess(shown=shown_arguments if arguments else "")
 
@@ -86,7 +86,7 @@ def make_tool(connection: McpConnection, offered: ServerTool) -> Tool:
         action=phrases.action,
         title=title,
         run=runner(connection, offered.name, phrases.did),
-        claim=claim,
+        find_access=find_access,
         source=source(server.name),
         fingerprint=hashlib.sha256(
             f"{server.where}\n{describe_tool(offered)}".encode()

@@ -237,25 +237,25 @@ _listed: list[Path] = []
 """The folder that was listed last, if any: a number means a song of that list."""
 
 
-def remember(folder: Path) -> None:
+def remember_listed_folder(folder: Path) -> None:
     """This folder was listed: songs may be named as they were there."""
     _listed[:] = [folder.absolute()]
 
 
-def claimed_place(file: str, path: Path) -> Path:
+def find_accessed_place(file: str, path: Path) -> Path:
     """Find what a search would open: the file where its name alone tells, else the folder.
 
     What is found in a folder by title or number lies there for certain: `_choose_song` sees to it.
     """
     if path == Path() and not _is_path(file, path):
-        return find(file, None)
+        return find_song_file(file, None)
     written = _join_path(file, path)
     if _is_file(written):
         return written
     return written.parent if _is_path(file, path) else path
 
 
-def find(file: str, path: Path | None) -> Path:
+def find_song_file(file: str, path: Path | None) -> Path:
     """The file that is meant. Raises ToolError that names the nearest ones if there is none.
 
     Without a folder: in the current one, the one listed last, `~/Music` and `~/mp3`.
@@ -273,9 +273,9 @@ def find(file: str, path: Path | None) -> Path:
     if _is_path(file, folder):
         file, folder = written.name, written.parent
     folder_songs = in_folder(expand_home(folder))
-    if chosen := pick(file, folder_songs):
+    if chosen := pick_song(file, folder_songs):
         return _choose_song(chosen, expand_home(folder))
-    raise missing(file, folder_songs, show_folder(folder))
+    raise make_missing_song_error(file, folder_songs, show_folder(folder))
 
 
 def _search_file(file: str) -> Path:
@@ -292,10 +292,10 @@ def _search_file(file: str) -> Path:
             folder_songs = in_folder(folder)
         except ToolError:
             continue
-        if chosen := pick(file, folder_songs):
+        if chosen := pick_song(file, folder_songs):
             return _choose_song(chosen, folder)
         if folder_songs and folder in own_folders:
-            nearest = nearest or missing(file, folder_songs, show_folder(folder))
+            nearest = nearest or make_missing_song_error(file, folder_songs, show_folder(folder))
     raise nearest or ToolError(f"There is no song {file!r} here.", "Ask the user for its folder.")
 
 
@@ -376,34 +376,38 @@ def place_in_list(wanted_name: str) -> int | None:
 Key = Callable[[Song], Sequence[str]]
 
 
-def pick(wanted_name: str, songs: Sequence[Song]) -> Song | None:
+def pick_song(wanted_name: str, songs: Sequence[Song]) -> Song | None:
     """The one song that is meant: by file name, number, title, or a part of these.
 
     None if there is no such song; raises ToolError that names them if there are several.
     """
-    for matches in _attempts(wanted_name.strip(), songs):
+    for matches in _list_matches(wanted_name.strip(), songs):
         if len(matches) == 1:
             return matches[0]
         if matches:
-            names = _some(_names(matches))
+            names = _join_some(_list_names(matches))
             raise ToolError(
                 f"{len(matches)} songs match {wanted_name!r}: {names}.", "Say which one."
             )
     return None
 
 
-def missing(wanted_name: str, songs: Sequence[Song], shown_folder: str) -> ToolError:
+def make_missing_song_error(
+    wanted_name: str, songs: Sequence[Song], shown_folder: str
+) -> ToolError:
     """The error for a song that is not there: it names what comes nearest."""
     if not songs:
         return ToolError(f"There is no music in {shown_folder}.", "Ask the user where it is.")
-    nearest = _nearest(fold_text(wanted_name), songs)
+    nearest = _find_nearest(fold_text(wanted_name), songs)
     name_hint = (
-        f"The nearest names: {_some(nearest)}" if nearest else f"It has: {_some(_names(songs))}"
+        f"The nearest names: {_join_some(nearest)}"
+        if nearest
+        else f"It has: {_join_some(_list_names(songs))}"
     )
     return ToolError(f"There is no song {wanted_name!r} in {shown_folder}. {name_hint}.")
 
 
-def _attempts(wanted_name: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
+def _list_matches(wanted_name: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
     """From the surest reading of the words to the loosest."""
     folded_name, number = fold_text(wanted_name), place_in_list(wanted_name)
 
@@ -415,12 +419,12 @@ def _attempts(wanted_name: str, songs: Sequence[Song]) -> Iterator[list[Song]]:
     yield those(lambda song: (fold_text(song.path.name), fold_text(song.path.stem)))
     if number is not None:
         yield list(songs[number:][:1])
-    yield those(_titles)
+    yield those(_list_titles)
     if folded_name and number is None:
         yield [
             song
             for song in songs
-            if folded_name in " ".join((fold_text(song.name), *_titles(song)))
+            if folded_name in " ".join((fold_text(song.name), *_list_titles(song)))
         ]
 
 
@@ -429,16 +433,16 @@ def fold_text(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
-def _titles(song: Song) -> tuple[str, ...]:
+def _list_titles(song: Song) -> tuple[str, ...]:
     title, artist = fold_text(song.title), fold_text(song.artist)
     return title, f"{title} by {artist}", f"{artist} - {title}"
 
 
-def _names(songs: Sequence[Song]) -> list[str]:
+def _list_names(songs: Sequence[Song]) -> list[str]:
     return [song.name for song in songs]
 
 
-def _nearest(folded_name: str, songs: Sequence[Song]) -> list[str]:
+def _find_nearest(folded_name: str, songs: Sequence[Song]) -> list[str]:
     names: dict[str, str] = {}
     for song in songs:
         names.update(dict.fromkeys((fold_text(song.path.stem), fold_text(song.title)), song.name))
@@ -446,6 +450,6 @@ def _nearest(folded_name: str, songs: Sequence[Song]) -> list[str]:
     return list(dict.fromkeys(names[match] for match in close_matches))
 
 
-def _some(names: Sequence[str]) -> str:
+def _join_some(names: Sequence[str]) -> str:
     left_out = len(names) - 5
     return ", ".join(names[:5]) + (f" and {left_out} more" if left_out > 0 else "")

@@ -1,6 +1,6 @@
 """A call's request to the web, as the gate judges it, as the user sees it, and as it is sent.
 
-Light to import: tools make their claims with it, and only those that run load the client.
+Light to import: tools find with it what they touch, and only those that run load the client.
 """
 
 import json
@@ -26,7 +26,7 @@ KEYS = re.compile(r"auth|cookie|token|secret|key|password|session|credential", r
 
 
 class ApiRequest(NamedTuple):
-    """A request as it is claimed and as it is sent: the same."""
+    """A request as it is asked about and as it is sent: the same."""
 
     url: str
     method: str
@@ -60,7 +60,7 @@ def full_address(url: str) -> str:
 
 
 def of_page(url: str) -> ResourceAccess:
-    return _claim_address(full_address(url), "GET")
+    return _find_address_access(full_address(url), "GET")
 
 
 def of_search(query: str) -> ResourceAccess:
@@ -69,11 +69,13 @@ def of_search(query: str) -> ResourceAccess:
     asked_engine = (
         engines.SOURCES if engines.chosen_engine() == "duckduckgo" else engines.chosen_engine()
     )
-    return _claim_address(address, "GET", is_own, shown=f"query: {query}\nasked: {asked_engine}")
+    return _find_address_access(
+        address, "GET", is_own, shown=f"query: {query}\nasked: {asked_engine}"
+    )
 
 
 def of_request(request: ApiRequest, path: str) -> ResourceAccess:
-    """Claim what `api_call` would send, whole but for its keys, and where the answer goes."""
+    """Find what `api_call` would send, whole but for its keys, and where the answer goes."""
     effect = Effect.NETWORK if request.method in SAFE else Effect.ACT
     if path and effect is Effect.NETWORK:
         effect = Effect.WRITE
@@ -81,8 +83,8 @@ def of_request(request: ApiRequest, path: str) -> ResourceAccess:
     lines += [f"{name}: {_mask_header(name, value)}" for name, value in request.headers.items()]
     lines += ["", request.body] if request.body else []
     file_paths = (path,) if path else ()
-    claim = _claim_address(request.url, request.method, shown="\n".join(lines))
-    return claim._replace(effect=effect, places=file_paths, operation="write")
+    access = _find_address_access(request.url, request.method, shown="\n".join(lines))
+    return access._replace(effect=effect, places=file_paths, operation="write")
 
 
 def _mask_header(name: str, value: str) -> str:
@@ -92,7 +94,7 @@ def _mask_header(name: str, value: str) -> str:
     return MASK if KEYS.search(name) else redact_text(value)
 
 
-def _claim_address(
+def _find_address_access(
     address: str, method: str, is_own: bool = False, shown: str = ""
 ) -> ResourceAccess:
     """`is_own`: it is a server of the user's settings, which no rule of the public net is for."""

@@ -74,11 +74,11 @@ def read_number(text: str) -> list[Quantity]:
     """Read digits in all their meanings: `1.234` is a thousand or little more than one."""
     plain = text.translate(SEPARATORS)
     if plain.isdigit():
-        return [read_round_number(plain)]
+        return [read_whole_number(plain)]
     readings: list[Quantity] = []
     thousands = THOUSANDS.fullmatch(plain)
     if thousands:
-        readings.append(read_round_number(plain.replace(".", "").replace(",", "")))
+        readings.append(read_whole_number(plain.replace(".", "").replace(",", "")))
     integer_part, _, fraction = plain.replace(",", ".").rpartition(".")
     whole_digits = integer_part.replace(".", "")
     if fraction.isdigit() and whole_digits.isdigit() and not (thousands and "." in integer_part):
@@ -91,7 +91,7 @@ def find_numbers(text: str) -> Iterator[Quantity]:
         yield from read_number(number)
 
 
-def read_round_number(digits: str) -> Quantity:
+def read_whole_number(digits: str) -> Quantity:
     """Read a whole number; a round one may be meant roughly: `350` within 5, `2000` within 500."""
     zeros = len(digits) - len(digits.rstrip("0")) if len(digits) > 2 else 0
     return Quantity(float(digits), 0.5 * 10.0 ** min(zeros, len(digits) - 1))

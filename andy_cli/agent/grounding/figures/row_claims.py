@@ -42,7 +42,7 @@ from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
 from andy_cli.compiler.expression import Expression
 
 MAX_ROWS = 200
-"""Rows of a table that are looked at."""
+"""The end of the name of a row."""
 
 
 NAME = Expression(r"[^\W_]+(?:[-_.][^\W_]+)*")
@@ -55,7 +55,7 @@ DIGIT = Expression(r"\d")
 
 
 HEAD_END = Expression(r"\s;\s|\s-\s|:|\|")
-"""Rows of a table that are looked at."""
+"""The end of the name of a row."""
 
 
 class TableRecord(NamedTuple):

@@ -48,8 +48,9 @@ class ApprovalChoices(NamedTuple):
 
 
 def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
-    """Find the answers to offer; what acts in the user's name, or is doubtful, is always asked."""
-    if request.effect is Effect.ACT or request.doubtful:
+    """Find the answers to offer; what acts in the user's name, or may not be
+    the model's own request, is always asked."""
+    if request.effect is Effect.ACT or request.injection_reason:
         return ApprovalChoices(False, ())
     rules = suggest_rules(request, workspace)
     return ApprovalChoices(True, rules, describe_rules(request, rules, workspace))
@@ -57,7 +58,7 @@ def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
 
 def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Path) -> str:
     """Describe what the offered rules allow: `edit any file in src/`."""
-    access, specs = request.claim, [parse_rule(rule_text).spec for rule_text in rules]
+    access, specs = request.access, [parse_rule(rule_text).spec for rule_text in rules]
     if access.command:
         return f"run {' and '.join(_describe_command(spec) for spec in specs)}"
     if access.address:
@@ -94,19 +95,19 @@ def render_request(request: ApprovalRequest) -> Iterator[str]:
     """Render exactly what would happen, every character visible; all of it, however long."""
     yield render_headline(request)
     yield from render_details(request)
-    yield from render_diff(request.claim.diff)
+    yield from render_diff(request.access.diff)
     if request.why:
         yield render_reason(request)
 
 
 def render_headline(request: ApprovalRequest) -> str:
     """`andy wants to edit calc.py (1 line added)`, `andy wants to run: pytest -q`."""
-    summary = f" ({request.claim.summary})" * bool(request.claim.summary)
+    summary = f" ({request.access.summary})" * bool(request.access.summary)
     return f"andy wants to {spell_out(_describe_action(request) + summary)}"
 
 
 def _describe_action(request: ApprovalRequest) -> str:
-    command = request.claim.command.strip()
+    command = request.access.command.strip()
     if request.action != f"run {' '.join(command.split())}":
         return request.action
     # A script of several lines stands below, as it is.
@@ -119,7 +120,7 @@ def render_reason(request: ApprovalRequest) -> str:
 
 def render_details(request: ApprovalRequest) -> Iterator[str]:
     """Render what the headline does not say; without the change to a file."""
-    access = request.claim
+    access = request.access
     headline, command = _describe_action(request), access.command.strip()
     # A tool that does different things in several places shows them itself.
     shown_places = () if access.shown and access.operations else access.places

@@ -31,7 +31,9 @@ def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestio
         for line in approval_choices.render_details(request)
         for row in markdown.style_text(line, markdown.WARNING).wrap(console, max(10, console.width))
     ]
-    middle += DiffView(request.claim.diff).render_rows(console.width) if request.claim.diff else []
+    middle += (
+        DiffView(request.access.diff).render_rows(console.width) if request.access.diff else []
+    )
     below = (
         [markdown.style_text(approval_choices.render_reason(request), markdown.WARNING)]
         if request.why

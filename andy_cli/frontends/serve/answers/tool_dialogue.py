@@ -36,7 +36,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 
-TRIES = 3
+MAX_TRIES = 3
 """Replies that are asked for until one can be used."""
 LOOK_UPS = 2
 """Replies more where tools can be looked up."""
@@ -79,7 +79,7 @@ def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> Op
 
 
 async def continue_dialogue(
-    dialogue: ToolDialogue, tries: int = TRIES
+    dialogue: ToolDialogue, tries: int = MAX_TRIES
 ) -> AsyncGenerator[AnswerPart | TextRetracted, None]:
     """Ask until a reply can be used, and yield the answer; some of it may be said already."""
     async for answer_part in exchange(DialogueAsker(dialogue, tries)):

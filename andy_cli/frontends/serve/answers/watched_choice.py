@@ -12,7 +12,7 @@ from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.reply_understanding import make_reader, understand_call
 from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
-from andy_cli.frontends.serve.answers.tool_dialogue import TRIES, continue_dialogue, open_call
+from andy_cli.frontends.serve.answers.tool_dialogue import MAX_TRIES, continue_dialogue, open_call
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.wires.answer_parts import (
@@ -243,7 +243,7 @@ class WatchedChoice:
         known_calls = len(opened_calls) * self._calls.mixed_up
         """So many of what comes have gone on before, or have begun to."""
         texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
-        async for answer_part in continue_dialogue(dialogue, 1 if opened_calls else TRIES):
+        async for answer_part in continue_dialogue(dialogue, 1 if opened_calls else MAX_TRIES):
             match answer_part:
                 case TextDelta(text):
                     yield self._write_event({"content": text})

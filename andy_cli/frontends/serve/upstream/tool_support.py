@@ -20,12 +20,14 @@ from andy_cli.models.token_count import tokens
 
 
 class GetFacts(Protocol):
-    """Asks a server about a model; `sure` as models/server/facts.py has it."""
+    """Asks a server about a model; `only_safe_requests` as models/server/facts.py has it."""
 
-    async def __call__(self, endpoint: Endpoint, sure: bool = False) -> ServerFacts: ...
+    async def __call__(
+        self, endpoint: Endpoint, only_safe_requests: bool = False
+    ) -> ServerFacts: ...
 
 
-async def no_facts(endpoint: Endpoint, sure: bool = False) -> ServerFacts:
+async def no_facts(endpoint: Endpoint, only_safe_requests: bool = False) -> ServerFacts:
     """Know nothing of a server: it is not asked."""
     return ServerFacts()
 
@@ -46,7 +48,7 @@ class ToolSupport:
     instead: str
     """The dialect it is taught where it is not sent tools."""
     native: bool
-    sure: bool = False
+    seen_calling: bool = False
     """It was seen to call natively."""
     observed: ObservedTools = field(default_factory=ObservedTools)
     asked: bool = False
@@ -58,10 +60,10 @@ class ToolSupport:
         """Ask its server once, unless it is a provider's or enough was seen of it."""
         preset = presets().get(self.endpoint.provider)
         hosted = preset is not None and preset.is_hosted(self.endpoint.base_url)
-        if self.asked or self.sure or hosted or not self.native:
+        if self.asked or self.seen_calling or hosted or not self.native:
             return
         self.asked = True
-        capabilities = (await get_facts(self.endpoint, sure=True)).capabilities
+        capabilities = (await get_facts(self.endpoint, only_safe_requests=True)).capabilities
         if capabilities and "tools" not in capabilities:
             self._give_up(TOLD)
 
@@ -76,7 +78,7 @@ class ToolSupport:
         if len(self.refused) >= MAX_SETS:
             self.refused.clear()
         self.refused.add(hash_tools(tools))
-        if wholly or (len(self.refused) > 1 and not self.sure):
+        if wholly or (len(self.refused) > 1 and not self.seen_calling):
             self._give_up(REFUSED)
 
     def note_native(self, chat_request: ChatRequest, called: bool, counted: int) -> bool:
@@ -84,10 +86,10 @@ class ToolSupport:
 
         `counted`: the tokens of the prompt, as its server counts them.
         """
-        if self.sure or not self.native:
+        if self.seen_calling or not self.native:
             return False
         if called:
-            self.sure = True
+            self.seen_calling = True
             learn_called(self.endpoint)
         self.observed.note_reply(called, estimate(chat_request, counted))
         if self.observed.ignored:

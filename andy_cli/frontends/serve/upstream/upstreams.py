@@ -82,22 +82,22 @@ class Upstream:
         if self.window or (preset is not None and preset.is_hosted(endpoint.base_url)):
             return self.window
         if endpoint.model not in self._windows:
-            if len(self._windows) >= MODELS:
+            if len(self._windows) >= MAX_REMEMBERED_MODELS:
                 self._windows.clear()
-            server_facts = await self.get_facts(endpoint, sure=True)
+            server_facts = await self.get_facts(endpoint, only_safe_requests=True)
             self._windows[endpoint.model] = server_facts.context or 0
         return self._windows[endpoint.model]
 
     def find_support(self, wanted_model: str) -> ToolSupport:
         model = self.model_for(wanted_model)
         if model not in self._support:  # what is remembered of a model is in a file
-            if len(self._support) >= MODELS:
+            if len(self._support) >= MAX_REMEMBERED_MODELS:
                 self._support.clear()  # clients choose the names
             endpoint = replace(self.source.endpoint, model=model)
             instead = self._choose_dialect(model, native=False).name
             native = self._choose_dialect(model).name == NATIVE
-            is_sure = native and recall_model(endpoint).native is True
-            self._support[model] = ToolSupport(endpoint, instead, native, is_sure)
+            was_seen_calling = native and recall_model(endpoint).native is True
+            self._support[model] = ToolSupport(endpoint, instead, native, was_seen_calling)
         return self._support[model]
 
     def make_tool_prompt(self, tools: Tools, wanted_model: str, dialect: str = "") -> ToolPrompt:
@@ -121,8 +121,8 @@ class Upstream:
         return choose_dialect(model, Template(), capabilities, DIALECTS.values(), learned).dialect
 
 
-MODELS = 1000
-"""Of which it is kept what is known of them."""
+MAX_REMEMBERED_MODELS = 1000
+"""The models of which an upstream keeps what it knows."""
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ class UpstreamOpener:
 
     model: str
     dialect: str
-    behind: Callable[[Endpoint], Backend]
+    make_backend: Callable[[Endpoint], Backend]
     settings: Settings
     get_facts: GetFacts
 
@@ -230,9 +230,9 @@ class UpstreamOpener:
         if endpoint.provider == "ollama":
             context = self.settings.whole("limits.context")
             ollama = OllamaChat(endpoint.base_url, context, ask)
-        kind = ServerKind(endpoint, lambda: self.get_facts(endpoint, sure=True))
+        kind = ServerKind(endpoint, lambda: self.get_facts(endpoint, only_safe_requests=True))
         adapters = UpstreamAdapters(self.settings)
-        return RemoteSource(endpoint, self.behind(endpoint), adapters, kind, ollama=ollama)
+        return RemoteSource(endpoint, self.make_backend(endpoint), adapters, kind, ollama=ollama)
 
 
 def read_address(written_place: str) -> tuple[str, str]:

@@ -299,7 +299,7 @@ def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profil
         shared = len(profile.stems & said) / (len(said) or 1)
         # Who asks wants nothing changed. `When this is over play it` is no question, and nobody
         # knows what the commands of others do.
-        plays = bool(choice.examples) and not choice.harmless
+        plays = bool(choice.examples) and not choice.only_looks
         unasked = (asks and bool(choice.beyond)) or (is_marked and plays)
         fit = fit_form(text, plain != text, choice)
         weighed.append(score + WORDS_WEIGHT * shared + fit - unasked)

@@ -13,7 +13,7 @@ def is_lister(choice: Choice) -> bool:
     may look at is known, as the time of places is.
     """
     is_list = bool(list_parameters(choice)) and not choice.members
-    return choice.harmless and is_list and not needs_value(choice)
+    return choice.only_looks and is_list and not needs_value(choice)
 
 
 def takes_one(choice: Choice, kind: str) -> bool:
@@ -28,17 +28,17 @@ def takes_file(choice: Choice) -> bool:
 
 def plays_file(choice: Choice) -> bool:
     """Tell whether it needs one file, and does something with it: as it is trusted, plays it."""
-    return takes_file(choice) and not choice.harmless
+    return takes_file(choice) and not choice.only_looks
 
 
 def reads_one(choice: Choice) -> bool:
     """Tell whether it shows the content of one file or page."""
-    return choice.harmless and (takes_file(choice) or takes_one(choice, "url"))
+    return choice.only_looks and (takes_file(choice) or takes_one(choice, "url"))
 
 
 def reads_file(choice: Choice) -> bool:
     """Tell whether it needs one file, and changes nothing."""
-    return choice.harmless and takes_file(choice)
+    return choice.only_looks and takes_file(choice)
 
 
 def find_entry_kind(choice: Choice) -> str:
@@ -46,7 +46,7 @@ def find_entry_kind(choice: Choice) -> str:
     where it looks for words anywhere, else none.
     """
     kinds = {parameter.kind for parameter in list_parameters(choice)}
-    if not choice.harmless or choice.beyond or reads_one(choice):
+    if not choice.only_looks or choice.beyond or reads_one(choice):
         return ""
     if "folder" in kinds:
         return "file"

@@ -74,7 +74,7 @@ def conclude(result: str, done: str = "", choice: Choice | None = None, wish: st
         if contents == result.strip("\n") and shown and shown < len(lines):
             deed, contents = f"{deed}, the last {shown}", "\n".join(lines[-shown:])
         return join_deed(deed, _cut_page(contents))
-    return _conclude_deed(result, deed, looked=bool(choice and choice.harmless))
+    return _conclude_deed(result, deed, looked=bool(choice and choice.only_looks))
 
 
 def _conclude_deed(result: str, deed: str, looked: bool) -> str:

@@ -135,7 +135,7 @@ class ListFitter:
         taking = [
             at
             for at, choice in enumerate(self._request.choices)
-            if choice.harmless and not choice.beyond and needs_value(choice)
+            if choice.only_looks and not choice.beyond and needs_value(choice)
         ]
         best = max(taking, key=scores.__getitem__, default=step.at)
         return step._replace(at=best) if scores[best] > scores[step.at] - lead else step

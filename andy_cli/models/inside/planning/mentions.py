@@ -294,7 +294,7 @@ def takes_name(choice: Choice, name: str) -> bool:
     """Tell whether the command takes a file of that name: what is read is not played."""
     if choice.beyond or not choice.examples:
         return is_file(name)
-    return is_file(name) and is_readable(name) == choice.harmless
+    return is_file(name) and is_readable(name) == choice.only_looks
 
 
 def is_file(name: str) -> bool:

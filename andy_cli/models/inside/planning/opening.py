@@ -19,7 +19,7 @@ UNNAMED = 0.02
 def find_opener(request: PlannedRequest, step: Step, text: str) -> Step | None:
     """Find the step that shows what the other finds, where the text asks for that and no more."""
     nearest = find_taker(request, step.at)
-    if nearest is None or not request.choices[nearest].harmless or not request.has_examples:
+    if nearest is None or not request.choices[nearest].only_looks or not request.has_examples:
         return None
     is_asked_again = request.compare(text).best == step.at
     return None if is_asked_again or not asks_to_see(request, text) else Step(nearest, text, 1.0)

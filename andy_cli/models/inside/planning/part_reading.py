@@ -266,7 +266,7 @@ class PartReader:
         may take; what is to be looked at may stand elsewhere.
         """
         choice = self._request.choices[step.at]
-        may_refer = choice.beyond or (choice.harmless and needs_value(choice))
+        may_refer = choice.beyond or (choice.only_looks and needs_value(choice))
         has_value = bool(self._request.fill(step).values)
         return not (may_refer or has_value or self._mentions.names_recording(step.text))
 
@@ -415,7 +415,7 @@ class PartReader:
         scores = self._request.compare(text)
         choice = self._request.choices[scores.best]
         asks = is_asking(text) or (scores.kind == "own" and not choice.beyond)
-        asks = asks or (scores.kind == "reason" and choice.harmless)
+        asks = asks or (scores.kind == "reason" and choice.only_looks)
         if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
@@ -427,7 +427,7 @@ class PartReader:
         """Tell whether what plays lacks a song, or what searches looks for what is in no file."""
         choice = self._request.choices[step.at]
         found = self._request.fill_by_meaning(step)
-        if not choice.harmless:
+        if not choice.only_looks:
             return bool(found.missing)
         searched = self.list_searched(step, "file")
         return bool(searched) and not any(map(self._mentions.is_written, searched))
@@ -480,7 +480,7 @@ class PartReader:
         choice = self._request.choices[step.at]
         if choice.beyond:
             return self._lists.refer_back(step, CLOSE)
-        looks_around = choice.harmless and not needs_value(choice)
+        looks_around = choice.only_looks and not needs_value(choice)
         is_filled = bool(self._request.fill(step).values)
         return self._lists.refer_back(step) if looks_around and not is_filled else step
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from andy_cli.messages import Choice, Constraint
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.choosing import Scorer, Scores, describe_command
-from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 
 
 class Step(NamedTuple):
@@ -59,11 +59,11 @@ class PlannedRequest(NamedTuple):
         near = self.encoder.closeness(describe_command(self.choices[at]), descriptions)
         return dict(zip(others, near, strict=True))
 
-    def fill(self, step: Step) -> Arguments:
+    def fill(self, step: Step) -> FilledArguments:
         """Fill a command with what was said alone."""
         return self.filler.fill(self.choices[step.at], step.text, Known((), self.names))
 
-    def fill_by_meaning(self, step: Step, is_chosen: bool = True) -> Arguments:
+    def fill_by_meaning(self, step: Step, is_chosen: bool = True) -> FilledArguments:
         """Fill a command with what was said and found; `is_chosen`: it is not one of several."""
         found = (*self.constraint.earlier, *self.constraint.results)
         known = Known(found, self.names)

@@ -18,7 +18,7 @@ from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.part_reading import NAMED
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.planning.request_plan import RequestPlan
-from andy_cli.models.inside.values.filling import Arguments, Filler, Known
+from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters, strip_description
 from andy_cli.models.inside.values.spans import quote_names
@@ -124,7 +124,7 @@ class Planner:
         # A title may be `Don't Stop Me Now`, which does not negate the wish.
         plain = name_things(step.text, constraint.names)
         is_sure = step.lead >= MIN_LEAD and not is_negated(plain)
-        if not (confirmed or is_sure or (choice.harmless and not step.rival)):
+        if not (confirmed or is_sure or (choice.only_looks and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
             return self._append_to_results(f"{ASKS}{action}?", turn, constraint)
         command = write_command(choice, found)
@@ -202,7 +202,7 @@ SAME = 0.93
 """Nearness of two short answers that mean the same."""
 
 
-def write_command(choice: Choice, found: Arguments) -> str:
+def write_command(choice: Choice, found: FilledArguments) -> str:
     """The command with its values, one a line."""
     lines = [f"{name}: {' '.join(value.split())}" for name, value in found.values.items()]
     return "\n".join([choice.text, *lines])

@@ -177,7 +177,7 @@ class RequestPlan:
             values = self._list_values(step)
             if not values or (step.at, values) not in looked:
                 kept.append(step)
-            if self._request.choices[step.at].harmless:
+            if self._request.choices[step.at].only_looks:
                 looked.append((step.at, values))
         return kept
 

@@ -61,7 +61,7 @@ CLEAR_MEMBER = 0.015
 
 
 @dataclass
-class Arguments:
+class FilledArguments:
     """The arguments that were found for one command."""
 
     values: dict[str, str] = field(default_factory=dict)
@@ -92,14 +92,16 @@ class Filler:
         self._encoder = encoder
         self._pick = pick
 
-    def fill(self, choice: Choice, text: str, known: Known, is_chosen: bool = True) -> Arguments:
+    def fill(
+        self, choice: Choice, text: str, known: Known, is_chosen: bool = True
+    ) -> FilledArguments:
         """`is_chosen`: it is the command that is meant, and takes what it needs."""
         picker = PhrasePicker(self._encoder, self._pick, choice, text, is_chosen)
         return _Filling(self._encoder, picker, choice, text, known).fill()
 
     def fill_by_meaning(
         self, choice: Choice, text: str, known: Known, is_chosen: bool = True
-    ) -> Arguments:
+    ) -> FilledArguments:
         """The same; a file that is missing is the entry of the newest list, or the file that can
         be read, whose name comes nearest to what was said."""
         found = self.fill(choice, text, known, is_chosen)
@@ -133,9 +135,11 @@ def list_meant(choice: Choice, known: Known) -> dict[str, str]:
     """
     for result in reversed(known.results):
         listed = find_files(result, known.names)
-        if fitting := [entry for entry in listed if not choice.harmless or is_readable(entry.name)]:
+        if fitting := [
+            entry for entry in listed if not choice.only_looks or is_readable(entry.name)
+        ]:
             return {call_entry(entry, known.names): entry.name for entry in fitting}
-    return {name: name for name in known.names if choice.harmless and is_readable(name)}
+    return {name: name for name in known.names if choice.only_looks and is_readable(name)}
 
 
 def call_entry(entry: ListedEntry, names: Sequence[str]) -> str:
@@ -158,8 +162,8 @@ class _Filling:
         self._bounds = find_bounds(self._parameters)
         self._values: dict[str, str] = {}
 
-    def fill(self) -> Arguments:
-        found = Arguments(self._values)
+    def fill(self) -> FilledArguments:
+        found = FilledArguments(self._values)
         for parameter in sorted(self._parameters, key=self._order):
             value = self._find_value(parameter)
             if value is not None:
@@ -384,7 +388,7 @@ class _Filling:
         names = [name for name in self._known.names if name.endswith("/") == is_folder]
         if is_folder or self._choice.beyond or not self._choice.examples:
             return names
-        return [name for name in names if is_readable(name) == self._choice.harmless]
+        return [name for name in names if is_readable(name) == self._choice.only_looks]
 
     def _find_folder_before(self) -> str | None:
         """`The second one` is in the folder that was spoken of."""
@@ -411,7 +415,12 @@ class _Filling:
 
     def _may_take(self, entry: str, is_file: bool) -> bool:
         """Tell whether an entry is of the kind that the command takes: a recording is played."""
-        if not is_file or self._choice.harmless or self._choice.beyond or not self._choice.examples:
+        if (
+            not is_file
+            or self._choice.only_looks
+            or self._choice.beyond
+            or not self._choice.examples
+        ):
             return True
         return (guess_type(entry)[0] or "").startswith("audio/")
 

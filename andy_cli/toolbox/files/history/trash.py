@@ -27,7 +27,7 @@ from andy_cli.toolbox.runtime_context import GrantedPath, here
 INFO = ".trashinfo"
 DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")
 """Variables of which a desktop sets one."""
-TRIES = 10_000
+MAX_NAME_NUMBERS = 10_000
 """Names that are tried for one file."""
 
 
@@ -148,7 +148,7 @@ def _take_name(path: Path, trash: TrashFolder) -> str:
     deleted = time.strftime("%Y-%m-%dT%H:%M:%S")
     info_text = f"[Trash Info]\nPath={quote(os.fsencode(noted))}\nDeletionDate={deleted}\n".encode()
     with folder_inside(trash.folder / "info" / "any", trash.root) as infos:
-        for number in range(1, TRIES):
+        for number in range(1, MAX_NAME_NUMBERS):
             name = _number_name(path.name, number)
             is_kept = os.path.lexists(trash.folder / "files" / name)
             if not is_kept and _write_new(name + INFO, info_text, infos):

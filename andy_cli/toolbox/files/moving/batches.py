@@ -1,10 +1,10 @@
 """Plans of moving, copying or trashing, worked out before anything is changed.
 
     batch = plan_transfer("move", ["*.jpg", "notes.txt"], "photos", False, work)
-    batch.claim             every path it would touch, and the preview for the user
+    batch.access             every path it would touch, and the preview for the user
     batch.items             what goes where
 
-It is worked out twice: for the claim, and when it is carried out. What has come up in between was
+It is worked out twice: for the access, and when it is carried out. What has come up in between was
 never judged, and then nothing is done.
 """
 
@@ -92,7 +92,7 @@ class PlannedBatch(NamedTuple):
     """Folders that are made for it."""
 
     @property
-    def claim(self) -> ResourceAccess:
+    def access(self) -> ResourceAccess:
         if sum(item.paths for item in self.items) > MAX_PATHS:
             raise _too_many()
         path_uses = [*((folder, WRITE) for folder in self.folders), *self._uses()]
@@ -123,7 +123,7 @@ class PlannedBatch(NamedTuple):
 
     def check_judged(self) -> None:
         """Raises ToolError where it is not what was judged: something has come up meanwhile."""
-        if unjudged := not_judged(self.claim.places):
+        if unjudged := not_judged(self.access.places):
             raise ToolError(
                 f"{spell_out(unjudged[0])} was not there when it was judged. Nothing was changed.",
                 "Call it again.",

@@ -32,17 +32,19 @@ from andy_cli.toolbox.runtime_context import GrantedPath, granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 
-CLAIMING = 5
+PREVIEW_TIMEOUT = 5
 """Seconds for finding out what would happen."""
 DONE = {"move": "moved", "copy": "copied", "trash": "put into the trash"}
 
 
-def claim_transfer(
+def find_transfer_access(
     verb: Verb, paths: Sequence[str], destination: str, replace: bool = False
 ) -> ResourceAccess:
-    """Claim what moving or copying would touch. Raises ToolError for what cannot be."""
+    """Find what moving or copying would touch. Raises ToolError for what cannot be."""
     try:
-        return batches.plan_transfer(verb, paths, destination, replace, Work(CLAIMING)).claim
+        return batches.plan_transfer(
+            verb, paths, destination, replace, Work(PREVIEW_TIMEOUT)
+        ).access
     except ToolError:
         # What is outside is not told before somebody agreed: then it fails when it is done.
         if not any(map(batches.is_outside, (*paths, destination))):
@@ -51,15 +53,15 @@ def claim_transfer(
     return ResourceAccess((*paths, destination), operations=(*operations, "write"))
 
 
-def claim_trash(paths: Sequence[str]) -> ResourceAccess:
-    """As `claim_transfer`."""
+def find_trash_access(paths: Sequence[str]) -> ResourceAccess:
+    """As `find_transfer_access`."""
     try:
-        claim = batches.plan_trash(paths, Work(CLAIMING)).claim
+        access = batches.plan_trash(paths, Work(PREVIEW_TIMEOUT)).access
     except ToolError:
         if not any(map(batches.is_outside, paths)):
             raise
         return ResourceAccess(tuple(paths), "delete_recursive")
-    return claim._replace(shown=f"{claim.shown}\n/undo brings it back")
+    return access._replace(shown=f"{access.shown}\n/undo brings it back")
 
 
 def transfer_paths(
@@ -204,7 +206,7 @@ def _make_outcome(batch: PlannedBatch, summary: str, done_count: int, fault: str
     )
 
 
-def claim_folder(written: str) -> ResourceAccess:
+def find_folder_access(written: str) -> ResourceAccess:
     try:
         new_folders = batches.plan_folder(written)
     except ToolError:

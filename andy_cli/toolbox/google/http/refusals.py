@@ -17,7 +17,7 @@ MAX_CHARACTERS = 300
 
 UNSURE = "It is not known whether it happened: look before it is tried again."
 NOT_DONE = "Nothing was changed."
-AGAIN = frozenset([408, 429, 500, 502, 503, 504])
+RETRYABLE_STATUS = frozenset([408, 429, 500, 502, 503, 504])
 """Statuses after which a read may be tried again."""
 
 GONE = (404, 410)
@@ -53,7 +53,7 @@ class GoogleRefusal(NamedTuple):
     @property
     def passing(self) -> bool:
         """True if the same may work in a moment."""
-        return self.status in AGAIN or bool(self.reasons & TOO_FAST)
+        return self.status in RETRYABLE_STATUS or bool(self.reasons & TOO_FAST)
 
     @property
     def can_be_repeated(self) -> bool:

@@ -30,7 +30,7 @@ EARLY = 60.0
 TIMEOUT = 15.0
 """Seconds to wait for another process that renews."""
 
-TRIES = 3
+MAX_TRIES = 3
 
 
 async def access_token(settings: Settings, refused: str = "") -> str:
@@ -88,16 +88,16 @@ async def request_tokens(
     kind = "application/x-www-form-urlencoded"
     request = ApiCall("POST", url, content=urlencode(token_form).encode(), kind=kind)
     async with open_http(url, settings) as transport:
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, MAX_TRIES + 1):
             body = Whole()
             try:
                 reply = await transport.exchange(request, "", body)
             except Broken as broken:
-                if attempt == TRIES:
+                if attempt == MAX_TRIES:
                     message = f"The login at Google did not come about. {broken}"
                     raise (ToolTimeout if broken.late else ToolError)(message) from broken
             else:
-                if reply.status < 500 or attempt == TRIES:
+                if reply.status < 500 or attempt == MAX_TRIES:
                     return _read_answer(reply, body, known_secrets)
             await asyncio.sleep(settings.number("network.first_backoff") * attempt)
     raise AssertionError("the last try returns or raises")

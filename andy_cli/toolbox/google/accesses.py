@@ -1,4 +1,4 @@
-"""The claims of Google's tools: which API a call would change, how, and what is shown before a yes.
+"""The access of Google's tools: which API a call would change, how, and what is shown before a yes.
 
 What is shown is made by the same functions as what is sent; they raise ToolError for what cannot be
 sent, before anybody is asked about it.
@@ -26,11 +26,11 @@ from andy_cli.toolbox.tool import ResourceAccess
 Arguments = Mapping[str, object]
 
 
-def claim_access(tool_name: str, arguments: Arguments) -> ResourceAccess:
+def find_api_access(tool_name: str, arguments: Arguments) -> ResourceAccess:
     """Say what a call of the tool would reach and change. Raises ToolError."""
-    claim = CLAIMS[tool_name]
-    description = claim.describe(arguments)
-    return ResourceAccess(address=base_address(claim.api), method=claim.method, shown=description)
+    access = API_ACCESSES[tool_name]
+    description = access.describe(arguments)
+    return ResourceAccess(address=base_address(access.api), method=access.method, shown=description)
 
 
 def _get_text(arguments: Arguments, name: str) -> str:
@@ -128,8 +128,8 @@ def _name_task(arguments: Arguments) -> str:
     return tasks.name_task(*_get_texts(arguments, "taskListId", "taskId"))
 
 
-class ApiClaim(NamedTuple):
-    """One tool's claim."""
+class ApiAccess(NamedTuple):
+    """One tool's access."""
 
     api: Api
     method: str = "GET"
@@ -137,41 +137,41 @@ class ApiClaim(NamedTuple):
     """Writes what the user sees before a yes; may raise ToolError."""
 
 
-CLAIMS: Mapping[str, ApiClaim] = {
-    "calendar_list": ApiClaim(CALENDAR),
-    "calendar_events": ApiClaim(CALENDAR),
-    "calendar_create": ApiClaim(CALENDAR, "POST", _describe_new_event),
-    "calendar_update": ApiClaim(CALENDAR, "PATCH", _describe_new_title),
-    "calendar_delete": ApiClaim(CALENDAR, "DELETE", lambda call: f"Delete: {_name_event(call)}"),
-    "docs_read": ApiClaim(DOCS),
-    "docs_create": ApiClaim(DOCS, "POST", _describe_new_document),
-    "docs_append": ApiClaim(DOCS, "POST", _describe_added_text),
-    "docs_replace": ApiClaim(DOCS, "POST", _describe_replaced_text),
-    "drive_list": ApiClaim(DRIVE),
-    "drive_read": ApiClaim(DRIVE),
-    "drive_search": ApiClaim(DRIVE),
-    "drive_create": ApiClaim(DRIVE, "POST", _describe_new_file),
-    "drive_update": ApiClaim(DRIVE, "PATCH", _describe_new_content),
-    "drive_delete": ApiClaim(
+API_ACCESSES: Mapping[str, ApiAccess] = {
+    "calendar_list": ApiAccess(CALENDAR),
+    "calendar_events": ApiAccess(CALENDAR),
+    "calendar_create": ApiAccess(CALENDAR, "POST", _describe_new_event),
+    "calendar_update": ApiAccess(CALENDAR, "PATCH", _describe_new_title),
+    "calendar_delete": ApiAccess(CALENDAR, "DELETE", lambda call: f"Delete: {_name_event(call)}"),
+    "docs_read": ApiAccess(DOCS),
+    "docs_create": ApiAccess(DOCS, "POST", _describe_new_document),
+    "docs_append": ApiAccess(DOCS, "POST", _describe_added_text),
+    "docs_replace": ApiAccess(DOCS, "POST", _describe_replaced_text),
+    "drive_list": ApiAccess(DRIVE),
+    "drive_read": ApiAccess(DRIVE),
+    "drive_search": ApiAccess(DRIVE),
+    "drive_create": ApiAccess(DRIVE, "POST", _describe_new_file),
+    "drive_update": ApiAccess(DRIVE, "PATCH", _describe_new_content),
+    "drive_delete": ApiAccess(
         DRIVE, "PATCH", lambda call: f"To Drive's trash: the file {_name_file(call)}"
     ),
-    "gmail_list": ApiClaim(GMAIL),
-    "gmail_read": ApiClaim(GMAIL),
-    "gmail_search": ApiClaim(GMAIL),
-    "gmail_send": ApiClaim(GMAIL, "POST", _describe_mail),
-    "sheets_read": ApiClaim(SHEETS),
-    "sheets_write": ApiClaim(
+    "gmail_list": ApiAccess(GMAIL),
+    "gmail_read": ApiAccess(GMAIL),
+    "gmail_search": ApiAccess(GMAIL),
+    "gmail_send": ApiAccess(GMAIL, "POST", _describe_mail),
+    "sheets_read": ApiAccess(SHEETS),
+    "sheets_write": ApiAccess(
         SHEETS, "PUT", lambda call: f"Into the cells {_name_cells(call)}:\n\n{_show_values(call)}"
     ),
-    "sheets_append": ApiClaim(
+    "sheets_append": ApiAccess(
         SHEETS, "POST", lambda call: f"New rows below {_name_cells(call)}:\n\n{_show_values(call)}"
     ),
-    "sheets_create": ApiClaim(SHEETS, "POST", _describe_new_spreadsheet),
-    "sheets_clear": ApiClaim(SHEETS, "POST", lambda call: f"Empty the cells {_name_cells(call)}"),
-    "tasks_list": ApiClaim(TASKS),
-    "tasks_get": ApiClaim(TASKS),
-    "tasks_create": ApiClaim(TASKS, "POST", _describe_new_task),
-    "tasks_update": ApiClaim(TASKS, "PATCH", _describe_renamed_task),
-    "tasks_complete": ApiClaim(TASKS, "PATCH", lambda call: f"Tick off: {_name_task(call)}"),
-    "tasks_delete": ApiClaim(TASKS, "DELETE", lambda call: f"Delete: {_name_task(call)}"),
+    "sheets_create": ApiAccess(SHEETS, "POST", _describe_new_spreadsheet),
+    "sheets_clear": ApiAccess(SHEETS, "POST", lambda call: f"Empty the cells {_name_cells(call)}"),
+    "tasks_list": ApiAccess(TASKS),
+    "tasks_get": ApiAccess(TASKS),
+    "tasks_create": ApiAccess(TASKS, "POST", _describe_new_task),
+    "tasks_update": ApiAccess(TASKS, "PATCH", _describe_renamed_task),
+    "tasks_complete": ApiAccess(TASKS, "PATCH", lambda call: f"Tick off: {_name_task(call)}"),
+    "tasks_delete": ApiAccess(TASKS, "DELETE", lambda call: f"Delete: {_name_task(call)}"),
 }
