@@ -81,7 +81,7 @@ def examine(row: Row, planner: Planner, constraint: Constraint) -> list[Way]:
     text = shorten_request(row.text)
     found = []
     reader = planner._make_request_plan(constraint)._reader
-    for way in list_ways(text, reader._mentions.find_more_names(text)):
+    for way in list_ways(text):
         plan = planner._make_request_plan(constraint)
         measured = reader.measure(way, reader._find_nearness(text))
         plan._reader.choose_parts = lambda _, parts=way.parts: parts  # type: ignore[method-assign,misc]

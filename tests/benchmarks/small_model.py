@@ -87,6 +87,7 @@ BATCHES = (
     "everyday_43",
     "everyday_44",
     "everyday_45",
+    "everyday_46",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -72,7 +72,7 @@ MAX_CUTS = 8
 MAX_PARTS = 4
 REST_WORDS = 2
 """Words of a part that is none without the question before it."""
-UNMARKED = ("opening", "name", "before")
+UNMARKED = ("opening", "before")
 """Kinds of cuts at which nothing stands between the parts."""
 
 
@@ -95,13 +95,10 @@ class Way(NamedTuple):
     parts: tuple[str, ...]
 
 
-def list_ways(text: str, named: Sequence[int] = ()) -> list[Way]:
-    """List the ways to cut a text, the whole first; quotations are never cut.
-
-    `named` are the places where something more is called by its name.
-    """
+def list_ways(text: str) -> list[Way]:
+    """List the ways to cut a text, the whole first; quotations are never cut."""
     text = text.strip()
-    cuts = find_cuts(text, named)
+    cuts = find_cuts(text)
     if len(cuts) > MAX_CUTS:
         cuts = [cut for cut in cuts if cut.kind not in UNMARKED][:MAX_CUTS]
     ways = [make_way(text, some) for some in choose_cuts(text, cuts)]
@@ -161,15 +158,14 @@ def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
     return (COMES_FIRST.sub("", COMES_BEFORE.sub("", parts[0], count=1), count=1), *parts[1:])
 
 
-def find_cuts(text: str, named: Sequence[int] = ()) -> list[Cut]:
+def find_cuts(text: str) -> list[Cut]:
     """Find where a part may end: behind a sentence, at a word or sign that joins, and before a
-    word that wishes begin with, or something more that is named.
+    word that wishes begin with.
     """
     cuts = [Cut(mark.end(), mark.end(), "sentence") for mark in find_marks(SENTENCE_END, text)]
     cuts += find_joint_cuts(text, cuts)
     starts = {start for cut in cuts for start in range(cut.end, cut.start + 1)}
-    openings = {**dict.fromkeys(find_openings(text), "opening"), **dict.fromkeys(named, "name")}
-    cuts += [Cut(at, at, kind) for at, kind in openings.items() if at not in starts]
+    cuts += [Cut(at, at, "opening") for at in find_openings(text) if at not in starts]
     return sorted(cut for cut in cuts if text[: cut.end].strip() and text[cut.start :].strip())
 
 

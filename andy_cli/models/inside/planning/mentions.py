@@ -11,13 +11,11 @@ from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
-from andy_cli.models.inside.values.filling import find_said
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.words import (
     ENDING,
     LINKS,
-    WORD,
     find_plain_words,
     find_things,
     find_words,
@@ -123,12 +121,6 @@ class Mentions:
             for name, lines in shared.items()
         }
 
-    def is_written(self, text: str) -> bool:
-        """Tell whether a word of a text stands in one of the short texts, or in a name."""
-        held = [stems for lines in self._stems_of_lines.values() for stems in lines]
-        held += map(find_stems, self._request.names)
-        return not find_stems(text).isdisjoint(set().union(*held))
-
     def find_written_run(self, text: str) -> str | None:
         """Find the longest run of words of a text that stands in a line, with one that tells."""
         words = text.split()
@@ -141,12 +133,6 @@ class Mentions:
         ]
         written = (run for run in runs if any(run.casefold() in line for line in lines))
         return max(written, key=len, default=None)
-
-    def find_rarest(self, words: Sequence[str]) -> str | None:
-        """Find the word that the fewest lines have, of those that some have."""
-        lines = [stems for lines in self._stems_of_lines.values() for stems in lines]
-        count = {word: sum(word[:STEM] in stems for stems in lines) for word in words}
-        return min(filter(count.get, count), key=count.__getitem__, default=None)
 
     @cached_property
     def _stems_of_lines(self) -> Mapping[str, Sequence[frozenset[str]]]:
@@ -202,17 +188,6 @@ class Mentions:
         where it is a file to read.
         """
         return self.has_thing(text) or (reads_file(choice) and self.means_file(text))
-
-    def find_more_names(self, text: str) -> list[int]:
-        """Find where a file is called by its name behind another one: `play volare azzurro`."""
-        named = find_named(text, list(filter(is_file, self._request.names)), frozenset())
-        words = list(WORD.finditer(text))
-        starts = {
-            next(word.start() for word in words if match.is_part(word[0]))
-            for match in named
-            if match.is_clear
-        }
-        return sorted(starts)[1:]
 
     def is_value(self, part: str, choice: Choice) -> bool:
         """Tell whether the part of a request is nothing but one more value for the command."""
@@ -272,22 +247,6 @@ def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:
     """Find the value that is known for the command and is said; `whole`: and nothing else."""
     found = (find_called(text, find(), whole) for find in choice.members.values())
     return next(filter(None, found), None)
-
-
-def find_members(text: str, choice: Choice) -> dict[str | None, str]:
-    """Find the known values that are said with words between them: `time in lagos time in rome`;
-    in order, each with the words that say it.
-    """
-    names = [name for find in choice.members.values() for name in find()]
-    members: dict[str | None, str] = {}
-    end = 0
-    for span, name in sorted(
-        find_said(text, names), key=lambda item: (item[0].start, -item[0].stop)
-    ):
-        if not members or (span.start > end and find_words(text[end : span.start])):
-            members[name] = text[span.start : span.stop]
-            end = span.stop
-    return members
 
 
 def takes_name(choice: Choice, name: str) -> bool:

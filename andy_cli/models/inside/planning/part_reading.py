@@ -83,8 +83,6 @@ WISHED_FOR = 0.025
 """The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
 SEARCHED = 0.03
 """By so much farther than a search of the web may one of the files be, which have the words."""
-KNOWLEDGE = 0.07
-"""By so much nearer than any command is a question of knowledge that no file is about."""
 
 
 class Part(NamedTuple):
@@ -115,7 +113,7 @@ class PartReader:
         sentences = split_sentences(text)
         if len(sentences) > 1 and len(find_cuts(text)) > MAX_CUTS:
             return [part for sentence in sentences for part in self.choose_parts(sentence)]
-        ways = list_ways(text, self._mentions.find_more_names(text))
+        ways = list_ways(text)
         if len(ways) < 2:
             return [text]
         weights, whole = load_weights(), self._find_nearness(text)
@@ -213,9 +211,7 @@ class PartReader:
         is_nearer_to_talk = max(scores.commands) < scores.talk
         reading = self.read_what_is_meant(text) if is_nearer_to_talk else None
         step = self.find_step(text, follows=False, asks=asks)
-        if step and not reading:
-            reading = self.find_clearer_answer(text)
-        return reading if step and reading else step
+        return step and (reading or self.find_clearer_answer(text) or step)
 
     def _read_addition(self, text: str, before: Step) -> Part | None:
         """Read what is nothing by itself: one more value, or a word on what was found."""
@@ -348,13 +344,9 @@ class PartReader:
     def read_what_is_meant(self, text: str) -> Step | None:
         """`How much was the rent in March?`: read the file whose name is about that, if one is."""
         reading = self.find_reading_command(text)
-        scores = self._request.compare(text)
-        if reading is None or scores.kind not in small_talk.QUESTIONS:
-            return None
-        is_known = scores.kind == "knowledge" and scores.talk > max(scores.commands) + KNOWLEDGE
-        if is_known or not self._mentions.means_file(text):
-            return None
-        return Step(reading, text, 1.0)
+        is_own = self._request.compare(text).kind == "own"
+        is_meant = reading is not None and is_own and self._mentions.means_file(text)
+        return Step(reading, text, 1.0) if reading is not None and is_meant else None
 
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
@@ -409,9 +401,7 @@ class PartReader:
         return UNASKED if scores.talk < WISHED and not is_wish else None
 
     def find_clearer_answer(self, text: str) -> Step | None:
-        """Find what answers a question more clearly than the command for it is one; what would play
-        something and lacks a song, or look for what is nowhere, says nothing against it.
-        """
+        """Find what answers a question more clearly than the command for it is one."""
         scores = self._request.compare(text)
         choice = self._request.choices[scores.best]
         asks = is_asking(text) or (scores.kind == "own" and not choice.beyond)
@@ -419,18 +409,7 @@ class PartReader:
         if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
-        if self._comes_to_nothing(Step(scores.best, text, 1.0)):
-            lead = 0.0
         return self.find_answer(text, lead) if lead < CERTAIN else None
-
-    def _comes_to_nothing(self, step: Step) -> bool:
-        """Tell whether what plays lacks a song, or what searches looks for what is in no file."""
-        choice = self._request.choices[step.at]
-        found = self._request.fill_by_meaning(step)
-        if not choice.only_looks:
-            return bool(found.missing)
-        searched = self.list_searched(step, "file")
-        return bool(searched) and not any(map(self._mentions.is_written, searched))
 
     def searches_idly(self, step: Step, *kinds: str) -> bool:
         """Tell whether a step looks for nothing but words that people ask with, in files or, by the

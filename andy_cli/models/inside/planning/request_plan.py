@@ -24,11 +24,9 @@ from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import (
     LONG_WORD,
     Mentions,
-    find_members,
     is_file,
-    list_unasked_words,
 )
-from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader, is_asking
+from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
@@ -64,7 +62,7 @@ class RequestPlan:
         if not steps:
             steps = self._find_whole(text)
             parts = [Part(text, "command", step) for step in steps] or parts
-        steps = self._ask_last(self._arrange_steps(self._add_named(steps, text), text, is_first))
+        steps = self._ask_last(self._arrange_steps(steps, text, is_first))
         return Plan(steps, [*list_guesses(steps), *list_left(parts, steps)])
 
     def _read_parts(self, text: str) -> Sequence[Part]:
@@ -163,8 +161,6 @@ class RequestPlan:
             steps = list(map(self._read_entry, steps))
         else:
             steps = self._lists.fit(steps)
-        if len(steps) == 1:
-            steps = [self._search_rarest(steps[0], text)]
         return self._drop_repeated([*map(self._fit_to_kind, map(self._search_written, steps))])
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
@@ -188,15 +184,6 @@ class RequestPlan:
         searched = " ".join(self._reader.list_searched(step, "file"))
         run = self._mentions.find_written_run(searched)
         return step if run in (None, searched) else step._replace(text=f'{step.text}: "{run}"')
-
-    def _search_rarest(self, step: Step, text: str) -> Step:
-        """`Petrakis, that name, where is it`: look for the rarest word that stands in a text, where
-        what would be looked for is nothing but words that people ask with.
-        """
-        if not self._reader.searches_idly(step, "file"):
-            return step
-        rarest = self._mentions.find_rarest(list_unasked_words(text))
-        return step._replace(text=f'{text}: "{rarest}"') if rarest else step
 
     def _name_file(self, step: Step) -> Step:
         """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the
@@ -231,39 +218,15 @@ class RequestPlan:
 
     def _find_steps(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find the commands of the parts of a text."""
-        is_asked = any(part.label == "question" and is_asking(part.text) for part in parts)
         steps: list[Step] = []
         for part in parts:
             if part.label == "value":
                 self._add_value(steps, part.text)
             elif part.label == "command" and part.step:
-                step = self._look_instead(part.step) if is_asked else part.step
-                self._add_step(steps, self._take_values(step, text), text)
+                self._add_step(steps, self._take_values(part.step, text), text)
             elif part.step and part.step not in steps:
                 steps.append(part.step)
         return steps
-
-    def _add_named(self, steps: list[Step], text: str) -> list[Step]:
-        """`¿Quién es capitán? Y de fondo que suene azzurro`: beside other steps a recording that is
-        called by its name, and by no step, is to be played as well.
-        """
-        if not steps or any(self._mentions.names_recording(step.text) for step in steps):
-            return steps
-        wishes = (
-            piece
-            for piece in split_at_joints(text)
-            if self._mentions.names_recording(piece) and not (is_negated(piece) or is_asking(piece))
-        )
-        found = (self._reader.find_best_of(piece, plays_file) for piece in wishes)
-        return [*steps, *filter(None, found)]
-
-    def _look_instead(self, step: Step) -> Step:
-        """`Do I need milk? It's in shopping.txt`: who asks, and says nothing to write, looks."""
-        reading = self._reader.find_reading_command(step.text)
-        is_wish = not self._request.choices[step.at].beyond
-        if reading is None or is_wish or not self._request.fill(step).missing:
-            return step
-        return step._replace(at=reading) if self._mentions.means_file(step.text) else step
 
     def _fit_to_kind(self, step: Step) -> Step:
         """Of the commands that read a file take the one for texts where the file is a text; of
@@ -347,7 +310,7 @@ class RequestPlan:
         named = {self._find_named(piece, choice): piece for piece in split_at_joints(step.text)}
         named.pop(None, None)
         if len(named) < 2:
-            named = find_members(step.text, choice) or self._find_written_files(step)
+            named = self._find_written_files(step)
         return [step._replace(text=piece) for piece in named.values()] if len(named) > 1 else [step]
 
     def _find_written_files(self, step: Step) -> dict[str | None, str]:
@@ -366,15 +329,7 @@ class RequestPlan:
     def _find_whole(self, text: str) -> list[Step]:
         """Find what to do for a request none of whose parts asks for a command."""
         step = self._reader.find_only_step(text) or self._reader.find_answer(text)
-        step = step or self._find_reading(text)
         return [step] if step else []
-
-    def _find_reading(self, text: str) -> Step | None:
-        """Read the file that a question names or means; of several the one that answers it best."""
-        reading = self._reader.read_what_is_meant(text)
-        if reading and self._lacks_value(reading):
-            return self._reader.find_answer(text, lead=-1.0) or reading
-        return reading
 
     def _add_step(self, steps: list[Step], step: Step, text: str) -> None:
         if steps and self._is_same_wish(steps[-1], step, text):
