@@ -296,7 +296,7 @@ def test_only_the_latest_outputs_are_kept(home: Path) -> None:
         (folder / f"20200101-{number:06}-a.txt").touch()
     ran("seq 1 10000")
     found = sorted(folder.iterdir())
-    assert len(found) == output.KEPT
+    assert len(found) == output.MAX_KEPT_FILES
     assert found[-1].stat().st_size > 40_000
 
 

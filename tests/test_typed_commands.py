@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.agent.history.history import RAN
+from andy_cli.agent.history.history import USER_RAN
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat import typed_command
 from andy_cli.frontends.chat.chat_session import ChatSession
@@ -224,7 +224,7 @@ def test_the_model_learns_with_the_next_message_what_was_printed(folder: Path) -
         terminal.sees("Yes.")
         told = server.requests[0].body["messages"][-1]["content"]
         again = server.requests[1].body["messages"][-1]["content"]
-    assert told.startswith(f"why did that fail?{RAN}```\n$ cat canary.txt\n")
+    assert told.startswith(f"why did that fail?{USER_RAN}```\n$ cat canary.txt\n")
     assert "No such file" in told
     assert "secret-canary" not in told
     assert again == "sure?"

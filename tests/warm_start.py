@@ -296,7 +296,7 @@ def read_tables() -> None:
     detect.by_name("", dialects)
     for known in ([], dialects):
         Markers(known)
-    for language in {*languages.SCRIPTS, *languages.COMMON}:
+    for language in {*languages.SCRIPTS, *languages.COMMON_WORDS}:
         languages.load_language(language).find_actions(SENTENCE)
     languages.detect_languages(SENTENCE)
     small_talk.load_examples()

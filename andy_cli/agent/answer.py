@@ -215,7 +215,7 @@ MAX_CHARACTERS = 160
 """Characters; more is an answer."""
 FEWEST = 4
 """Words; fewer is an answer too."""
-STEM = 4
+STEM_LETTERS = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
 SEARCHED_REQUEST = 2_000
 """Characters of a request in which names of files are looked for."""
@@ -297,13 +297,13 @@ def is_present_file(path: Path) -> bool:
 def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
     """Tell whether words repeat a wish of the user, and name nothing that the user does not."""
     wished = {_cut_to_stem(word) for word in WORD.findall(user)}
-    repeats = any(len(word) >= STEM and _cut_to_stem(word) in wished for word in words)
+    repeats = any(len(word) >= STEM_LETTERS and _cut_to_stem(word) in wished for word in words)
     names = [word for word in words[1:] if word[0].isupper() and _cut_to_stem(word) not in wished]
     return repeats and not any(len(name) > 1 for name in names)
 
 
 def _cut_to_stem(word: str) -> str:
-    return word.lower()[:STEM]
+    return word.lower()[:STEM_LETTERS]
 
 
 REMEMBERED = 500

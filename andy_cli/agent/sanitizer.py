@@ -254,12 +254,14 @@ TOOL_WORDS = """
     函数 関数
 """.split()
 """Words by which users of the large languages ask about tools."""
-ASKS = re.compile("|".join(rf"(?<![a-z]){word}" if word.isascii() else word for word in TOOL_WORDS))
+TOOL_WORD = re.compile(
+    "|".join(rf"(?<![a-z]){word}" if word.isascii() else word for word in TOOL_WORDS)
+)
 
 
 def asks_about_tools(user: str) -> bool:
     """Tell whether the user asks about tools (R10, R15)."""
-    return ASKS.search(user.lower()) is not None
+    return TOOL_WORD.search(user.lower()) is not None
 
 
 class Sanitizer:

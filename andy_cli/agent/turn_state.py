@@ -17,7 +17,7 @@ from andy_cli.errors import AndyError, ModelError
 from andy_cli.events import Event
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult, Usage
 
-LOOKS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
+LOOKING_EFFECTS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
 REASONS = {
     Status.DENIED: "not allowed",
     Status.TIMED_OUT: "it ran out of time",
@@ -60,7 +60,7 @@ def _explain(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
 
 def _explain_partial(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
     """Explain what was done in part, or a command that failed and that no other one follows."""
-    has_failed = action.exit_code and action.effect not in LOOKS
+    has_failed = action.exit_code and action.effect not in LOOKING_EFFECTS
     if has_failed and not any(other.ok and other.effect is action.effect for other in later):
         return f"exit code {action.exit_code}"
     return f"only in part: {action.problem}" if action.problem else ""
@@ -74,11 +74,11 @@ def _makes_up_for(action: ActionRecord, later: ActionRecord) -> bool:
     if not later.ok or later.tool != action.tool:
         return (
             later.ok
-            and action.effect in LOOKS
-            and later.effect in LOOKS
+            and action.effect in LOOKING_EFFECTS
+            and later.effect in LOOKING_EFFECTS
             and _is_same_target(action, later)
         )
-    return action.effect in LOOKS or _is_same_target(action, later)
+    return action.effect in LOOKING_EFFECTS or _is_same_target(action, later)
 
 
 def _is_same_target(action: ActionRecord, other: ActionRecord) -> bool:

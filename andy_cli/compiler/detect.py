@@ -34,7 +34,7 @@ from andy_cli.messages import NOTHING_LEARNED, Learned, ToolRequest
 
 BILLIONS = {"m": 0.001, "b": 1.0, "t": 1000.0}
 
-LEAST = 0.01
+MIN_BILLIONS = 0.01
 """Billions: `135m` are parameters, `1m` is a context of a million tokens."""
 
 SIZE = Expression(
@@ -56,7 +56,7 @@ def parse_billions(model: str) -> float | None:
 def _size(experts: str | None, number: str, unit: str) -> float | None:
     one_expert = float(number.replace("p", ".").replace("_", ".")) * BILLIONS[unit]
     size = one_expert * int(experts or 1)
-    return size if size >= LEAST else None
+    return size if size >= MIN_BILLIONS else None
 
 
 NATIVE = "native"

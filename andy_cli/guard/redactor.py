@@ -39,7 +39,7 @@ MASK = "[redacted]"
 RUN = 8
 """As many characters in a row of a known secret give it away."""
 
-LONG = 16
+MIN_PART_LENGTH = 16
 """A shorter known secret is looked for whole: eight characters of it may be a word."""
 
 MAX_DEPTH, TOO_DEEP = 100, "[nested too deeply to be kept]"
@@ -139,7 +139,7 @@ def _is_value(value: str) -> bool:
         return False
     if value.startswith(("/", "~/", "./", "../")) and _is_path(value):
         return False
-    return len(value) >= LONG or any(character.isdigit() for character in value)
+    return len(value) >= MIN_PART_LENGTH or any(character.isdigit() for character in value)
 
 
 def _is_random(value: str) -> bool:
@@ -222,7 +222,7 @@ def _encoded_runs(secret: str) -> frozenset[str]:
     """
     data = secret.encode("utf-8", "replace")
     encoded = {secret, quote(secret, safe="")}
-    if len(secret) >= LONG:
+    if len(secret) >= MIN_PART_LENGTH:
         shifted = [
             base64.b64encode(data[offset : len(data) - (len(data) - offset) % 3])
             for offset in range(3)
@@ -234,7 +234,7 @@ def _encoded_runs(secret: str) -> frozenset[str]:
 
 def _list_runs(secret: str) -> set[str]:
     """Every run of `RUN` characters of a long secret, or the whole of a shorter one."""
-    size = RUN if len(secret) >= LONG else len(secret)
+    size = RUN if len(secret) >= MIN_PART_LENGTH else len(secret)
     if size < RUN:
         return set()
     return {secret[start : start + size] for start in range(len(secret) - size + 1)}

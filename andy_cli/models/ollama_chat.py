@@ -14,7 +14,7 @@ from andy_cli.models.http.request import Body
 from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.token_count import MESSAGE, tokens
 
-LEAST = 8192
+FIRST_WINDOW = 8192
 """Tokens that a model is loaded with at first, unless its Modelfile has `num_ctx`."""
 REPLY = 4096
 """Tokens for a reply where its request says nothing."""
@@ -76,7 +76,7 @@ class ContextSize:
         self._most = facts.longest or facts.context or MAX_TOKENS
         # What is in force and not the longest is what its Modelfile says.
         set_to = facts.context if facts.longest and facts.context != facts.longest else None
-        self._size = min(max(set_to or LEAST, facts.loaded or 0), self._most)
+        self._size = min(max(set_to or FIRST_WINDOW, facts.loaded or 0), self._most)
 
     def fit(self, needed: int) -> int:
         """The size for a request that needs so many tokens; never less than before."""

@@ -18,7 +18,7 @@ from andy_cli.sessions.log import (
 )
 from andy_cli.sessions.store import SessionCard, explain_busy
 
-ENOUGH = 4_000_000
+MAX_READ_BYTES = 4_000_000
 """Bytes of a session that are read: about a million tokens, more than the windows of models."""
 BEGUN = "There is no result: andy was ended while it ran. It may have had its effect, in part too."
 NOT_BEGUN = "There is no result: andy was ended before it ran."
@@ -104,7 +104,7 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
 
 def read_end(session_card: SessionCard) -> tuple[list[Record], bool]:
     """The last records, and whether they are all. Raises OSError; UsageError: it is no session."""
-    size = ENOUGH
+    size = MAX_READ_BYTES
     while True:
         data = read_tail(session_card.path, size)
         is_whole = len(data) < size

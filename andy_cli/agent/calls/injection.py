@@ -243,7 +243,7 @@ def _list_sentences(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         for part in _flatten_texts(_read_data(text)):
             lines = [line for line in part.splitlines() if line.strip()]
-            yield from (line for line in lines if len(lines) > 1 and len(line) <= NEAR)
+            yield from (line for line in lines if len(lines) > 1 and len(line) <= MAX_DISTANCE)
 
 
 def _read_data(text: str) -> object:
@@ -283,7 +283,7 @@ def _repeats_command(request: ToolRequest, texts: list[str], user_words: str) ->
     return False
 
 
-NEAR = 400
+MAX_DISTANCE = 400
 """Characters around a tool's name, or its longest argument, in which a call has the others."""
 
 
@@ -293,7 +293,7 @@ def _stand_together(anchor: str, values: list[str], texts: list[str]) -> bool:
         if not all(value in text for value in values):
             continue
         for match in re.finditer(re.escape(anchor), text, re.IGNORECASE):
-            around = text[max(0, match.start() - NEAR) : match.end() + NEAR]
+            around = text[max(0, match.start() - MAX_DISTANCE) : match.end() + MAX_DISTANCE]
             if all(value in around for value in values):
                 return True
     return False

@@ -107,7 +107,7 @@ SUCCESS = Expression(
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
 QUESTION = Expression("[?？؟]")
-STEM = 4
+STEM_LETTERS = 4
 """Letters by which two words may be forms of one."""
 MAX_OCCURRENCES = 64
 """Places at which a word is looked for, so that one which is part of many costs no more."""
@@ -256,7 +256,7 @@ def list_file_readings(name: str) -> list[str]:
 def find_key_words(text: str) -> set[str]:
     """Find the files that a folded text names, the words of their names and the beginnings of its
     other longer words."""
-    stems = {word[:STEM] for word in split_words(text) if len(word) >= STEM}
+    stems = {word[:STEM_LETTERS] for word in split_words(text) if len(word) >= STEM_LETTERS}
     return stems.union(FILE.findall(text))
 
 

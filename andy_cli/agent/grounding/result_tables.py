@@ -10,9 +10,9 @@ from andy_cli.agent.grounding.figures.quantities import FIGURE, read_number, rea
 from andy_cli.agent.grounding.text.segmentation import fold_text
 from andy_cli.compiler.expression import Expression
 
-MANY = 300
+MAX_LINES = 300
 """Of so many lines of text nobody adds up the figures."""
-LONG = 120
+MAX_RECORD_LENGTH = 120
 """Characters of a line that is a record."""
 RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 BULLET = Expression(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*\S")
@@ -205,7 +205,7 @@ def find_runs(lines: Sequence[str]) -> list[ResultTable]:
     line_runs: list[list[str]] = []
     last_count = 0
     for line in lines:
-        count = len(DIGITS.compiled.findall(line)) if len(line) <= LONG else 0
+        count = len(DIGITS.compiled.findall(line)) if len(line) <= MAX_RECORD_LENGTH else 0
         if count and count == last_count:
             line_runs[-1].append(line)
         elif count:
@@ -230,7 +230,7 @@ def find_headed_tables(lines: Sequence[str]) -> list[ResultTable]:
 def tabulate_lines(lines: Sequence[str]) -> ResultTable:
     """Make columns of the figures of lines, counted from both ends."""
     columns: dict[str, list[object]] = {}
-    for line in lines if len(lines) <= MANY else ():
+    for line in lines if len(lines) <= MAX_LINES else ():
         figures = FIGURE.compiled.findall(line)[:8]
         for column_index, text in enumerate(figures):
             if readings := read_number(text):
@@ -241,7 +241,7 @@ def tabulate_lines(lines: Sequence[str]) -> ResultTable:
 
 def are_records(lines: Sequence[str]) -> bool:
     """Tell whether lines are records: short, most with the same number of figures, one at least."""
-    if not 1 < len(lines) <= MANY or any(len(line) > LONG for line in lines):
+    if not 1 < len(lines) <= MAX_LINES or any(len(line) > MAX_RECORD_LENGTH for line in lines):
         return False
     counts = Counter(len(FIGURE.compiled.findall(line)) for line in lines)
     common, times = counts.most_common(1)[0]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.history.compression import (
     DECIDED,
-    WORTH,
+    MIN_CUT_CHARACTERS,
     compress_history,
     dump_arguments,
     estimate_message,
@@ -21,7 +21,7 @@ from andy_cli.agent.prompt.system_prompt import load_prompt
 from andy_cli.messages import Message, Wire
 from andy_cli.models.token_count import tokens
 
-LEAST = 300
+MIN_SUMMARY_TOKENS = 300
 """Tokens that are worth a summary."""
 HEAD = "(A summary stands here in place of earlier messages of this conversation.)\n\n"
 WISHES = "The user says of the summary: {wishes}"
@@ -74,7 +74,7 @@ def find_last_answer(history: Sequence[Message]) -> int:
 
 
 def is_decision(words: str) -> bool:
-    return len(words) <= WORTH and DECIDED.search(words) is not None
+    return len(words) <= MIN_CUT_CHARACTERS and DECIDED.search(words) is not None
 
 
 def is_worth_it(history: Sequence[Message]) -> bool:
@@ -85,7 +85,7 @@ def is_worth_it(history: Sequence[Message]) -> bool:
         for position, message in enumerate(history)
         if position not in verbatim
     )
-    return sum(summarized) >= LEAST
+    return sum(summarized) >= MIN_SUMMARY_TOKENS
 
 
 def render_summary_request(

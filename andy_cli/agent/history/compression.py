@@ -28,7 +28,7 @@ TRUNCATED = "truncated"
 HEAD = 600
 """Characters of the data that a stub keeps at first; later none."""
 MAX_DEPTH = 12
-LEAST = 160
+STUB_CHARACTERS = 160
 """Characters of a line that says what is missing."""
 FAULTS = ("error", "errors", "exception", "traceback")
 FAULT = Expression(
@@ -97,30 +97,32 @@ def count_items(value: object) -> object | None:
     return None
 
 
-def truncate_value(value: object, limit: int, depth: int = MAX_DEPTH) -> TruncatedValue:
-    """Truncate a value to JSON of about `limit` characters; never looks far beyond it."""
+def truncate_value(value: object, max_characters: int, depth: int = MAX_DEPTH) -> TruncatedValue:
+    """Truncate a value to JSON of about `max_characters` characters; never looks far beyond it."""
     if isinstance(value, str):
-        shown_text = value if len(value) <= limit else f"{value[: max(limit - 3, 0)]}..."
-        return TruncatedValue(shown_text, len(shown_text) + 2, len(value) <= limit)
+        shown_text = (
+            value if len(value) <= max_characters else f"{value[: max(max_characters - 3, 0)]}..."
+        )
+        return TruncatedValue(shown_text, len(shown_text) + 2, len(value) <= max_characters)
     if isinstance(value, list | dict) and depth == 0:
         return TruncatedValue("...", 5, False)
     if isinstance(value, list):
-        return _truncate_list(value, limit, depth)
+        return _truncate_list(value, max_characters, depth)
     if isinstance(value, dict):
-        return _truncate_object(value, limit, depth)
+        return _truncate_object(value, max_characters, depth)
     if isinstance(value, float) and not isfinite(value):
         value = str(value)  # JSON has no word for it
     return TruncatedValue(value, len(str(value)), True)
 
 
-def _truncate_list(value: list[object], limit: int, depth: int) -> TruncatedValue:
+def _truncate_list(value: list[object], max_characters: int, depth: int) -> TruncatedValue:
     elements: list[object] = []
     length = 2
     for element in value:
-        truncated = truncate_value(element, limit - length, depth - 1)
-        if elements and (not truncated.whole or length + truncated.length > limit):
+        truncated = truncate_value(element, max_characters - length, depth - 1)
+        if elements and (not truncated.whole or length + truncated.length > max_characters):
             return TruncatedValue(elements, length, False)
-        if not truncated.whole and limit - length < 20:
+        if not truncated.whole and max_characters - length < 20:
             return TruncatedValue(elements, length, False)
         elements.append(truncated.value)
         length += truncated.length + 2
@@ -129,13 +131,15 @@ def _truncate_list(value: list[object], limit: int, depth: int) -> TruncatedValu
     return TruncatedValue(elements, length, True)
 
 
-def _truncate_object(value: Mapping[str, object], limit: int, depth: int) -> TruncatedValue:
+def _truncate_object(
+    value: Mapping[str, object], max_characters: int, depth: int
+) -> TruncatedValue:
     """Short values first, so that one long list does not hide all the rest."""
     fields: dict[str, object] = {}
     length, is_whole = 2, True
     order = sorted(value, key=lambda key: isinstance(value[key], list | dict))
     for key in order:
-        remaining = limit - length - len(key) - 6
+        remaining = max_characters - length - len(key) - 6
         if remaining < 8:
             is_whole = False
             break
@@ -146,28 +150,28 @@ def _truncate_object(value: Mapping[str, object], limit: int, depth: int) -> Tru
     return TruncatedValue({key: fields[key] for key in value if key in fields}, length, is_whole)
 
 
-def truncate_result(content: str, limit: int, tool: str = "") -> str:
-    """Truncate a fresh result to `limit` tokens (but for errors, and never to less than a stub).
+def truncate_result(content: str, max_tokens: int, tool: str = "") -> str:
+    """Truncate a fresh result to so many tokens (but for errors, and never to less than a stub).
 
     Data becomes valid JSON marked `truncated`, with the first items and the number of those left
     out; text keeps its head and tail around a line that says what is missing.
     """
-    if tokens(content) <= limit or is_error(content):
+    if tokens(content) <= max_tokens or is_error(content):
         return content
     value = read_json(content)
-    size = max(int(len(content) * limit / tokens(content)), 1)
+    size = max(int(len(content) * max_tokens / tokens(content)), 1)
     while True:
         if value is None:
             shorter = _render_truncated_text(content, size, tool)
         else:
             shorter = _render_truncated_data(value, size, tool)
-        if tokens(shorter) <= limit or size < LEAST:
+        if tokens(shorter) <= max_tokens or size < STUB_CHARACTERS:
             return shorter
         size = int(size * 0.8)
 
 
 def _render_truncated_data(value: object, size: int, tool: str) -> str:
-    data = truncate_value(value, max(size - LEAST - 60, 0)).value
+    data = truncate_value(value, max(size - STUB_CHARACTERS - 60, 0)).value
     fields: dict[str, object] = {TRUNCATED: True}
     if (items := count_items(value)) is not None:
         fields["items"] = items
@@ -187,7 +191,7 @@ def _subtract_counts(items: object, kept_counts: object) -> object:
 
 
 def _render_truncated_text(content: str, size: int, tool: str) -> str:
-    remaining = max(size - LEAST, 0)
+    remaining = max(size - STUB_CHARACTERS, 0)
     head, tail = content[: remaining * 2 // 3], content[len(content) - remaining // 3 :]
     if (line := head.rfind("\n")) > len(head) // 2:
         head = head[: line + 1]
@@ -208,7 +212,7 @@ def dump_json(value: object) -> str:
 
 REPLY = 4096
 """Tokens kept free for the reply at most; a quarter of a small window."""
-WORTH = 400
+MIN_CUT_CHARACTERS = 400
 """Characters below which nothing is won."""
 LEFT_OUT = "({count} earlier messages of this conversation are left out here, for want of room.)"
 LEFT_OUT_COUNT = re.compile(re.escape(LEFT_OUT).replace(r"\{count\}", r"(?P<count>\d+)"))
@@ -391,7 +395,11 @@ def find_pinned_positions(
     """Find the positions of what is never shortened."""
     users = [position for position, message in enumerate(history) if message.role == "user"]
     pinned = {*decisions, *users[:1], *users[-1:]}
-    pinned |= {position for position in users if DECIDED.search(history[position].content[:WORTH])}
+    pinned |= {
+        position
+        for position in users
+        if DECIDED.search(history[position].content[:MIN_CUT_CHARACTERS])
+    }
     for position, message in enumerate(history):
         failed_here = message.role == "tool" and (
             message.call_id in failed or is_error(message.content)
@@ -418,7 +426,7 @@ ToolNames = Mapping[str, str]
 
 def stub_result(message: Message, names: ToolNames, head: int) -> Message:
     """Replace a result by a stub that keeps so many characters of its data."""
-    if message.role != "tool" or len(message.content) < WORTH:
+    if message.role != "tool" or len(message.content) < MIN_CUT_CHARACTERS:
         return message
     tool = message.name or names.get(message.call_id, "")
     return message._replace(content=make_stub(message.content, tool, head))
@@ -434,7 +442,7 @@ def cut_arguments(message: Message, names: ToolNames) -> Message:
 
 
 def _cut_call(call: ToolCall) -> ToolCall:
-    if len(dump_arguments(call)) < WORTH:
+    if len(dump_arguments(call)) < MIN_CUT_CHARACTERS:
         return call
     arguments = {name: _cut_value(value) for name, value in call.arguments.items()}
     return call._replace(arguments=arguments)
@@ -442,25 +450,25 @@ def _cut_call(call: ToolCall) -> ToolCall:
 
 def _cut_value(value: object) -> object:
     if isinstance(value, str):
-        return cut_middle(value, WORTH // 2)
-    if isinstance(value, list | dict) and len(written := dump_json(value)) > WORTH:
-        return cut_middle(written, WORTH // 2)
+        return cut_middle(value, MIN_CUT_CHARACTERS // 2)
+    if isinstance(value, list | dict) and len(written := dump_json(value)) > MIN_CUT_CHARACTERS:
+        return cut_middle(written, MIN_CUT_CHARACTERS // 2)
     return value
 
 
-def cut_content(message: Message, names: ToolNames, role: str, limit: int) -> Message:
+def cut_content(message: Message, names: ToolNames, role: str, max_characters: int) -> Message:
     """Cut what the user or the model said."""
-    if message.role != role or len(message.content) <= limit:
+    if message.role != role or len(message.content) <= max_characters:
         return message
-    return message._replace(content=cut_middle(message.content, limit))
+    return message._replace(content=cut_middle(message.content, max_characters))
 
 
-def cut_middle(text: str, limit: int) -> str:
+def cut_middle(text: str, max_characters: int) -> str:
     """Cut a longer text to head and tail, with the number of characters between them."""
-    removed = len(text) - limit + len(CUT) + 10
-    if len(text) <= limit or removed <= 0:
+    removed = len(text) - max_characters + len(CUT) + 10
+    if len(text) <= max_characters or removed <= 0:
         return text
-    remaining = limit - len(CUT) - 10
+    remaining = max_characters - len(CUT) - 10
     head, tail = remaining * 2 // 3, remaining // 3
     return text[:head] + CUT.format(count=len(text) - head - tail) + text[len(text) - tail :]
 
@@ -469,9 +477,9 @@ STEPS: tuple[Callable[[Message, ToolNames], Message], ...] = (
     partial(stub_result, head=HEAD),
     cut_arguments,
     partial(stub_result, head=0),
-    partial(cut_content, role="assistant", limit=2 * WORTH),
-    partial(cut_content, role="user", limit=2 * WORTH),
-    partial(cut_content, role="assistant", limit=WORTH // 2),
-    partial(cut_content, role="user", limit=WORTH // 2),
+    partial(cut_content, role="assistant", max_characters=2 * MIN_CUT_CHARACTERS),
+    partial(cut_content, role="user", max_characters=2 * MIN_CUT_CHARACTERS),
+    partial(cut_content, role="assistant", max_characters=MIN_CUT_CHARACTERS // 2),
+    partial(cut_content, role="user", max_characters=MIN_CUT_CHARACTERS // 2),
 )
 """The order in which things are given up."""

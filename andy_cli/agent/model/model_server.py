@@ -16,9 +16,9 @@ from andy_cli.messages import NOTHING_LEARNED, Learned
 
 SILENT = 3
 """Replies without a call before the first trial; from one trial to the next twice as many."""
-ENOUGH = 120
+MIN_COUNTED_TOKENS = 120
 """Tokens of messages from which one count is believed that comes near: it is no accident."""
-NEAR = 0.8, 1.3
+NEAR_RATIO = 0.8, 1.3
 """The nearness, as parts of our estimate."""
 DIFFERENT = 30
 """Tokens by which two shorter requests must differ before their counts are believed."""
@@ -88,8 +88,11 @@ class ObservedTools:
 
     def _is_believed(self, prompt: PromptTokens) -> bool:
         """Tell whether the counts follow the messages; some servers always report the same."""
-        lower_bound, upper_bound = (share * prompt.messages for share in NEAR)
-        if prompt.messages >= ENOUGH and lower_bound <= prompt.counted <= upper_bound + OVERHEAD:
+        lower_bound, upper_bound = (share * prompt.messages for share in NEAR_RATIO)
+        if (
+            prompt.messages >= MIN_COUNTED_TOKENS
+            and lower_bound <= prompt.counted <= upper_bound + OVERHEAD
+        ):
             return True
         earlier_prompt, self._short = self._short or prompt, prompt
         grown = abs(prompt.messages - earlier_prompt.messages)
@@ -99,8 +102,8 @@ class ObservedTools:
         return grown >= DIFFERENT and LOW / HIGH * grown * grown <= counted
 
 
-TOLD = "its server says that it takes no tools"
-IGNORED = "its server leaves out the tools that it is sent"
+TAKES_NO_TOOLS = "its server says that it takes no tools"
+IGNORES_TOOLS = "its server leaves out the tools that it is sent"
 
 
 class ModelFacts(NamedTuple):
@@ -169,7 +172,7 @@ class NativeTools:
             return ""
         self._asked = True
         self._taken = await self._server.takes_tools() is not False
-        return "" if self._taken else TOLD
+        return "" if self._taken else TAKES_NO_TOOLS
 
     def note_reply(self, called: bool, prompt: PromptTokens) -> None:
         """Note a complete reply to a request with tools. Raises ModelError if they were left out
@@ -203,4 +206,4 @@ class NativeTools:
         self._observed.note_trial(called)
         self._taken = not called
         self._server.silent(self._observed.silent)
-        return IGNORED if called else ""
+        return IGNORES_TOOLS if called else ""

@@ -161,7 +161,7 @@ class WindowBudget:
 
 WRONG_BY = 0.5
 """If a server counts less than this part of our estimate, no estimate is that wrong."""
-LEAST = 1000
+MIN_TOKENS = 1000
 SMALLEST_WINDOW = 500
 """No window is smaller: a server that reports less counts something else."""
 
@@ -172,7 +172,7 @@ def warn_of_lost_prompt(estimated: int, reported: int) -> str:
     `estimated` is ours for the whole request, `reported` the server's `usage.prompt_tokens`. Not
     for short prompts, where the estimate may be off by more than anything was dropped.
     """
-    if not SMALLEST_WINDOW < reported < estimated * WRONG_BY or estimated < LEAST:
+    if not SMALLEST_WINDOW < reported < estimated * WRONG_BY or estimated < MIN_TOKENS:
         return ""
     return (
         f"The server read about {reported:,} tokens of some {estimated:,} that were sent: it may "

@@ -28,7 +28,7 @@ MAX_CHARACTERS = 600
 """Characters of what is wanted that are compared: the encoder reads no more."""
 LOOKED_UP = 4
 """Tools that are described at once at most."""
-STEM = 4
+STEM_LETTERS = 4
 """Letters after which two words are taken for forms of one: `mail`, `mails`, `mailing`."""
 
 DESCRIBE = "describe_tools"
@@ -133,7 +133,7 @@ def _describe_tool(tool: Schema) -> str:
 
 def _split_stems(text: str) -> set[str]:
     spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
-    return {word[:STEM] for word in re.findall(r"[^\W_]{2,}", spread.casefold())}
+    return {word[:STEM_LETTERS] for word in re.findall(r"[^\W_]{2,}", spread.casefold())}
 
 
 def tell_others(tool_names: Sequence[str]) -> str:

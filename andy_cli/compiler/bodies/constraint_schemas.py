@@ -17,7 +17,7 @@ refuse the whole schema for: `pattern`, `format`, `uniqueItems`, ..."""
 BOUNDS = ("minimum", "maximum")
 """Of whole numbers alone: no grammar counts fractions."""
 
-MANY = 60
+MAX_TYPED_TOOLS = 60
 """Tools beyond which their arguments may be any object: a server reads every schema anew for each
 request. So many cost llama.cpp 0.2 s."""
 
@@ -43,7 +43,7 @@ def one_of(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 
 def arguments_schemas(tools: Tools) -> dict[str, dict[str, Any]]:
     """Of each tool what its arguments may be."""
-    if len(tools) > MANY:
+    if len(tools) > MAX_TYPED_TOOLS:
         return {tool_name: {"type": "object"} for tool_name in tools}
     return {tool_name: _arguments_schema(tool) for tool_name, tool in tools.items()}
 

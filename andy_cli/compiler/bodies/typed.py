@@ -8,7 +8,7 @@ from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema
 
-WHOLE = Expression(r"[+-]?[0-9]+(\.0+)?")
+WHOLE_NUMBER = Expression(r"[+-]?[0-9]+(\.0+)?")
 NUMBER = Expression(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 ITEM = Expression(r"<(item|element|value)>([^<>]*)</\1>")
 ITEMS = Expression(r"(?:\s*<(?:item|element|value)>[^<>]*</(?:item|element|value)>)+\s*")
@@ -69,7 +69,7 @@ def add_value(
 
 
 def parse_whole_number(text: str) -> int | None:
-    is_whole = len(text) < MAX_CHARACTERS and WHOLE.fullmatch(text)
+    is_whole = len(text) < MAX_CHARACTERS and WHOLE_NUMBER.fullmatch(text)
     return int(text.partition(".")[0]) if is_whole else None
 
 
@@ -93,7 +93,7 @@ def parse_structure_of(structure_type: type, text: str) -> object | None:
 def parse_typed_number(text: str) -> int | float | None:
     if len(text) > MAX_CHARACTERS or not NUMBER.fullmatch(text):
         return None
-    if WHOLE.fullmatch(text) and "." not in text:
+    if WHOLE_NUMBER.fullmatch(text) and "." not in text:
         return int(text)
     value = float(text)
     return value if value not in (float("inf"), float("-inf")) else None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import RAN, fence_text
+from andy_cli.agent.history.history import USER_RAN, fence_text
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
@@ -237,7 +237,7 @@ class ChatSession:
             return ""
         for output in printed:
             conversation.history.note_typed_command(output.command)
-        return "".join(f"{RAN}{fence_text(output.text)}" for output in printed)
+        return "".join(f"{USER_RAN}{fence_text(output.text)}" for output in printed)
 
     async def close(self) -> None:
         self.command_outputs = []

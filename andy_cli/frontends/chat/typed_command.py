@@ -37,8 +37,8 @@ ABOUT = (
 )
 TOOL = "terminal_execute"
 """Rules about this tool hold for typed commands too."""
-TOLD = "andy knows this output"
-NOT_TOLD = "not told to the model"
+TOLD_TO_MODEL = "andy knows this output"
+NOT_TOLD_TO_MODEL = "not told to the model"
 ENDING = 0.8
 """Seconds in which a command that is stopped has mostly ended; the prompt does not wait longer."""
 QUIET, STILL = 1.0, 10.0
@@ -92,7 +92,7 @@ async def run_typed_command(session: ChatSession, line: str) -> None:
     screen.show_rest(finished.output)
     ended = describe_ending(finished)
     note_output(session, typed_line, finished.output, ended)
-    told_note = TOLD if typed_line.is_told else NOT_TOLD
+    told_note = TOLD_TO_MODEL if typed_line.is_told else NOT_TOLD_TO_MODEL
     session.tell(f"[{ended}; {told_note}]" if ended else f"[{told_note}]")
 
 

@@ -28,7 +28,7 @@ FAREWELL = 1
 """Seconds for the words that tell a client why its answer ends here."""
 GARBAGE = 20_000
 """Objects that may be new before unused ones are looked for: failures leave some."""
-KEPT = 75
+KEEP_ALIVE_SECONDS = 75
 """Seconds that an idle connection stays open: longer than proxies keep theirs (60)."""
 
 
@@ -91,7 +91,7 @@ async def serve_until_stopped(app: App, context: WorkerContext) -> int:
         ws="none",
         interface="asgi3",
         proxy_headers=False,
-        timeout_keep_alive=KEPT,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         http="httptools",
     )
     config.load()

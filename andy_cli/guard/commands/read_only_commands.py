@@ -18,7 +18,7 @@ from andy_cli.guard.commands.lookup import (
     resolve_place,
 )
 
-MANY = ("git", "go")
+PROGRAMS_WITH_COMMANDS = ("git", "go")
 """Programs that are several: the first word says which."""
 OUTSIDE = "it reads outside the workspace"
 
@@ -36,7 +36,9 @@ def read_only_programs() -> dict[str, ReadOnlyProgram]:
     for row in load_table("read_only_programs")["program"]:
         names = row["names"].split()
         program = ReadOnlyProgram(row.get("letters", ""), row.get("long", "").split(), row["takes"])
-        programs.update(dict.fromkeys([row["names"]] if names[0] in MANY else names, program))
+        programs.update(
+            dict.fromkeys([row["names"]] if names[0] in PROGRAMS_WITH_COMMANDS else names, program)
+        )
     return programs
 
 
@@ -53,7 +55,7 @@ def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
         return ""
     if name in SPECIAL:
         return SPECIAL[name](arguments, folder, inside)
-    if name in MANY and arguments:
+    if name in PROGRAMS_WITH_COMMANDS and arguments:
         name, arguments = f"{name} {arguments[0]}", arguments[1:]
     if name not in read_only_programs():
         return f"{name} may do anything"

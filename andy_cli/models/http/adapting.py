@@ -30,7 +30,7 @@ from andy_cli.models.http.refusals import ServerRefusal
 
 Body = dict[str, object]
 
-KEPT = frozenset({"model", "messages", "stream", "tools", "tool_choice", *LIMITS})
+KEPT_FIELDS = frozenset({"model", "messages", "stream", "tools", "tool_choice", *LIMITS})
 """Fields that are sent even to a server that wants nothing extra."""
 WITH_TOOLS = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions"})
 
@@ -69,7 +69,7 @@ def adapt_body(body: Mapping[str, object], learned: Collection[str]) -> Body:
         changed["stream"] = False
         changed.pop("stream_options", None)
     dropped = {*WITH_TOOLS} if TOOLS in learned else set()
-    dropped |= changed.keys() - KEPT if EXTRAS in learned else set()
+    dropped |= changed.keys() - KEPT_FIELDS if EXTRAS in learned else set()
     changed = {name: value for name, value in changed.items() if name not in dropped}
     _rename_limit(changed, learned)
     messages = body.get("messages")

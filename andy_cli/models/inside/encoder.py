@@ -62,9 +62,9 @@ class Centres(NamedTuple):
 
 RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
-TINY = 1e-9
+EPSILON = 1e-9
 """Keeps a vector of nothing from a division by 0."""
-MANY = 64
+MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
 """Vectors of the phrases that ship with andy; made by .ci/phrase_vectors.py."""
@@ -104,7 +104,7 @@ class MeaningEncoder:
         self._keep(path, fresh)
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
-        if len(others) < MANY:
+        if len(others) < MATRIX_SIZE:
             self._encode([text, *others])
             own = self._vectors[text]
             return [float(own @ self._vectors[other]) for other in others]
@@ -129,7 +129,7 @@ class MeaningEncoder:
     def _centre(self, vectors: Vectors, mean: Vectors) -> Vectors:
         """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
         moved = vectors - mean
-        return moved / (self._numpy.linalg.norm(moved, axis=1, keepdims=True) + TINY)
+        return moved / (self._numpy.linalg.norm(moved, axis=1, keepdims=True) + EPSILON)
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]

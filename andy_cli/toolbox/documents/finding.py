@@ -29,7 +29,7 @@ BEFORE, AFTER = "\x01", "\x02"
 AROUND = 300
 """Characters of a snippet."""
 
-COMMON = frozenset(
+COMMON_WORDS = frozenset(
     """a about an and are as at be by can did do does for from had has have how i in is it me my of
     on or that the this to was we were what when where which who why will with you your""".split()
 )
@@ -81,7 +81,9 @@ def find_documents(
 def _query_words(query: str) -> Iterator[str]:
     """The words as FTS5 takes them: each a string of its own, so that none is an operator."""
     matches = list(WORD.finditer(query))[:MAX_WORDS]
-    telling_words = [match for match in matches if match[0].lower().strip("?!.,") not in COMMON]
+    telling_words = [
+        match for match in matches if match[0].lower().strip("?!.,") not in COMMON_WORDS
+    ]
     for match in telling_words or matches:
         written = match[1] or match[2]
         if any(character.isalnum() for character in written):

@@ -15,7 +15,7 @@ from andy_cli.toolbox.files.names import count_noun
 
 NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
-MANY = 5
+MAX_NAMED_PLACES = 5
 """Places that are named where there are more than one."""
 WIDEST = 120
 
@@ -70,12 +70,14 @@ def _join_replaced(text_parts: Sequence[str], old_text: str, new_text: str, text
 def _explain_several(text_parts: Sequence[str], old_text: str, name: str) -> ToolError:
     numbers = []
     number = 1
-    for text_part in text_parts[:MANY]:
+    for text_part in text_parts[:MAX_NAMED_PLACES]:
         number += text_part.count("\n")
         numbers.append(str(number))
         number += old_text.count("\n")
     place_count = len(text_parts) - 1
-    more_places = f" and {place_count - MANY} more" if place_count > MANY else ""
+    more_places = (
+        f" and {place_count - MAX_NAMED_PLACES} more" if place_count > MAX_NAMED_PLACES else ""
+    )
     lines = ", ".join(numbers[:place_count])
     return ToolError(
         f"That text stands {place_count} times in {name}, in lines {lines}{more_places}.",

@@ -26,7 +26,7 @@ from andy_cli.toolbox.google.ids import Event, calendar_id, event_id, show_id
 from andy_cli.toolbox.google.times import TimeSpan, parse_bound, parse_span
 from andy_cli.toolbox.tool import Outcome, ToolError
 
-MANY = 250
+MAX_EVENTS = 250
 """Events at once."""
 
 REST = TextRest(*["Ask for a shorter time, with timeMin and timeMax."] * 2)
@@ -82,7 +82,9 @@ async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
     path = f"/calendars/{quote_part(id)}/events"
     missing = _no_calendar(id)
     async with open_service(CALENDAR) as service:
-        result_page = await service.list_items(path, "items", MANY, missing, query, largest=MANY)
+        result_page = await service.list_items(
+            path, "items", MAX_EVENTS, missing, query, largest=MAX_EVENTS
+        )
     events = [_describe_event(item) for item in result_page.items]
     fitting = fitting_items(events)
     data = {

@@ -18,7 +18,7 @@ from andy_cli.toolbox.google.ids import plain_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
 DEFAULT = "@default"
-MANY = 500
+MAX_TASKS = 500
 """Tasks at once."""
 
 IDS = "tasks_list gives the ids."
@@ -45,7 +45,7 @@ async def list_tasks(task_list: str) -> Outcome:
     async with open_service(TASKS) as tasks:
         try:
             result_page = await tasks.list_items(
-                f"/lists/{quote_part(id)}/tasks", "items", MANY, _NO_LIST
+                f"/lists/{quote_part(id)}/tasks", "items", MAX_TASKS, _NO_LIST
             )
         except ToolError as error:
             if not str(error).startswith(_NO_LIST.message):

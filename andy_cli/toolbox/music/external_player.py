@@ -40,8 +40,16 @@ PROGRAMS = (
     PlayerProgram("mpg123", ("-q", "-f", "{volume:.0f}"), full=32768),
 )
 
-WANTED = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "HOME", "LANG", "LOGNAME", "PATH", "SYSTEMROOT")
-WANTED_KINDS = ("ALSA_", "LC_", "PIPEWIRE_", "PULSE_", "XDG_", "WAYLAND_")
+PASSED_VARIABLES = (
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "HOME",
+    "LANG",
+    "LOGNAME",
+    "PATH",
+    "SYSTEMROOT",
+)
+PASSED_PREFIXES = ("ALSA_", "LC_", "PIPEWIRE_", "PULSE_", "XDG_", "WAYLAND_")
 
 
 def find_program(path: str | None = None) -> tuple[PlayerProgram, str]:
@@ -190,7 +198,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if name in WANTED or name.startswith(WANTED_KINDS)
+        if name in PASSED_VARIABLES or name.startswith(PASSED_PREFIXES)
     }
 
 

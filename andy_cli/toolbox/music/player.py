@@ -57,7 +57,7 @@ class Player(Protocol):
         ...
 
 
-LOOKS = 20
+MAX_LOOKS = 20
 """A device that was looked at so often and for so many seconds, and asked for nothing, is dead.
 Not the time alone: after Ctrl-Z it has passed though nobody could ask for anything."""
 
@@ -176,7 +176,7 @@ class SoundPlayer:
             self._seen = (self._playlist.fills, time.monotonic(), 0)
             return False
         self._seen = (fills, since, looks + 1)
-        return looks >= LOOKS and time.monotonic() - since > self._patience
+        return looks >= MAX_LOOKS and time.monotonic() - since > self._patience
 
 
 def _open_song(path: Path) -> Song:

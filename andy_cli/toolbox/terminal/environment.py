@@ -8,7 +8,7 @@ from andy_cli.guard.commands.lookup import is_secret_variable
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.toolbox.programs import search_path
 
-KEPT = re.compile(
+KEPT_VARIABLES = re.compile(
     r"HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|TZ|TMPDIR|TEMP|TMP|PWD|DISPLAY"
     r"|WAYLAND_DISPLAY|XDG_\w+|SSH_AUTH_SOCK|SYSTEMROOT|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA"
 )
@@ -29,7 +29,7 @@ def clean_environment(
     cleaned = {
         name: value
         for name, value in environment.items()
-        if KEPT.fullmatch(name)
+        if KEPT_VARIABLES.fullmatch(name)
         or (value not in secret_values and _is_harmless(name, value, secrets))
     }
     if "PATH" in environment:

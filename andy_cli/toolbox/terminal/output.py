@@ -19,7 +19,7 @@ HEAD, TAIL = 6_000, 10_000
 """Characters that are told of a long output."""
 MAX_CHARACTERS = 512_000_000
 """Characters that are kept on disk of one output."""
-KEPT = 20
+MAX_KEPT_FILES = 20
 """Files of outputs that are kept; the oldest go."""
 LINE, LINES = 100, 4
 """Characters of a line, and lines, that are shown while it goes on."""
@@ -128,5 +128,5 @@ class Spool:
 
 
 def _make_room(folder: Path) -> None:
-    for old_file in sorted(folder.glob("*.txt"))[: -KEPT + 1]:
+    for old_file in sorted(folder.glob("*.txt"))[: -MAX_KEPT_FILES + 1]:
         old_file.unlink(missing_ok=True)

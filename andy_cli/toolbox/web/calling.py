@@ -10,7 +10,7 @@ from andy_cli.toolbox.web.files import Kept, keep_answer
 from andy_cli.toolbox.web.limits import for_files, for_pages
 from andy_cli.toolbox.web.reading import named_charset, what_it_is
 
-TOLD = 24_000
+MAX_TOLD_CHARACTERS = 24_000
 """Characters of a body that are told."""
 
 INTERESTING = frozenset(
@@ -66,9 +66,10 @@ def _answer_body(answer: Fetched) -> str:
     if not looks_like_text(answer.body[:SNIFFED]):
         return f"({what_it_is(answer)}; name a path to keep it as a file)"
     text = decode_text(answer.body, named_charset(answer))
-    if len(text) <= TOLD:
+    if len(text) <= MAX_TOLD_CHARACTERS:
         return text
     cut_note = (
-        f"the first {TOLD} of {len(text)} characters; name a path to keep all of it as a file"
+        f"the first {MAX_TOLD_CHARACTERS} of {len(text)} characters; "
+        "name a path to keep all of it as a file"
     )
-    return f"{text[:TOLD]}\n\n({cut_note})"
+    return f"{text[:MAX_TOLD_CHARACTERS]}\n\n({cut_note})"

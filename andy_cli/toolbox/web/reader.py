@@ -20,7 +20,7 @@ CPU_SECONDS, MEMORY = 20, 2 << 30
 MAX_CHARACTERS = 4_000_000
 """Characters."""
 
-SHORT = 400
+MIN_CHARACTERS = 400
 """Of fewer characters, or of a fifth of all there are, a text may be what an extractor left over of
 a page that is no article."""
 
@@ -40,7 +40,7 @@ def page_to_markdown(page: str, url: str) -> tuple[str, str]:
     """Title and readable part of a page."""
     title, plain = plain_text(page)
     text = _extract_article(page, url)
-    if len(text) < max(SHORT, len(plain) // 5):
+    if len(text) < max(MIN_CHARACTERS, len(plain) // 5):
         text = max(text, _main_part(page, url), key=len)
     return title, text or plain
 

@@ -20,7 +20,7 @@ from andy_cli.toolbox.web.reading import media_type
 from andy_cli.toolbox.web.trust import host_of
 from andy_cli.toolbox.work import run_at_most
 
-WANTED = 20
+MAX_RESULTS = 20
 TIMEOUT = 25.0
 """Seconds for ddgs, which asks one engine after another."""
 
@@ -67,10 +67,10 @@ def _engine_request(name: str, engine_url: str, query: str, key: str) -> WebRequ
     if name == "searxng":
         return WebRequest(f"{engine_url}/search?{urlencode({'q': query, 'format': 'json'})}")
     if name == "brave":
-        query_string = urlencode({"q": query[:BRAVE_LONGEST], "count": WANTED})
+        query_string = urlencode({"q": query[:BRAVE_LONGEST], "count": MAX_RESULTS})
         headers = {"accept": "application/json", "x-subscription-token": key}
         return WebRequest(f"{engine_url}/res/v1/web/search?{query_string}", headers=headers)
-    body = json.dumps({"query": query, "max_results": WANTED}).encode()
+    body = json.dumps({"query": query, "max_results": MAX_RESULTS}).encode()
     headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
     return WebRequest(f"{engine_url}/search", "POST", headers, body)
 
@@ -134,7 +134,7 @@ async def _scrape_engine(query: str) -> list[Result]:
         ) from error
 
     def ask() -> list[dict[str, object]]:
-        return list(DDGS(timeout=8).text(query, max_results=WANTED, backend=SOURCES))
+        return list(DDGS(timeout=8).text(query, max_results=MAX_RESULTS, backend=SOURCES))
 
     try:
         result_records = await run_at_most(TIMEOUT, ask)

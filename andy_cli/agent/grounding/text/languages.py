@@ -23,7 +23,7 @@ SCRIPTS = {
     "ar": "\u0600-\u06ff", "ur": "\u0600-\u06ff", "ru": "\u0400-\u04ff",
 }  # fmt: skip
 """The letters of those that are not written in Latin ones."""
-COMMON = {
+COMMON_WORDS = {
     "en": "the and is of to in you i it with for i've are was that this",
     "es": "el los las que una y en de está hay con para he se lo por",
     "fr": "le les des est et une dans vous j'ai pour du la il que sur",
@@ -267,7 +267,7 @@ def detect_latin_languages(text: str) -> list[str]:
 
 @cache
 def _split_common_words() -> Mapping[str, frozenset[str]]:
-    return {name: frozenset(words.split()) for name, words in COMMON.items()}
+    return {name: frozenset(words.split()) for name, words in COMMON_WORDS.items()}
 
 
 @cache

@@ -203,11 +203,11 @@ class ElementReader:
             return False
         if self._tags.quoted:  # no value holds a tag for a key that the tool has
             return True
-        line_break = self._text.rfind("\n", max(start, tag.start() - SHORT), tag.start())
+        line_break = self._text.rfind("\n", max(start, tag.start() - MAX_WORD_LENGTH), tag.start())
         if line_break >= 0 and blanks_between(self._text, line_break, tag.start()):
             return True
-        begun_value = self._text[start : min(tag.start(), start + SHORT)]
-        return tag.start() - start < SHORT and begun_value.split() == [begun_value]
+        begun_value = self._text[start : min(tag.start(), start + MAX_WORD_LENGTH)]
+        return tag.start() - start < MAX_WORD_LENGTH and begun_value.split() == [begun_value]
 
     def _keep_value(self, end: int) -> None:
         assert self._value is not None
@@ -264,7 +264,7 @@ class ElementReader:
         return call.closed or (not unread_text.strip() and has_all_parameters(call))
 
 
-SHORT = 60
+MAX_WORD_LENGTH = 60
 """Characters in which a value without a closer may be one word."""
 
 
@@ -296,7 +296,7 @@ def read_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None
     return reader.finish()
 
 
-TOLD = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
+STRING_ATTRIBUTE = Expression(r"\bstring\s{0,9}=\s{0,9}[\"']?(true|false)")
 
 
 def parse_tagged_value(
@@ -307,7 +307,7 @@ def parse_tagged_value(
     quoted: bool = False,
 ) -> object:
     """Typed by the tag where it says so (`string="true"`, `type="number"`), else by the schema."""
-    declared_type = TOLD.search(tag[0])
+    declared_type = STRING_ATTRIBUTE.search(tag[0])
     kind = tag.groupdict().get("type") or (
         "" if not declared_type else "string" if declared_type[1] == "true" else "json"
     )

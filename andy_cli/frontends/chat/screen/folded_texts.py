@@ -12,7 +12,7 @@ MAX_KEPT = 20
 """Texts that can still be shown whole; the oldest go."""
 AROUND = 8
 """Rows of the screen that are left for what stands above and below."""
-LEAST = 5
+MIN_ROWS = 5
 """Rows that are shown on however small a screen."""
 SHOWS_ALL = "Ctrl-O shows all"
 
@@ -55,7 +55,7 @@ class FoldedTexts:
 
 def count_fitting_rows(console: Console) -> int:
     """Rows of the screen that one text may take."""
-    return max(LEAST, console.height - AROUND)
+    return max(MIN_ROWS, console.height - AROUND)
 
 
 def fold_end(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:

@@ -20,8 +20,8 @@ from andy_cli.frontends.serve.wires.answer_parts import CompletedCall, ToolCallD
 from andy_cli.messages import ToolRequest
 
 GROWTH = 16
-"""It is read again when it has grown by 1/16, and by 16 characters, or after SOON."""
-SOON = 0.05
+"""It is read again when it has grown by 1/16, and by 16 characters, or after MIN_INTERVAL."""
+MIN_INTERVAL = 0.05
 """Seconds."""
 
 
@@ -61,7 +61,7 @@ class OpeningCall:
         if not size or (size < self._next_size and monotonic() < self._next_time):
             return None
         self._next_size = size + GROWTH + size // GROWTH
-        self._next_time = monotonic() + SOON
+        self._next_time = monotonic() + MIN_INTERVAL
         open_call = reading.read_open_call()
         if (
             open_call is None

@@ -208,12 +208,14 @@ async def ask_aside(
 ) -> str:
     """Ask the model something that its client never sees; returns its answer."""
     held_to = None if dialogue.source.guided else constraint
-    fields = {key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT}
+    fields = {
+        key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT_FIELDS
+    }
     replies = dialogue.source.reply(dialogue.build_request(side_messages, held_to), fields)
     reply = await ModelReply(replies, Compiler(Markers([]))).read_whole()
     dialogue.add_usage(reply.usage)
     return reply.compiled.text
 
 
-KEPT = frozenset("temperature top_p seed frequency_penalty presence_penalty user".split())
+KEPT_FIELDS = frozenset("temperature top_p seed frequency_penalty presence_penalty user".split())
 """Fields that mean the same for an answer to a question of ours."""

@@ -32,7 +32,7 @@ NEXT: Mapping[tuple[Place, str], Place] = {
     ("colon", ":"): "value",
     ("after", ","): "key",
 }
-SURE = ("first", "text", "after", "end")
+SURE_PLACES = ("first", "text", "after", "end")
 """Places up to which all is sure: a name is once its value is, or has begun."""
 
 
@@ -124,7 +124,7 @@ class SureArguments:
     def _move_to(self, next_place: Place, end: int = 0) -> bool:
         self._at = end or self._at + 1
         self._place = next_place
-        if next_place in SURE:
+        if next_place in SURE_PLACES:
             self.sure = self._at
         self._looked, self._depth, self._in_text = self._at, 0, False
         return True

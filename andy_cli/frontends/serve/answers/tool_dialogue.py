@@ -118,7 +118,7 @@ class DialogueAsker:
         self._silent, self._reader = self._is_silent, make_reader(dialogue)
         request = dialogue.build_request(constraint=next_step(dialogue))
         return ModelReply(
-            dialogue.source.reply(request, dialogue.fields), self._reader, raw_limit=WHOLE
+            dialogue.source.reply(request, dialogue.fields), self._reader, raw_limit=MAX_CHARACTERS
         )
 
     async def show(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
@@ -221,7 +221,7 @@ def note_reply(dialogue: ToolDialogue, reply: ModelReply, silent: bool) -> None:
         dialogue.unsaid = [words]
 
 
-WHOLE = 2**25
+MAX_CHARACTERS = 2**25
 """Characters of a reply: what is quoted in it is looked up."""
 
 

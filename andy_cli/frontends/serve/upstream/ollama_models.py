@@ -33,7 +33,7 @@ OWN_CAPABILITIES = ("completion", "tools")
 OTHER_CAPABILITIES = ("vision", "thinking")
 """Those that a model's server may add; what else it can do (insert, embedding) is not here."""
 ARCHITECTURE = "andy"
-KEPT = timedelta(minutes=5)
+KEPT_LOADED = timedelta(minutes=5)
 NO_DETAILS: Mapping[str, object] = {
     "parent_model": "",
     "format": "gguf",
@@ -59,7 +59,7 @@ class OllamaModels:
 
     async def running(self) -> dict[str, object]:
         """Those that are there: none has to be loaded."""
-        until = format_time(datetime.now(UTC) + KEPT)
+        until = format_time(datetime.now(UTC) + KEPT_LOADED)
         rows = [
             {**render_row(name), "expires_at": until, "size_vram": 0}
             for name in await self._list_tagged_names()

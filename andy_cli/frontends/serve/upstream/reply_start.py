@@ -16,7 +16,7 @@ CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
 MARK = 32
 """Bytes of an end that may stand in the piece before."""
-HELD = 2**16
+MAX_HELD_BYTES = 2**16
 """Bytes that are held back at most."""
 STATUSES = {"bad_request": 400, "context": 400, "filtered": 400, "rate_limit": 429, "quota": 429}
 """The status of an error inside a 200, by its kind; others are failures of the server (502)."""
@@ -89,7 +89,7 @@ async def begin_reply(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     held_bytes = b""
     async for data in chunks:
         held_bytes += data
-        if has_choice(held_bytes) or has_ping(held_bytes) or len(held_bytes) > HELD:
+        if has_choice(held_bytes) or has_ping(held_bytes) or len(held_bytes) > MAX_HELD_BYTES:
             _check_head(held_bytes)
             return _resume_chunks(held_bytes, chunks)
     raise explain_no_choice(held_bytes)

@@ -20,7 +20,7 @@ from andy_cli.agent.prompt.shortlist import (
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 
-LEAST = 1000
+SMALL_TOOLS_TOKENS = 1000
 """Tokens of tools that fit into any window: no server is asked how large its own is."""
 
 

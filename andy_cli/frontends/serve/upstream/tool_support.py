@@ -32,8 +32,8 @@ async def no_facts(endpoint: Endpoint, only_safe_requests: bool = False) -> Serv
     return ServerFacts()
 
 
-TOLD = "its server says that it takes no tools"
-REFUSED = "its server refused tools"
+TAKES_NO_TOOLS = "its server says that it takes no tools"
+REFUSED_TOOLS = "its server refused tools"
 IGNORED = "its server leaves out the tools that it is sent"
 
 MAX_SETS = 100
@@ -65,7 +65,7 @@ class ToolSupport:
         self.asked = True
         capabilities = (await get_facts(self.endpoint, only_safe_requests=True)).capabilities
         if capabilities and "tools" not in capabilities:
-            self._give_up(TOLD)
+            self._give_up(TAKES_NO_TOOLS)
 
     def takes_tools(self, tools: Tools) -> bool:
         """Tell whether these tools are sent to it in the next request."""
@@ -79,7 +79,7 @@ class ToolSupport:
             self.refused.clear()
         self.refused.add(hash_tools(tools))
         if wholly or (len(self.refused) > 1 and not self.seen_calling):
-            self._give_up(REFUSED)
+            self._give_up(REFUSED_TOOLS)
 
     def note_native(self, chat_request: ChatRequest, called: bool, counted: int) -> bool:
         """Note a complete reply to a request with tools; returns whether they were left out of it.

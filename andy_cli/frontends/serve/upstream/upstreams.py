@@ -17,7 +17,7 @@ from andy_cli.frontends.serve.upstream.sources import (
     UpstreamAdapters,
 )
 from andy_cli.frontends.serve.upstream.tool_catalogue import (
-    LEAST,
+    SMALL_TOOLS_TOKENS,
     ToolCatalogue,
     catalogue_tools,
     measure_tools,
@@ -71,7 +71,7 @@ class Upstream:
 
     async def catalogue_tools(self, chat_request: ChatRequest) -> ToolCatalogue | None:
         """Make the catalogue of a client's tools that are too many for the model; else None."""
-        if self.source.guided or measure_tools(chat_request.tools) <= LEAST:
+        if self.source.guided or measure_tools(chat_request.tools) <= SMALL_TOOLS_TOKENS:
             return None
         return await catalogue_tools(chat_request, await self._find_window(chat_request.model))
 

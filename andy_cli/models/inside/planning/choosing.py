@@ -42,7 +42,7 @@ MAX_KEPT = 500
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
 """The weight of the linear classifier's score, from 0 to 1, that is added to the cosine."""
-FEW = 6
+TALK_PHRASES = 6
 """Phrases of each kind of talk beside commands of which nobody has said how people ask for them."""
 UNCOMPARED = ("beyond", "reason")
 """Kinds of talk that commands of others are not compared with: what is beyond andy may be one of
@@ -256,7 +256,7 @@ class Scorer:
         # Few words describe such a command: against many of talk it would lose.
         few: dict[int, list[float]] = {}
         for near, group in zip(nearest, profiles.groups, strict=True):
-            if group >= first and len(said := few.setdefault(group, [])) < FEW:
+            if group >= first and len(said := few.setdefault(group, [])) < TALK_PHRASES:
                 said.append(near)
         kinds = dict(zip(profiles.talk, scores[first:], strict=True))
         for kind in UNCOMPARED:

@@ -23,21 +23,21 @@ from andy_cli.models.inside.values.words import (
 
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
-ANSWERING = 0.13
+MIN_RATING = 0.13
 """The rating of a text that answers a question, with half of its lead over the next text."""
-SURE = 0.28
+SURE_RATING = 0.28
 """The same of a text that almost always answers it."""
 LEAD_WEIGHT = 6.0
 """The weight of a lead, of plain cosines, against a rating: they lie as much closer together."""
-BETTER = 0.04
+BETTER_BY = 0.04
 """By so much better than one that is read anyway is a text that answers a further question."""
-SHARED = 0.05
+SHARED_WORD_WEIGHT = 0.05
 """The weight of a word of the question that stands in one line alone."""
-COMMON = 5
+MAX_LINES_OF_WORD = 5
 """Lines; a word that stands in so many tells none from the other."""
-STEM = 5
+STEM_LETTERS = 5
 """Letters by which two words may be forms of one."""
-TELLING = 8
+TELLING_LINES = 8
 """Lines."""
 FEW_WORDS = 2
 """Words beside articles and the like that are what a file is called, and ask for nothing else."""
@@ -81,19 +81,19 @@ class Mentions:
         """
         if not self._passages:
             return None
-        ratings = self._rate_files(question, SHARED if counts_words else 0.0)
+        ratings = self._rate_files(question, SHARED_WORD_WEIGHT if counts_words else 0.0)
         best = max(ratings, key=ratings.__getitem__)
         rival = max((rating for name, rating in ratings.items() if name != best), default=0.0)
         clearness = ratings[best] + (ratings[best] - rival) / 2 - LEAD_WEIGHT * doubt
-        return AnsweringFile(best, clearness > SURE) if clearness > ANSWERING else None
+        return AnsweringFile(best, clearness > SURE_RATING) if clearness > MIN_RATING else None
 
     def answers_better(self, question: str, name: str, others: Sequence[str]) -> bool:
         """Tell whether a file answers a question clearly better than each of some others; one that
         is too long to be rated was called by its name.
         """
-        ratings = self._rate_files(question, SHARED)
+        ratings = self._rate_files(question, SHARED_WORD_WEIGHT)
         rivals = [ratings[other] for other in others if other in ratings]
-        return name not in others and ratings.get(name, 1.0) > max(rivals, default=0.0) + BETTER
+        return name not in others and ratings.get(name, 1.0) > max(rivals, default=0.0) + BETTER_BY
 
     def _rate_files(self, question: str, shared: float) -> Mapping[str, float]:
         by_words = self._rate_words(question)
@@ -104,7 +104,7 @@ class Mentions:
 
     def _rate(self, question: str, lines: Sequence[str]) -> float:
         """Rate a text by its best line and by those that it is told from others by."""
-        rated = sorted(self._request.encoder.rate_passages(question, lines))[-TELLING:]
+        rated = sorted(self._request.encoder.rate_passages(question, lines))[-TELLING_LINES:]
         return (rated[-1] + sum(rated) / len(rated)) / 2
 
     def _rate_words(self, question: str) -> Mapping[str, float]:
@@ -236,11 +236,13 @@ def list_unasked_words(text: str) -> list[str]:
 
 def sum_rarity(stems: Iterable[str], count: Mapping[str, int]) -> float:
     """Sum up how rare some stems are, by the number of lines that have each."""
-    return sum(1 / count[stem] for stem in stems if count[stem] < COMMON)
+    return sum(1 / count[stem] for stem in stems if count[stem] < MAX_LINES_OF_WORD)
 
 
 def find_stems(text: str) -> frozenset[str]:
-    return frozenset(word[:STEM] for word in find_plain_words(text) if len(word) >= LONG_WORD)
+    return frozenset(
+        word[:STEM_LETTERS] for word in find_plain_words(text) if len(word) >= LONG_WORD
+    )
 
 
 def find_member(text: str, choice: Choice, whole: bool = False) -> str | None:

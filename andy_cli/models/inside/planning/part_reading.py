@@ -49,20 +49,20 @@ NAMED = 0.04
 """The weight of a file or an address in a request for a command rather than for talk."""
 NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
-CLOSE = 0.01
+CLOSE_COMMANDS = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
 CLOSE_DESCRIBED = 0.015
 """The same where descriptions alone say what they are for."""
-FAR = 0.81
+MIN_NEARNESS = 0.81
 """Nearness below which a command is not meant, although none is nearer, where examples say how
 people ask for it."""
-FAR_BARE = 0.9
+MIN_BARE_NEARNESS = 0.9
 """The same of a command that takes nothing of the request: nearness is all that speaks for it."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
 WISH = 0.005
-PLAIN = 0.01
-FIGURE = 0.03
+DESCRIBED_LEAD = 0.01
+FIGURE_WEIGHT = 0.03
 """The weight of a figure or a code in a request for a command of others rather than for talk."""
 EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
@@ -253,7 +253,7 @@ class PartReader:
         """Tell whether a text is near enough to how people ask for a command, where that is known;
         `is_bare`: nothing but nearness speaks for it.
         """
-        nearest = FAR_BARE if is_bare else 0.0 if is_named else FAR
+        nearest = MIN_BARE_NEARNESS if is_bare else 0.0 if is_named else MIN_NEARNESS
         has_examples = bool(self._request.choices[step.at].examples)
         return not has_examples or max(self._request.compare(step.text).commands) >= nearest
 
@@ -288,8 +288,10 @@ class PartReader:
         elif not small_talk.is_refused(scores.kind):
             lead += NAMED  # what is wished for may take a file, or a time, as well
         if not self._request.has_examples:
-            lead += PLAIN  # descriptions are farther from what people say than examples are
-            lead += FIGURE * self._takes_figure(text, scores.best)
+            lead += (
+                DESCRIBED_LEAD  # descriptions are farther from what people say than examples are
+            )
+            lead += FIGURE_WEIGHT * self._takes_figure(text, scores.best)
         return lead
 
     def _takes_figure(self, text: str, best: int) -> bool:
@@ -302,7 +304,7 @@ class PartReader:
         if scores.lead < DECISIVE and self._request.scorer.can_ask(text):
             scores = self._request.scorer.ask_model(text, self._request.choices, scores)
         highest = max(scores.commands)
-        near = CLOSE if self._request.has_examples else CLOSE_DESCRIBED
+        near = CLOSE_COMMANDS if self._request.has_examples else CLOSE_DESCRIBED
         close = [at for at, score in enumerate(scores.commands) if score > highest - near]
         if len(close) < 2:
             return Step(scores.best, text, scores.lead)
@@ -317,7 +319,9 @@ class PartReader:
         is_decided = len(alike) > 1 and all(
             at == best or used[best] > used[at] or self._is_repeated(best, at) for at in alike
         )
-        return Step(best, text, CLOSE if is_decided else scores.lead, len(alike) < len(close))
+        return Step(
+            best, text, CLOSE_COMMANDS if is_decided else scores.lead, len(alike) < len(close)
+        )
 
     def _list_alike(self, text: str, best: int, close: Sequence[int]) -> Sequence[int]:
         """List those that are beyond the model, as the best is, or those that are not. Beside a
@@ -458,7 +462,7 @@ class PartReader:
         """Let a part that names nothing, and may refer to what was found, look at that."""
         choice = self._request.choices[step.at]
         if choice.beyond:
-            return self._lists.refer_back(step, CLOSE)
+            return self._lists.refer_back(step, CLOSE_COMMANDS)
         looks_around = choice.only_looks and not needs_value(choice)
         is_filled = bool(self._request.fill(step).values)
         return self._lists.refer_back(step) if looks_around and not is_filled else step

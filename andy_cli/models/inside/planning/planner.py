@@ -29,7 +29,7 @@ MAX_KEPT_PLANS = 32
 """Later steps of a turn ask for the same plan again."""
 MIN_LEAD = 0.002
 """With a smaller lead over the next command, what plays or acts is confirmed by the user first."""
-ASKS = "Shall I "
+CONFIRMATION = "Shall I "
 
 
 class Utterance(NamedTuple):
@@ -56,7 +56,7 @@ class Planner:
         turn = replace(turn, request=request, before=before)
         if turn.refused:
             return Utterance(repeat_question(turn.results[-1], choices))
-        confirmed = turn.asked.startswith(ASKS) and self._agrees(turn.request)
+        confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
         steps = self._recall_plan(turn, constraint).steps
@@ -126,7 +126,7 @@ class Planner:
         is_sure = step.lead >= MIN_LEAD and not is_negated(plain)
         if not (confirmed or is_sure or (choice.only_looks and not step.rival)):
             action = fill_action(choice.action, found.values) or choice.about
-            return self._append_to_results(f"{ASKS}{action}?", turn, constraint)
+            return self._append_to_results(f"{CONFIRMATION}{action}?", turn, constraint)
         command = write_command(choice, found)
         if command in turn.calls:
             return Utterance(
@@ -164,7 +164,7 @@ class Planner:
         return conclude_all(list_told_results(turn, constraint, steps))
 
     def _agrees(self, text: str) -> bool:
-        return max(self._encoder.closeness(text, small_talk.YES)) > SAME
+        return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
 
     def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> str:
         scores = self._scorer.compare(text, choices)
@@ -198,7 +198,7 @@ def shorten_request(text: str) -> str:
     return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]
 
 
-SAME = 0.93
+MIN_SAME_NEARNESS = 0.93
 """Nearness of two short answers that mean the same."""
 
 

@@ -26,7 +26,7 @@ from andy_cli.models.inside.planning.mentions import (
     Mentions,
     is_file,
 )
-from andy_cli.models.inside.planning.part_reading import CLOSE, Part, PartReader
+from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
@@ -39,7 +39,7 @@ from andy_cli.models.inside.values.words import (
     is_question,
 )
 
-WANTED = 0.005
+READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 
 
@@ -192,7 +192,7 @@ class RequestPlan:
         is_read = reads_file(self._request.choices[step.at]) and find_ordinal(step.text) is None
         if not is_read or not self._lacks_value(step):
             return step
-        found = self._mentions.find_answering_file(step.text, -WANTED)
+        found = self._mentions.find_answering_file(step.text, -READ_LEAD)
         if found is None:
             return step
         return step._replace(text=f"{step.text}: `{found.name}`", is_guess=not found.is_sure)
@@ -359,7 +359,7 @@ class RequestPlan:
         said = BEGINNING.sub("", step.text, count=1).split()
         plain = " ".join(word for word in said if word.lower() not in ADVERBS)
         scores = self._request.compare(plain).commands
-        is_close = scores[first] > scores[step.at] - CLOSE
+        is_close = scores[first] > scores[step.at] - CLOSE_COMMANDS
         is_second = any(other.at in (first, step.at) for other in before)
         return step._replace(at=first) if is_close and not is_second else step
 

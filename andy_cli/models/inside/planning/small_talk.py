@@ -22,7 +22,7 @@ CANNOT_DO = "I cannot do this: {part}."
 """Of a wish beside that."""
 QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
-FAR = 0.83
+MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 ABILITIES = 12
 """Verbs."""
@@ -66,7 +66,7 @@ YES = ("yes", "yes please", "sure, do it", "ok, go on")
 
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
     """Answer talk of the kind that it is nearest to."""
-    answer = UNCLEAR if nearness < FAR else ANSWERS.get(kind, ABSENT)
+    answer = UNCLEAR if nearness < MIN_NEARNESS else ANSWERS.get(kind, ABSENT)
     return answer.format(able=list_abilities("I", choices))
 
 

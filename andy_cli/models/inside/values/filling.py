@@ -54,7 +54,7 @@ ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", 
 """Kinds of values; what can be told by its form comes first."""
 IN_PLACES = frozenset("in im auf en \u00e0 au aux".split())
 """Words that lead to a place, in the five languages that are tried."""
-CLEAR = 0.03
+CLEAR_FILE = 0.03
 """So much nearer than any other is a file that all of a request means."""
 CLEAR_MEMBER = 0.015
 """So much nearer than any other is a member that is meant though it is not said."""
@@ -114,7 +114,7 @@ class Filler:
         if meant:
             found.values[missing.name] = find_path(names[meant], known.names)
             found.missing = found.missing[1:]
-            if find_meant(self._encoder, text, [*names], CLEAR):
+            if find_meant(self._encoder, text, [*names], CLEAR_FILE):
                 found.used += len(text)  # all of it means the file
         return found
 

@@ -37,7 +37,7 @@ MAX_WORDS = 10
 """Words of a span."""
 SHORT_TITLE = 2
 """Words."""
-NEAR = 0.2
+MISTYPED_SHARE = 0.2
 """Part of a word's letters that may be mistyped."""
 MAX_NAMES = 10_000
 """Names of files, folders and places whose words are kept: each part of a request is compared."""
@@ -305,7 +305,7 @@ def is_near(one: str, other: str) -> bool:
         return False
     one, other = one.replace("-", ""), other.replace("-", "")
     longest = max(len(one), len(other))
-    most = int(longest * NEAR)
+    most = int(longest * MISTYPED_SHARE)
     return one == other or (
         min(len(one), len(other)) > 5
         and DamerauLevenshtein.distance(one, other, score_cutoff=most) <= most

@@ -10,7 +10,7 @@ from andy_cli.toolbox.tool import ToolError
 Cell = str | int | float | bool | None
 Rows = list[list[Cell]]
 
-MANY = 50_000
+MAX_CELLS = 50_000
 """Cells at once."""
 
 MAX_CHARACTERS = 50_000
@@ -28,8 +28,8 @@ def rows_of(written: object) -> Rows:
     if not any(isinstance(element, list | tuple) for element in written):
         written = [written]
     rows = [[_cell(cell) for cell in _row(row)] for row in written]
-    if sum(map(len, rows)) > MANY:
-        raise ToolError(f"Those are more than {MANY} cells.", "Write them in parts.")
+    if sum(map(len, rows)) > MAX_CELLS:
+        raise ToolError(f"Those are more than {MAX_CELLS} cells.", "Write them in parts.")
     return rows
 
 

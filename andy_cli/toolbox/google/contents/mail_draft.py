@@ -14,7 +14,7 @@ from andy_cli.toolbox.google.ids import show_id
 MAX_CHARACTERS = 5_000_000
 """Characters of a body."""
 
-MANY = 100
+MAX_RECEIVERS = 100
 """Receivers of one mail."""
 
 ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"]+@[^\s@<>()\[\],;:\\\"]+\.[^\s@<>()\[\],;:\\\"]+")
@@ -49,8 +49,8 @@ def draft_mail(to: str | Sequence[str], subject: str, body: str) -> MailDraft:
     receivers = parse_receivers(to)
     if not receivers:
         raise ToolError("The mail has no receiver.", "Give an address like ada@example.org.")
-    if len(receivers) > MANY:
-        raise ToolError(f"A mail goes to {MANY} receivers at most, not {len(receivers)}.")
+    if len(receivers) > MAX_RECEIVERS:
+        raise ToolError(f"A mail goes to {MAX_RECEIVERS} receivers at most, not {len(receivers)}.")
     if len(body) > MAX_CHARACTERS:
         raise ToolError("The mail is too long.", "Put the text into a document and send its link.")
     try:

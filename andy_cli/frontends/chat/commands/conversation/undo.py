@@ -9,7 +9,7 @@ from andy_cli.frontends.session_factory import enter_workspace
 from andy_cli.messages import Message
 
 NOTHING = "There is nothing to take back."
-TOLD = "(The user took back what you did: {did}. Do not do it again unless they ask for it.)"
+UNDO_NOTE = "(The user took back what you did: {did}. Do not do it again unless they ask for it.)"
 EARLIER = "earlier"
 
 
@@ -30,7 +30,9 @@ async def undo_change(session: ChatSession, argument: str) -> str:
     summary = await asyncio.to_thread(take_back_earlier if argument else take_back_last)
     if summary:
         if session.opened is not None:
-            session.opened.chat.history.add(Message("user", TOLD.format(did=summary), note=True))
+            session.opened.chat.history.add(
+                Message("user", UNDO_NOTE.format(did=summary), note=True)
+            )
         return f"Taken back: {summary}."
     earlier = await asyncio.to_thread(describe_earlier)
     if not earlier:

@@ -52,7 +52,7 @@ FIELDS = {
     "stream": ("stream", check_flag),
     "parallel_tool_calls": ("parallel_tool_calls", check_flag),
 }
-KEPT = ("previous_response_id", "conversation", "prompt")
+STATEFUL_FIELDS = ("previous_response_id", "conversation", "prompt")
 """Fields that only a server that keeps something can know."""
 ROLES = ("user", "assistant", "system", "developer")
 LEFT_OUT = frozenset(
@@ -65,7 +65,7 @@ LEFT_OUT = frozenset(
 def read_responses_request(value: object) -> ChatRequest:
     """Raises ApiError (400) that names the field."""
     body = check_body(value)
-    for name in KEPT:
+    for name in STATEFUL_FIELDS:
         if body.get(name) is not None:
             raise ApiError(
                 400,
