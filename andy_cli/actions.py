@@ -7,7 +7,7 @@ from andy_cli.messages import Arguments
 
 NOWHERE: tuple[object, ...] = (None, "", ".", "./", Path(), [])
 """Values that a sentence leaves out: nothing, and the folder where everything happens."""
-NAMED = 3
+MAX_NAMED_VALUES = 3
 """Values of a list that a sentence names."""
 
 
@@ -36,5 +36,5 @@ def fill_action(action: str, arguments: Arguments) -> str:
 
 def list_values(values: Sequence[object]) -> str:
     """`a, b, c and 9 more`."""
-    more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
-    return ", ".join(map(str, values[:NAMED])) + more
+    more = f" and {len(values) - MAX_NAMED_VALUES:,} more" if len(values) > MAX_NAMED_VALUES else ""
+    return ", ".join(map(str, values[:MAX_NAMED_VALUES])) + more

@@ -339,9 +339,9 @@ def _flatten(tree: Mapping[str, object], prefix: str = "") -> list[tuple[str, ob
     return flat
 
 
-NEAREST = 3
+MAX_NEAREST = 3
 """Settings that are named where there is none of that name."""
-SIMILAR = 0.4
+MIN_SIMILARITY = 0.4
 """The part of a name that has to be right for a setting to be named."""
 ALL_SETTINGS = "`andy config show` lists all settings."
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
@@ -403,9 +403,9 @@ def _nearest(key: str) -> str:
     for known_key in BY_KEY:
         for word in (known_key, known_key.rpartition(".")[2]):
             words.setdefault(word, []).append(known_key)
-    near_words = difflib.get_close_matches(key, words, n=NEAREST, cutoff=SIMILAR)
+    near_words = difflib.get_close_matches(key, words, n=MAX_NEAREST, cutoff=MIN_SIMILARITY)
     near = list(dict.fromkeys(near_key for word in near_words for near_key in words[word]))
-    nearest_note = f" Nearest: {', '.join(near[:NEAREST])}." if near else ""
+    nearest_note = f" Nearest: {', '.join(near[:MAX_NEAREST])}." if near else ""
     return f"{nearest_note} {ALL_SETTINGS}"
 
 

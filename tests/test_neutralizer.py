@@ -10,7 +10,7 @@ from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.neutralize import PART
 from andy_cli.guard.terminal_sanitizer import (
     CONTROL,
-    MARKS,
+    MAX_ACCENTS,
     Neutralizer,
     neutralize_text,
     one_line,
@@ -97,7 +97,7 @@ def test_a_whole_sequence_goes_and_a_broken_one_loses_what_makes_it_one() -> Non
 
 
 def test_accents_have_an_end() -> None:
-    assert neutralize_text("a" + "\u0301" * 1000) == "a" + "\u0301" * MARKS
+    assert neutralize_text("a" + "\u0301" * 1000) == "a" + "\u0301" * MAX_ACCENTS
     assert len(neutralize_text("\U0001f1e6" * 1000)) == 32
 
 

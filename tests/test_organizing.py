@@ -829,11 +829,11 @@ def test_a_journal_that_a_tool_could_have_written_is_not_obeyed(workspace: Path)
 
 
 def test_journals_of_old_conversations_go(workspace: Path) -> None:
-    for number in range(kept_batches.SESSIONS + 5):
+    for number in range(kept_batches.MAX_SESSIONS + 5):
         folder = work_with_journals(workspace, f"session-{number:02}")
         assert ran(TOOLS, "write_file", path="a.txt", content=str(number)).ok
         os.utime(folder, (10**9 * 1.9 + number,) * 2)
-    assert len(names(folder.parent)) == kept_batches.SESSIONS
+    assert len(names(folder.parent)) == kept_batches.MAX_SESSIONS
     assert names(folder.parent)[-1] == f"session-{number:02}"
 
 

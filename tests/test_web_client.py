@@ -26,7 +26,7 @@ from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.files import download_file, send_body
 from andy_cli.toolbox.web.limits import WebLimits
 from andy_cli.toolbox.web.redirect_policy import look_up_addresses
-from andy_cli.toolbox.web.unpacking import PIECE, unpack_pieces
+from andy_cli.toolbox.web.unpacking import CHUNK_SIZE, unpack_pieces
 from andy_cli.toolbox.work import run_at_most
 from tests.cases import Row, name, rows
 from tests.certificates import secured
@@ -431,7 +431,7 @@ def test_where_a_packed_body_is_cut_never_matters(
 
 def test_no_piece_of_a_bomb_is_large() -> None:
     pieces = asyncio.run(_unpacked([gzip.compress(bytes(50 << 20))], "gzip"))
-    assert max(map(len, pieces)) <= PIECE
+    assert max(map(len, pieces)) <= CHUNK_SIZE
     assert sum(map(len, pieces)) == 50 << 20
 
 

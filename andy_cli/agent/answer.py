@@ -213,7 +213,7 @@ def should_nudge(conversation: Conversation, state: TurnState, written: str) -> 
 
 MAX_CHARACTERS = 160
 """Characters; more is an answer."""
-FEWEST = 4
+MIN_WORDS = 4
 """Words; fewer is an answer too."""
 STEM_LETTERS = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
@@ -243,7 +243,7 @@ def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
         return True
     is_question = "?" in user or asks_something(line)
     words = WORD.findall(line)
-    if is_done or len(words) < FEWEST or SUBSTANCE.search(line) or is_question:
+    if is_done or len(words) < MIN_WORDS or SUBSTANCE.search(line) or is_question:
         return False
     return _only_repeats_wish(words, user)
 
@@ -258,7 +258,7 @@ def is_bare_call(reply: str, user: str, tools: Tools) -> bool:
     if len(named) != 1 or named[0] in user:
         return False
     rest = VALUE.sub(" ", reply.replace(named[0], " ", 1))
-    return len(WORD.findall(rest)) < FEWEST and read_json(reply) is None
+    return len(WORD.findall(rest)) < MIN_WORDS and read_json(reply) is None
 
 
 def is_short_line(reply: str) -> bool:
@@ -306,13 +306,13 @@ def _cut_to_stem(word: str) -> str:
     return word.lower()[:STEM_LETTERS]
 
 
-REMEMBERED = 500
+MAX_EARLIER_MESSAGES = 500
 """Messages before a turn in which a name may stand: no model is told more, but for small talk."""
 FIGURES = frozenset(
     "date weekday time size duration percent number spelled version row item".split()
 )
 """Kinds of claims for which no other answer is asked for."""
-DENIED = 3
+DENIED_EXIT_CODE = 3
 """The exit code of a turn in which something was not allowed."""
 
 
@@ -320,7 +320,7 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     """Collect what an answer may rest on: the results of this turn, what was said and found before
     it, the folder and the instructions, which the model knows too."""
     messages, start = conversation.history.messages, conversation.history.turn_start
-    earlier = messages[max(0, start - REMEMBERED) : start]
+    earlier = messages[max(0, start - MAX_EARLIER_MESSAGES) : start]
     known_texts = [message.content for message in earlier if message.role != "system"]
     known_texts += [str(conversation.folder), str(Path.home()), *conversation.instructions.texts()]
     user, attached = split_message(messages[start].content)
@@ -335,7 +335,11 @@ def find_claims(conversation: Conversation, state: TurnState) -> Sequence[Claim]
 
     Of a model that each step is chosen for the answer is made of results.
     """
-    if conversation.client.guided or not state.answer or state.exit_code not in (0, DENIED):
+    if (
+        conversation.client.guided
+        or not state.answer
+        or state.exit_code not in (0, DENIED_EXIT_CODE)
+    ):
         return ()
     return find_unsupported_claims(
         state.answer, collect_evidence(conversation, state), conversation.strict

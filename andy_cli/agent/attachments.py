@@ -30,7 +30,7 @@ from andy_cli.toolbox.files.names import count_noun
 
 MAX_ATTACHMENTS = 20
 """Attachments of one message."""
-MEANT = 100
+MAX_MENTIONS = 100
 """Words with `@` in one message; of more, which somebody pasted, no misspelt one is told of."""
 SHARE = 2
 """The attachments of a message take one part in so many of the model's window."""
@@ -103,7 +103,7 @@ def find_mentions(words: str, folder: Path) -> tuple[list[PathMention], list[str
         mention = next(filter(None, candidates), None)
         if mention is not None:
             mentions[mention] = None
-        elif len(matches) <= MEANT and (
+        elif len(matches) <= MAX_MENTIONS and (
             nearest_path := find_nearest_path(written.rstrip(BEHIND), folder)
         ):
             hints.append(

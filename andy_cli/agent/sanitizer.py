@@ -21,7 +21,7 @@ from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import words_of_name
 
-AHEAD = 300
+MAX_QUOTATION = 300
 """Characters in which a quotation ends and a line shows that it is a call; else it is none."""
 TOKEN = Expression(r"(?<![A-Za-z0-9_$#@/\\.~?&=%+-])[A-Za-z][A-Za-z0-9_.:/@\\?&=%+~-]*")
 OPEN_TOKEN = Expression(r"(?:\s?\(|,\s?|\s)?[A-Za-z0-9_$#.:/@\\?&=%+~-]*\Z")
@@ -78,7 +78,7 @@ class ToolTitles:
     def pass_by(self, text: str) -> list[str]:
         """Note what stands next and is no prose, or with "" the end; returns what was held."""
         held_pieces = [*self._read(final=True, ended=text[:1] in ("", "\n"))]
-        self._line = (self._line + text).rpartition("\n")[2][-AHEAD:]
+        self._line = (self._line + text).rpartition("\n")[2][-MAX_QUOTATION:]
         self._only = self._only and not text.strip()
         return held_pieces
 
@@ -92,7 +92,7 @@ class ToolTitles:
             sure_text, self._held = self._held[:sure_length], self._held[sure_length:]
             if sure_text:
                 yield from self._yield_pieces(sure_text, ended)
-                self._line = (self._line + sure_text)[-AHEAD:]
+                self._line = (self._line + sure_text)[-MAX_QUOTATION:]
 
     def _count_sure(self) -> int:
         """Count how much of an unfinished line can be said: no name is begun in it, and no
@@ -110,14 +110,14 @@ class ToolTitles:
     def _may_go_on(self, text: str, match: re.Match[str]) -> bool:
         """Tell whether what follows a name may yet decide what it is."""
         following_text = text[match.end() :]
-        if len(following_text) >= AHEAD:
+        if len(following_text) >= MAX_QUOTATION:
             return False
         is_open_call = following_text.startswith("(") and ")" not in following_text
         return not following_text or is_open_call or self._in_quotation(text, match) is None
 
     def _may_be_alone(self, text: str) -> bool:
         """Tell whether a line may yet be nothing but a call or a label."""
-        if self._line.strip(LINE_MARKS) or len(text) > AHEAD:
+        if self._line.strip(LINE_MARKS) or len(text) > MAX_QUOTATION:
             return False
         start = text.lstrip(LINE_MARKS)
         if not start or OPEN_TOKEN.match(start):
@@ -141,7 +141,7 @@ class ToolTitles:
 
     def _is_plumbing(self, line: str) -> bool:
         """Tell whether a line is nothing but a call, a label, or a label with a call or data."""
-        if len(line) > AHEAD:
+        if len(line) > MAX_QUOTATION:
             return False
         words = line.strip(f"{LINE_MARKS}])`.\u2026")
         label = LABEL.match(words)
@@ -217,13 +217,13 @@ class ToolTitles:
     def _in_quotation(self, text: str, match: re.Match[str]) -> bool | None:
         """Tell whether it stands between quotation marks of its line; None: not known yet."""
         line_before = self._line + text[: match.start()]
-        following_text = text[match.end() : match.end() + AHEAD]
+        following_text = text[match.end() : match.end() + MAX_QUOTATION]
         for opener, closers in PAIRS.items():
             if not _is_open(line_before, opener, closers):
                 continue
             if any(closer in following_text for closer in closers):
                 return True
-            if len(following_text) < AHEAD:
+            if len(following_text) < MAX_QUOTATION:
                 return None
         return False
 

@@ -99,7 +99,7 @@ def _shorten_reason(text: str) -> str:
 
 SAID_NOTHING = "The model said nothing."
 ONLY_THOUGHTS = "The model only thought and said nothing."
-RESENDS = 2
+MAX_RESENDS = 2
 """So often in a turn the model is asked to write a reply again that breaks its protocol, or whose
 request cannot be read (R13)."""
 INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
@@ -225,7 +225,7 @@ class TurnState:
     def count_resend(self) -> bool:
         """Count a reply that the model is to write again; False if the limit is reached."""
         self.resends += 1
-        return self.resends <= RESENDS
+        return self.resends <= MAX_RESENDS
 
     def append_paragraph(self, text: str) -> Event:
         """Add a text to the answer as a paragraph of its own."""

@@ -67,7 +67,7 @@ DIALOGUE = "andybot"
 OBJECT = "action"
 """The dialect for a model that can write JSON: all of a request in one reply."""
 
-SMALL = 4.5
+SMALL_BILLIONS = 4.5
 """Billions of parameters up to which a model is asked for one value at a time."""
 
 MAX_CHARACTERS = 2**18
@@ -162,7 +162,7 @@ def _by_size(model: str) -> tuple[str, str]:
     size = parse_billions(model)
     if size is None:
         return DIALOGUE, "nothing says what it writes, so it is led by questions"
-    if size <= SMALL:
+    if size <= SMALL_BILLIONS:
         return DIALOGUE, "its name says that it is small, so it is led by questions"
     return OBJECT, "its name says that it is large enough to write JSON"
 

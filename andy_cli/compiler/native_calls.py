@@ -20,7 +20,7 @@ from andy_cli.messages import Arguments, CallDelta, ToolRequest
 STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
 
-SHOWN = 200
+MAX_SHOWN_CHARACTERS = 200
 """Characters of arguments that cannot be read, which the model is told."""
 AS_OBJECT = "Write its arguments as one JSON object."
 
@@ -170,7 +170,7 @@ class _Call:
         self.backslash = text.endswith("\\") and end < len(text)
 
     def describe_fault(self) -> str:
-        written = f"{self.name or 'no name'}({''.join(self.pieces)[:SHOWN]})"
+        written = f"{self.name or 'no name'}({''.join(self.pieces)[:MAX_SHOWN_CHARACTERS]})"
         return f"This request could not be read: {written}. {AS_OBJECT}"
 
     def read(self) -> list[Arguments] | None:

@@ -16,12 +16,12 @@ from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.resuming import ResumedSession, resume_session
 from andy_cli.sessions.store import SessionCard, find_newest, find_session, list_sessions
 
-OFFERED = 15
+MAX_OFFERED = 15
 """Sessions to choose from."""
-LINES = 3
+MAX_LINES = 3
 """Of the last message and of its answer, so many are shown."""
-WIDTH = 200
-LABEL = 50
+MAX_LINE_LENGTH = 200
+MAX_LABEL_LENGTH = 50
 """Characters of a line, and of a name in a list."""
 CONSENTS = "What you agreed to then is asked again."
 
@@ -54,7 +54,7 @@ def offer_sessions(without: str = "") -> list[SessionCard]:
     """This folder's newest sessions, to choose from; not the one of the id `without`."""
     cards = list_sessions(sessions_folder(), Path.cwd())
     return list(
-        islice((session_card for session_card in cards if session_card.id != without), OFFERED)
+        islice((session_card for session_card in cards if session_card.id != without), MAX_OFFERED)
     )
 
 
@@ -84,7 +84,7 @@ def format_age(changed: float) -> str:
 def label_session(session_card: SessionCard) -> str:
     """The name of a session, else its first words."""
     words = session_card.name or session_card.title or "(nothing was said)"
-    return one_line(words if len(words) <= LABEL else f"{words[:LABEL]}...")
+    return one_line(words if len(words) <= MAX_LABEL_LENGTH else f"{words[:MAX_LABEL_LENGTH]}...")
 
 
 def pick_session(answer: str, offered: Sequence[SessionCard]) -> SessionCard:
@@ -143,7 +143,7 @@ def describe_call(call: ToolCall) -> str:
     """The call in words: `move songs/a.mp3 songs/old`."""
     values = " ".join(str(value) for value in call.arguments.values())
     words = one_line(f"{call.name.replace('_', ' ')} {values}".strip())
-    return words if len(words) <= WIDTH else f"{words[:WIDTH]}..."
+    return words if len(words) <= MAX_LINE_LENGTH else f"{words[:MAX_LINE_LENGTH]}..."
 
 
 def find_last_answer(messages: Sequence[Message]) -> Message | None:
@@ -155,8 +155,8 @@ def find_last_answer(messages: Sequence[Message]) -> Message | None:
 
 def shorten_lines(prefix: str, text: str) -> Iterator[str]:
     """The first lines of a text, each behind a mark."""
-    lines = [line.rstrip() for line in text[: 10 * WIDTH].split("\n") if line.strip()]
-    for line in lines[:LINES]:
-        yield prefix + (line if len(line) <= WIDTH else f"{line[:WIDTH]}...")
-    if len(lines) > LINES or len(text) > 10 * WIDTH:
+    lines = [line.rstrip() for line in text[: 10 * MAX_LINE_LENGTH].split("\n") if line.strip()]
+    for line in lines[:MAX_LINES]:
+        yield prefix + (line if len(line) <= MAX_LINE_LENGTH else f"{line[:MAX_LINE_LENGTH]}...")
+    if len(lines) > MAX_LINES or len(text) > 10 * MAX_LINE_LENGTH:
         yield f"{prefix}..."

@@ -26,7 +26,7 @@ Verdict = Literal["allow", "allow_stripped", "ask", "block", "error"]
 Resolver = Callable[[str], Sequence[str]]
 """The addresses of a name; none where there is no such name."""
 
-HOPS = 10
+MAX_HOPS = 10
 URL = re.compile(r"(https?)://([^/?#\\]*)([^\\]*)", re.IGNORECASE | re.DOTALL)
 PORT = re.compile(r"(.*?)(?::([0-9]{0,9}))?", re.DOTALL)
 FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -148,7 +148,7 @@ def judge_redirect(
 ) -> AddressJudgement:
     """Judge where an allowed request is sent on to; `previous` says how often that happened."""
     redirects = previous.hops + 1
-    if redirects > HOPS:
+    if redirects > MAX_HOPS:
         return previous._replace(verdict="error", reason="too many redirects", pinned=())
     keeps_method = status in (307, 308) or previous.method in ("GET", "HEAD")
     try:

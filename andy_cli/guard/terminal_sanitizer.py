@@ -51,10 +51,10 @@ UNSEEN = "\u2800" + FORMS
 JOINING = re.compile(f"[{JOINERS}]+")
 FOREIGN = re.compile(r"[^\x00-\x7f]{9,}")
 FLAGS = re.compile("([\U0001f1e6-\U0001f1ff]{32})[\U0001f1e6-\U0001f1ff]+")
-MARKS = 8
+MAX_ACCENTS = 8
 """Accents on one letter: more than any script needs."""
 
-CONTEXT = 64
+CONTEXT_CHARACTERS = 64
 """Characters that are looked back at, more than any run that is cut off."""
 
 
@@ -97,7 +97,7 @@ class Neutralizer:
     def _tidy_after_shown(self, clean: str) -> str:
         """Tidied as what follows the text shown so far."""
         new_text = _tidy_joiners(self._shown + clean)[len(self._shown) :]
-        self._shown = (self._shown + new_text)[-CONTEXT:]
+        self._shown = (self._shown + new_text)[-CONTEXT_CHARACTERS:]
         return new_text
 
 
@@ -114,7 +114,7 @@ def spell_out(text: str) -> str:
     for character in text:
         mark_count = mark_count + 1 if _is_mark(character) else 0
         is_visible = character.isprintable() and not re.match(INVISIBLE, character)
-        is_unseen = not is_visible or character in UNSEEN or mark_count > MARKS
+        is_unseen = not is_visible or character in UNSEEN or mark_count > MAX_ACCENTS
         spelled.append(ascii(character)[1:-1] if is_unseen else character)
     return "".join(spelled)
 
@@ -161,7 +161,7 @@ def _with_few_marks(match: re.Match[str]) -> str:
     mark_count, kept_characters = 0, []
     for character in match[0]:
         mark_count = mark_count + 1 if _is_mark(character) else 0
-        if mark_count <= MARKS:
+        if mark_count <= MAX_ACCENTS:
             kept_characters.append(character)
     return "".join(kept_characters)
 

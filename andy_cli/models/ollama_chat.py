@@ -12,21 +12,21 @@ from andy_cli.models.http.ollama_wire import chat_address, find_mappings, set_co
 from andy_cli.models.http.refusals import ServerRefusal, names_no_model, too_long
 from andy_cli.models.http.request import Body
 from andy_cli.models.server.facts import ServerFacts
-from andy_cli.models.token_count import MESSAGE, tokens
+from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
 
 FIRST_WINDOW = 8192
 """Tokens that a model is loaded with at first, unless its Modelfile has `num_ctx`."""
-REPLY = 4096
+REPLY_TOKENS = 4096
 """Tokens for a reply where its request says nothing."""
 MAX_REPLY_LENGTH = 8192
 """Tokens that are kept free for a reply at most: clients ask for much more than they need."""
 WRONG_BY = 1.25
 """The estimate of the prompt is multiplied by this; it may be too low by some."""
-PICTURE = 1500
+PICTURE_TOKENS = 1500
 """Tokens of a picture, about."""
 MAX_TOKENS = 131072
 """Tokens that a model is loaded with at most, where its server does not say what it can."""
-MODELS = 1000
+MAX_REMEMBERED_MODELS = 1000
 """Of which the size is kept: clients choose the names."""
 
 
@@ -63,7 +63,7 @@ class OllamaChat:
     async def _size(self, model: str) -> "ContextSize":
         if model not in self._sizes:
             facts = await self._ask(model)
-            if len(self._sizes) >= MODELS:
+            if len(self._sizes) >= MAX_REMEMBERED_MODELS:
                 self._sizes.clear()
             self._sizes.setdefault(model, ContextSize(facts))
         return self._sizes[model]
@@ -97,7 +97,9 @@ def estimate_tokens(written: Body) -> int:
     for message in find_mappings(written["messages"]):
         words = {name: value for name, value in message.items() if name != "images"}
         images = message.get("images")
-        token_count += MESSAGE + PICTURE * (len(images) if isinstance(images, list) else 0)
+        token_count += MESSAGE_TOKENS + PICTURE_TOKENS * (
+            len(images) if isinstance(images, list) else 0
+        )
         token_count += count(words)
     return int(WRONG_BY * (token_count + count(written.get("tools") or "")))
 
@@ -110,7 +112,7 @@ def count(value: object) -> int:
 def count_reply(body: Body) -> int:
     """Tokens to keep free for the reply."""
     asked_tokens = read_count(body, "max_tokens") or read_count(body, "max_completion_tokens")
-    return min(asked_tokens or REPLY, MAX_REPLY_LENGTH)
+    return min(asked_tokens or REPLY_TOKENS, MAX_REPLY_LENGTH)
 
 
 def read_count(body: Body, name: str) -> int:

@@ -18,7 +18,7 @@ KINDS = (
     (bytes(range(0xE0, 0xF0)), 1.25),
     (bytes(range(0xF0, 0xF5)), 2.5),
 )
-MESSAGE = 4
+MESSAGE_TOKENS = 4
 """Tokens around each message: its role and the marks of the template."""
 
 

@@ -39,9 +39,9 @@ VERSION = 2
 """Of the file's format, as its cards tell it; files without a card are of version 1."""
 CARD_EVERY = 16_384
 """Bytes of a session behind which its card is written again."""
-TAIL = 131_072
+TAIL_BYTES = 131_072
 """Bytes at the end of a session that hold a card and a number, unless a line is longer."""
-TITLE = 200
+MAX_TITLE_LENGTH = 200
 """Characters of the first words that a card holds."""
 
 
@@ -77,7 +77,7 @@ class Log:
     def message(self, message: Message) -> None:
         """Keep a message of the conversation; it is on disk when this returns, if it can be."""
         if message.role == "user" and self._card is not None and not self._card.get("title"):
-            self._card["title"] = first_words(message.content)[:TITLE]
+            self._card["title"] = first_words(message.content)[:MAX_TITLE_LENGTH]
         self.append("message", **as_record(message))
 
     def compaction(self, messages: Sequence[Message]) -> None:
@@ -176,7 +176,7 @@ class Log:
             return
         descriptor = open_locked(self.path)
         try:
-            data = read_tail(self.path, TAIL)
+            data = read_tail(self.path, TAIL_BYTES)
             self._seq = last_number(data)
             if data and not self._seq:  # one line is longer than what was read
                 self._seq = last_number(self.path.read_bytes())
@@ -205,7 +205,7 @@ class Log:
 
 def first_words(content: str) -> str:
     """Cut a session's title from a message: its first paragraph, as files may follow."""
-    return " ".join(content.lstrip()[: 5 * TITLE].partition("\n\n")[0].split())
+    return " ".join(content.lstrip()[: 5 * MAX_TITLE_LENGTH].partition("\n\n")[0].split())
 
 
 def open_locked(path: Path) -> int:

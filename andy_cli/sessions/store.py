@@ -11,8 +11,8 @@ from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.sessions.log import (
     BUSY,
     CARD,
-    TAIL,
-    TITLE,
+    MAX_TITLE_LENGTH,
+    TAIL_BYTES,
     Log,
     Record,
     decode_record,
@@ -23,7 +23,7 @@ from andy_cli.sessions.log import (
     read_tail,
 )
 
-HEAD = 65_536
+HEAD_BYTES = 65_536
 """Bytes at the beginning of a session in which its first card and its first message stand."""
 ALL = "`andy sessions list --all` shows what there is."
 NAMED = 3
@@ -96,13 +96,13 @@ def _newest_first(file: tuple[Path, os.stat_result]) -> tuple[float, str]:
 
 def read_card(session_card: SessionCard) -> SessionCard:
     """Read what the ends of the file say of the session. Raises OSError."""
-    lines = read_tail(session_card.path, TAIL).split(b"\n")
+    lines = read_tail(session_card.path, TAIL_BYTES).split(b"\n")
     for line in reversed(lines):
         record = decode_record(line) if b'"type": "session"' in line else None
         if record is not None and record.get("type") == CARD:
             return with_record(session_card, record)
     with session_card.path.open("rb") as file:
-        return with_head(session_card, intact_records(file.read(HEAD)))
+        return with_head(session_card, intact_records(file.read(HEAD_BYTES)))
 
 
 def with_head(session_card: SessionCard, records: Iterable[Record]) -> SessionCard:
@@ -112,7 +112,7 @@ def with_head(session_card: SessionCard, records: Iterable[Record]) -> SessionCa
             session_card = with_record(session_card, record)
         elif record.get("role") == "user" and not session_card.title:
             words = first_words(text_of(record, "content"))
-            return replace(session_card, title=redact_text(words)[:TITLE])
+            return replace(session_card, title=redact_text(words)[:MAX_TITLE_LENGTH])
     return session_card
 
 

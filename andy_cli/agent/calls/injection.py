@@ -84,7 +84,7 @@ def _list_markers() -> Iterable[str]:
 
 BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
 """Characters that differ between a text and its quotation, or its place in JSON."""
-SHORTEST = 8
+MIN_LETTERS = 8
 """Letters of a command, or of arguments, that are no coincidence."""
 CODE_INDENT = 4
 """Columns by which Markdown sets a block of code in."""
@@ -188,7 +188,9 @@ def is_copied(request: ToolRequest, reply_text: str, foreign: Iterable[str]) -> 
     """
     start, end = request.span
     written = _squeeze_quotation(reply_text[start:end])
-    return len(written) >= SHORTEST and any(written in _squeeze_quotation(text) for text in foreign)
+    return len(written) >= MIN_LETTERS and any(
+        written in _squeeze_quotation(text) for text in foreign
+    )
 
 
 def repeats_foreign(
@@ -231,7 +233,7 @@ def _follows_order(request: ToolRequest, foreign: Iterable[str], user_words: str
     """
     values = {text.strip() for text in _flatten_texts(request.arguments or {})}
     values = {value for value in values if _squeeze_quotation(value) not in user_words}
-    if len(values) < 2 or sum(map(len, values)) < SHORTEST:
+    if len(values) < 2 or sum(map(len, values)) < MIN_LETTERS:
         return False
     return any(_orders(line, values) for line in _list_sentences(foreign))
 
@@ -266,7 +268,7 @@ def _repeats_call(request: ToolRequest, texts: list[str], user_words: str, effec
     """Tell whether a text has the name or the longest argument of a call beside the others."""
     values = [_squeeze_quotation(text) for text in _flatten_texts(request.arguments or {})]
     values = [value for value in values if value not in user_words]
-    if sum(map(len, values)) < SHORTEST:
+    if sum(map(len, values)) < MIN_LETTERS:
         return False
     anchors = [_squeeze_quotation(request.name)]
     if effect is Effect.ACT and len(set(values)) > 1:
@@ -324,7 +326,7 @@ def _split_commands(line: str) -> Iterator[str]:
 
 
 def _keep_long_command(command: str) -> Iterator[str]:
-    if len(_squeeze_quotation(command)) >= SHORTEST:
+    if len(_squeeze_quotation(command)) >= MIN_LETTERS:
         yield command
 
 

@@ -100,7 +100,7 @@ UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff](?=[^.])")
 NAME = re.compile(rf"{FILE.pattern}|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
 PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
-REPORT = 400
+MAX_REPORT_LENGTH = 400
 """Characters of a result that may be a report."""
 SUCCESS = Expression(
     r"^\W*(?:ok|done|success\w*|true)\W*$|\"(?:ok|success|done)\": ?true"
@@ -224,7 +224,7 @@ class EvidenceIndex:
         return any(
             SUCCESS.search(text) or any(tells_of_action(action, text) for action in actions)
             for text in self.results
-            if len(text) < REPORT and text.count("\n") < 4 and not text.startswith("[")
+            if len(text) < MAX_REPORT_LENGTH and text.count("\n") < 4 and not text.startswith("[")
         )
 
     def find_shared_names(self, text: str, other: str) -> set[str]:

@@ -25,7 +25,7 @@ BLANK_LINE = Expression(r"\n\s*\n")
 DIGITS = Expression(r"\d+")
 
 
-ENUMERATIONS = 40
+MAX_ENUMERATIONS = 40
 """Lines of a text that are read as enumerations."""
 JSON_START = Expression(r"^[\[{]", re.MULTILINE)
 MAX_DEPTH = 12
@@ -158,7 +158,7 @@ def find_line_tables(lines: Sequence[str]) -> Iterator[ResultTable]:
 
 
 def find_enumerations(lines: Sequence[str]) -> Iterator[ResultTable]:
-    for line in lines[:ENUMERATIONS]:
+    for line in lines[:MAX_ENUMERATIONS]:
         if ", " in line:
             yield ResultTable(tuple(line.rpartition(": ")[2].split(", ")), {})
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolCall
-from andy_cli.models.token_count import MESSAGE, tokens
+from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
 
 SHORTENED = "shortened"
 TRUNCATED = "truncated"
@@ -373,7 +373,7 @@ def reserve_for_reply(window: int, most_tokens: int = REPLY) -> int:
 def estimate_message(message: Message) -> int:
     """Estimate the tokens of a message as it is sent."""
     calls = sum(tokens(call.name) + tokens(dump_arguments(call)) + 8 for call in message.calls)
-    return MESSAGE + tokens(message.content) + calls
+    return MESSAGE_TOKENS + tokens(message.content) + calls
 
 
 def dump_arguments(call: ToolCall) -> str:

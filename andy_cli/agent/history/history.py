@@ -56,7 +56,7 @@ def split_message(content: str) -> tuple[str, str]:
     return content[: first.start()], content[first.start() :]
 
 
-GOAL = 0.7
+GOAL_SHARE = 0.7
 """Part of the window that is filled once something has to be shortened."""
 
 
@@ -105,7 +105,7 @@ class WindowedHistory:
     def shorten(
         self, history: list[Message], window: int, fixed: int, failed: Collection[str]
     ) -> CompressedHistory:
-        """Shorten what is told to GOAL of what `window` tokens leave beside `fixed` ones."""
+        """Shorten what is told to GOAL_SHARE of what `window` tokens leave beside `fixed` ones."""
         messages = self.list_messages(history)
         compressed = compress_history(
             messages,
@@ -115,7 +115,7 @@ class WindowedHistory:
                 position for position, message in enumerate(messages) if is_summary(message)
             ],
             failed=failed,
-            goal_share=GOAL,
+            goal_share=GOAL_SHARE,
             leave_out=True,
         )
         self._shortened = list(compressed.history)
@@ -132,7 +132,7 @@ class WindowedHistory:
             self.reset()
 
 
-REMEMBERED = 100
+MAX_KNOWN_TEXTS = 100
 """Texts of the user, and as many that came with them, which are known for certain."""
 UNANSWERED = "(no answer)"
 """Stands behind a request that was stopped or failed: a model that is sent two requests in a row
@@ -150,8 +150,8 @@ class History:
         """The position of the user's last message."""
         self.user_request = ""
         """Of that message, without what came with it: what the user wants is read from it."""
-        self.user_texts = deque[str](maxlen=REMEMBERED)
-        self.attached_texts = deque[str](maxlen=REMEMBERED)
+        self.user_texts = deque[str](maxlen=MAX_KNOWN_TEXTS)
+        self.attached_texts = deque[str](maxlen=MAX_KNOWN_TEXTS)
         """Texts that came with the user's words: piped, attached, printed."""
         self.failed_calls: set[str] = set()
         """Ids of the calls whose results are errors."""

@@ -227,7 +227,7 @@ def find_family_ids(client: ModelClient, dialects: Dialects) -> IdForm | None:
     return nine_letters if "mistral" in client.name.lower() else None
 
 
-EXCHANGES = 20
+MAX_KEPT_EXCHANGES = 20
 """The number that is kept for whoever asks what was truly said."""
 
 
@@ -254,7 +254,7 @@ class ModelSession:
         self._folder, self._instructions = folder, instructions
         self.dialects = dialects_by_name()
         self.usage = Usage()
-        self.exchanges: deque[ModelExchange] = deque(maxlen=EXCHANGES)
+        self.exchanges: deque[ModelExchange] = deque(maxlen=MAX_KEPT_EXCHANGES)
         self.switch(client, server)
 
     def switch(self, client: ModelClient, server: ModelServer = NO_SERVER) -> None:

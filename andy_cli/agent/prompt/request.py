@@ -11,7 +11,7 @@ from andy_cli.agent.history.compression import CompressedHistory, reserve_for_re
 from andy_cli.agent.history.history import History
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.prompt.shortlist import DESCRIBE, SHARE, make_describer, shorten_tools
+from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describer, shorten_tools
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import ModelError
@@ -36,7 +36,7 @@ class ToolFitting:
     def fit(self, window: int) -> None:
         """Show as many tools whole as a window of so many tokens has room for."""
         model = self._model
-        token_limit = int(window * SHARE)
+        token_limit = int(window * TOOLS_SHARE)
         if model.shortlist is None and model.profile.fixed <= token_limit:
             return
         if self._describer is None or self._registry.get(DESCRIBE) is not self._describer:
@@ -55,7 +55,7 @@ class ToolFitting:
         self._looked_up |= set(names)
 
 
-WINDOW = 64_000
+DEFAULT_WINDOW = 64_000
 """Tokens of a window of which nothing is known."""
 SMALL_HISTORY, SMALL_RESULT = 3_000, 12_000
 """Tokens of a history, and characters of a result, that fit into every window."""
@@ -63,7 +63,7 @@ RESULT_SHARE = 4
 """A result takes one part in so many of the window."""
 
 TOO_LONG = ("context", "too_large")
-NARROWED = 0.75
+NARROWED_SHARE = 0.75
 """Part of what was sent that is taken for the window of a server which found it too long."""
 
 
@@ -90,7 +90,9 @@ class WindowBudget:
         """Find the tokens of prompt and reply together: as set, as the server says, or a guess."""
         if not self._window:
             server_facts = await self._model.server.ask()
-            self._window = self._settings.whole("limits.context") or server_facts.context or WINDOW
+            self._window = (
+                self._settings.whole("limits.context") or server_facts.context or DEFAULT_WINDOW
+            )
         return self._window
 
     async def measure_fullness(self) -> float:
@@ -132,7 +134,7 @@ class WindowBudget:
             return False
         self._narrowed_at = length
         sent_tokens = self.estimate()
-        self._window = int(min(await self.find_window(), sent_tokens) * NARROWED)
+        self._window = int(min(await self.find_window(), sent_tokens) * NARROWED_SHARE)
         shortened = self._shorten()
         return shortened.after < shortened.before
 

@@ -20,9 +20,9 @@ from andy_cli.models.token_count import tokens
 from andy_cli.settings import data_folder
 from andy_cli.toolbox.tool import Outcome, Tool
 
-SHARE = 0.4
+TOOLS_SHARE = 0.4
 """Part of the window that tools may take; the rest is for what is said."""
-NAMES = 0.25
+NAMES_SHARE = 0.25
 """Part of that room for the names of those which are not described."""
 MAX_CHARACTERS = 600
 """Characters of what is wanted that are compared: the encoder reads no more."""
@@ -59,14 +59,14 @@ def shorten_tools(
     """Choose tools that fit in so many tokens: those wanted `first`, then the likeliest."""
     ranked = (rank_names or rank_tools)(request, tools)
     ordered = [DESCRIBE, *(name for name in ranked if name in first), *ranked]
-    remaining, shown_names = int(limit * (1 - NAMES)), set[str]()
+    remaining, shown_names = int(limit * (1 - NAMES_SHARE)), set[str]()
     for name in dict.fromkeys(ordered):
         size = measure_tool(tools[name]) if name in tools else 0
         if size <= remaining:
             shown_names.add(name)
             remaining -= size
     listed_names: list[str] = []
-    remaining = int(limit * NAMES)
+    remaining = int(limit * NAMES_SHARE)
     for name in ranked:
         if name in shown_names:
             continue

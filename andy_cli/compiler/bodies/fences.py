@@ -23,7 +23,7 @@ def info_word(fenced_text: str) -> str:
     return first_line.strip().lower() if line_break else ""
 
 
-REACH = 160
+MAX_DISTANCE = 160
 """Characters before the code that are looked at."""
 
 EXAMPLE = Expression(
@@ -39,4 +39,4 @@ EXAMPLE = Expression(
 
 def introduces_example(text: str) -> bool:
     """Tell whether the end of a text says that what follows shows how something is written."""
-    return EXAMPLE.search(text[-REACH:]) is not None
+    return EXAMPLE.search(text[-MAX_DISTANCE:]) is not None

@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.bodies.end_detectors import MAX_LEAD_LENGTH, FenceEnd, InlineCodeEnd
-from andy_cli.compiler.bodies.fences import REACH, info_word, introduces_example, strip_fence
+from andy_cli.compiler.bodies.fences import MAX_DISTANCE, info_word, introduces_example, strip_fence
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.control_tokens import (
     ANSWER_ENDS,
@@ -80,7 +80,7 @@ class Segment(NamedTuple):
 
 
 FENCE = 3
-PIECE = 4096
+CHUNK_SIZE = 4096
 """Characters that are read at once: what is copied and searched at each marker stays small."""
 PATIENCE, ALARMS = 500_000, 5_000
 """Characters that may be read again in vain, and how often; openers are text from then on. A reply
@@ -182,7 +182,7 @@ class Lexer:
     def feed(self, text: str) -> list[Segment]:
         """Take the next piece; returns the segments, or parts of them, that are sure."""
         frame = self._frame
-        if frame is not None and not (self._held or frame.ended) and 0 < len(text) <= PIECE:
+        if frame is not None and not (self._held or frame.ended) and 0 < len(text) <= CHUNK_SIZE:
             end = frame.feed(text)
             if end is None:  # most of what stands in a call: nothing else need be looked at
                 return []
@@ -191,8 +191,8 @@ class Lexer:
             if end >= 0:
                 self._in_frame(final=False)
             self._read("", final=False)
-        for position in range(0, len(text), PIECE):
-            self._read(text[position : position + PIECE], final=False)
+        for position in range(0, len(text), CHUNK_SIZE):
+            self._read(text[position : position + CHUNK_SIZE], final=False)
         return self._pop_segments()
 
     def finish(self) -> list[Segment]:
@@ -699,7 +699,7 @@ class Lexer:
         text = self._held[:size]
         if text.strip():
             self._began, self._behind_call, self._behind_plain = True, False, False
-        self._near = (self._near + text)[-REACH:]
+        self._near = (self._near + text)[-MAX_DISTANCE:]
         position = 0
         for code_turn in [*self._code_turns, size]:
             self._emit_lines(code_turn - position)

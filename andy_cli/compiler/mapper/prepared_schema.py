@@ -180,7 +180,7 @@ def count_rules(root_schema: dict[str, Any]) -> int:
 
 LISTS_IN_LISTS = 8
 """Lists in lists whose entries are looked at."""
-BRANCHES = 16
+MAX_BRANCHES = 16
 """Alternatives that are looked at."""
 MAX_PREPARED = 512
 """Schemas that are kept ready."""
@@ -338,7 +338,7 @@ class SchemaNode:
             word = "anyOf" if "anyOf" in self.schema else "oneOf"
             common = {key: value for key, value in self.schema.items() if key != word}
             merged: list[dict[str, Any]] = []
-            for alternative in self.schema.get(word, ())[:BRANCHES]:
+            for alternative in self.schema.get(word, ())[:MAX_BRANCHES]:
                 branch = (
                     _merge_two(common, merge_references(alternative, self.validators))
                     if isinstance(alternative, dict)
@@ -373,7 +373,7 @@ def merge_references(schema: Mapping[str, Any], validators: Validators) -> dict[
         target = resolve_reference(reference, validators.root)
         referenced = merge_references(target, validators) if isinstance(target, Mapping) else {}
         merged = _merge_two(referenced, merged)
-    for added_schema in schema.get("allOf", ())[:BRANCHES]:
+    for added_schema in schema.get("allOf", ())[:MAX_BRANCHES]:
         if isinstance(added_schema, Mapping):
             merged = _merge_two(merged, merge_references(added_schema, validators))
     validators.merged[id(schema)] = (schema, merged)

@@ -13,10 +13,10 @@ from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import load
 
-OFFERED = 200
+MAX_OFFERED = 200
 """Values of an argument that are offered at most."""
-NEAREST = 3
-SIMILAR = 0.65
+MAX_NEAREST = 3
+MIN_SIMILARITY = 0.65
 """The part of a name that has to be right for it to be recognised."""
 
 
@@ -72,9 +72,11 @@ def find_nearest(name: str, known_commands: Sequence[SlashCommand]) -> list[str]
     }
     beginning = [word for word in owners if name and word.startswith(name)]
     words: dict[str, str] = {}
-    for word in beginning or difflib.get_close_matches(name, owners, n=NEAREST, cutoff=SIMILAR):
+    for word in beginning or difflib.get_close_matches(
+        name, owners, n=MAX_NEAREST, cutoff=MIN_SIMILARITY
+    ):
         words.setdefault(owners[word], word)
-    return list(words.values())[:NEAREST]
+    return list(words.values())[:MAX_NEAREST]
 
 
 def find_offers(typed: str, session: object) -> list[CompletionOffer]:
@@ -113,4 +115,4 @@ def match_offers(offers: Iterable[Offer], typed: str) -> list[Offer]:
     displayable = [offer for offer in dict(offers).items() if neutralize_text(offer[0]) == offer[0]]
     beginning = [offer for offer in displayable if offer[0].lower().startswith(sought)]
     matching_offers = beginning or [offer for offer in displayable if sought in offer[0].lower()]
-    return [(value, neutralize_text(about)) for value, about in matching_offers[:OFFERED]]
+    return [(value, neutralize_text(about)) for value, about in matching_offers[:MAX_OFFERED]]

@@ -30,7 +30,7 @@ MAX_BYTES = 64_000
 """Bytes of a file."""
 MAX_FILES = 200
 """Files of a folder."""
-ABOUT = 100
+MAX_DESCRIPTION = 100
 """Characters of what a command does that are shown."""
 NAME = re.compile(r"\w[\w.-]*(?::\w[\w.-]*)*")
 FRONT = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -53,7 +53,7 @@ class MarkdownCommand(NamedTuple):
 
     def summary(self) -> str:
         text = self.fields.get("description") or self.body.strip().partition("\n")[0].strip("# ")
-        return text if len(text) <= ABOUT else f"{text[:ABOUT]}..."
+        return text if len(text) <= MAX_DESCRIPTION else f"{text[:MAX_DESCRIPTION]}..."
 
 
 class FoundCommands(NamedTuple):

@@ -36,7 +36,7 @@ BEHIND_THE_PROMPT = (
 """Modules that the first turn needs; elsewhere all but the first are loaded late."""
 ENDING_SIGNALS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """Signals that end andy and all it started: to be asked to, and a terminal that is closed."""
-TICK = 0.5
+POLL_INTERVAL = 0.5
 """Seconds between two looks at the music that plays."""
 RESUME_HINT = "resume with `andy -c`\n"
 GREETING = "/help says what there is, Ctrl-D leaves"
@@ -216,7 +216,7 @@ class Repl:
     async def _refresh_status(self) -> None:
         """While music plays the status line shows how far it is."""
         while self._prompt:
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(POLL_INTERVAL)
             if self._controller and self._controller.is_playing:
                 self._prompt.show()
 

@@ -10,8 +10,8 @@ import typer
 from typer._click import Context, HelpFormatter  # of Typer's own copy of click; not exported
 from typer.core import TyperCommand, TyperGroup
 
-WIDEST = 80
-NARROW = 60
+MAX_COLUMNS = 80
+NARROW_COLUMNS = 60
 """Columns below which a description stands beneath what it describes."""
 INDENT = 4
 
@@ -19,13 +19,13 @@ INDENT = 4
 class HelpPage(HelpFormatter):
     def __init__(self, width: int | None = None, max_width: int | None = None) -> None:
         columns = shutil.get_terminal_size().columns
-        super().__init__(width=max(20, min(columns, max_width or WIDEST) - 1))
+        super().__init__(width=max(20, min(columns, max_width or MAX_COLUMNS) - 1))
 
     def write_dl(
         self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
         """Write pairs of a name and what it means."""
-        if self.width >= NARROW - 1:
+        if self.width >= NARROW_COLUMNS - 1:
             super().write_dl(rows, col_max, col_spacing)
             return
         for name, meaning in rows:

@@ -21,7 +21,7 @@ from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 from andy_cli.toolbox.collection import Collection
 
-ROOM = 1000
+MIN_FREE_TOKENS = 1000
 """Tokens that a question and its answer take at least."""
 
 WINDOW_COMMANDS = {
@@ -143,7 +143,7 @@ def judge_window(
         message = ", ".join([*facts, f"context not told, our prompt takes {size}"])
         return Finding(subject, "ok", message)
     message = ", ".join([*facts, f"context {context}, our prompt takes {size}"])
-    if size + ROOM > context:
+    if size + MIN_FREE_TOKENS > context:
         return Finding(subject, bad_grade, f"{message}: too small", suggested_fix)
     if size > context // 2:
         return Finding(subject, "warn", f"{message}: tight", suggested_fix)

@@ -21,7 +21,7 @@ from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
 from andy_cli.toolbox.google.login import scopes
 from andy_cli.toolbox.google.login.account import connected_account
 
-NARROW = 40
+MIN_COLUMNS = 40
 """Columns below which answers are hard to read."""
 TIGHT, FULL = 500_000_000, 20_000_000
 """Bytes that are left on a disk: weights do not fit any more, sessions soon will not."""
@@ -42,7 +42,7 @@ def look_at_terminal() -> Finding:
     message = f"{encoding}, {columns} columns, {colours}" if typed else f"none here, {encoding}"
     if not encoding.startswith("UTF"):
         return Finding("terminal", "warn", message, "export LC_ALL=C.UTF-8")
-    if typed and columns < NARROW:
+    if typed and columns < MIN_COLUMNS:
         return Finding("terminal", "warn", f"{message}: narrow", "andy chat --plain")
     return Finding("terminal", "ok", message)
 

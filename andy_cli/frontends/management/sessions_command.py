@@ -24,7 +24,7 @@ from andy_cli.sessions.store import (
     rename_session,
 )
 
-AROUND = 40
+CONTEXT_CHARACTERS = 40
 """Characters that are shown before and behind what was searched for."""
 NAME = 100
 
@@ -116,7 +116,9 @@ def find_places(session_card: SessionCard, text: str) -> Iterator[dict[str, obje
         content = redact_text(message.content, secrets)
         position = content.casefold().find(folded_text)
         if position >= 0:
-            around = content[max(0, position - AROUND) : position + len(text) + AROUND]
+            around = content[
+                max(0, position - CONTEXT_CHARACTERS) : position + len(text) + CONTEXT_CHARACTERS
+            ]
             yield {"id": session_card.id, "role": message.role, "text": " ".join(around.split())}
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request, Usage
 from andy_cli.models.client import ForwardingClient, closing_stream
-from andy_cli.models.token_count import MESSAGE, tokens
+from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
 
 
 class CountingClient(ForwardingClient):
@@ -28,6 +28,6 @@ def estimate_request(request: Request) -> int:
     """About how many tokens the request is."""
     texts = (json.dumps(tool, ensure_ascii=False, default=str) for tool in request.tools)
     return sum(map(tokens, texts)) + sum(
-        MESSAGE + tokens(json.dumps(message, ensure_ascii=False, default=str))
+        MESSAGE_TOKENS + tokens(json.dumps(message, ensure_ascii=False, default=str))
         for message in request.messages
     )

@@ -16,7 +16,7 @@ from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
-BAR = 0.8
+MIN_RIGHT_SHARE = 0.8
 """The share of requests that must be right: of two both, of ten eight."""
 
 
@@ -69,7 +69,7 @@ async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTru
                 for request_index in list_requests(bench, trial)
             ]
             all_attempts += attempts
-            if sum(attempt.right for attempt in attempts) < BAR * len(attempts):
+            if sum(attempt.right for attempt in attempts) < MIN_RIGHT_SHARE * len(attempts):
                 break
             trusted[effect] = trial.values
     return MeasuredTrust(trusted, tuple(all_attempts))

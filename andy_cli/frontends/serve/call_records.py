@@ -11,16 +11,16 @@ from typing import Any
 
 from andy_cli.frontends.serve.shared_stats import SharedStats
 
-LAST = 50
+MAX_CALLS = 50
 """Calls that are remembered."""
-MODELS = 200
+MAX_MODEL_NAMES = 200
 """Names of models that are counted on their own."""
 OTHERS = "(others)"
-BRIEF = 4_000
+MAX_SHARED_CHARACTERS = 4_000
 """The same, of calls that other processes show."""
 SHOWN_AFTER = 0.2
 """Seconds until the other processes know of a call."""
-ROOM = 32_000
+MAX_REPLY_CHARACTERS = 32_000
 """Characters of what a model wrote, and of what was made of it, that are kept of a call."""
 
 
@@ -45,8 +45,8 @@ class CallRecord:
     calls: int = 0
 
     def add_raw(self, text: str) -> None:
-        if len(self.raw) < ROOM:
-            self.raw += text[: ROOM - len(self.raw)]
+        if len(self.raw) < MAX_REPLY_CHARACTERS:
+            self.raw += text[: MAX_REPLY_CHARACTERS - len(self.raw)]
 
 
 Key = tuple[str, ...]
@@ -62,7 +62,7 @@ class CallRecords:
         self._stats = stats
         self._slot = slot_number
         self._due = False
-        self._last: deque[CallRecord] = deque(maxlen=LAST)
+        self._last: deque[CallRecord] = deque(maxlen=MAX_CALLS)
         self._open = 0
         self._rows: dict[tuple[str, str, int, str], list[float]] = {}
         """(wire, way, status, model) -> answers, seconds, calls, with calls, repaired."""
@@ -97,7 +97,7 @@ class CallRecords:
     def _limit_names(self, model: str) -> str:
         """Clients may call models whatever they like: so many names are kept, and no more."""
         if model not in self._models:
-            if len(self._models) >= MODELS:
+            if len(self._models) >= MAX_MODEL_NAMES:
                 return OTHERS
             self._models.add(model)
         return model
@@ -106,7 +106,7 @@ class CallRecords:
         """To the other processes: as many of the last calls as there is room for."""
         self._due = False
         figures = [[*key, figure] for key, figure in self._count_own().items()]
-        calls = [render_record(record, BRIEF) for record in self._last]
+        calls = [render_record(record, MAX_SHARED_CHARACTERS) for record in self._last]
         while self._stats is not None:
             data = json.dumps({"figures": figures, "calls": calls}).encode()
             if self._stats.write(self._slot, data) or not calls:
@@ -142,10 +142,10 @@ class CallRecords:
 
     def list_last(self) -> list[dict[str, Any]]:
         """The last calls, newest first."""
-        last_calls = [render_record(record, ROOM) for record in self._last]
+        last_calls = [render_record(record, MAX_REPLY_CHARACTERS) for record in self._last]
         for other in self._read_other_slots():
             last_calls += other["calls"]
-        return sorted(last_calls, key=lambda call: str(call["began"]), reverse=True)[:LAST]
+        return sorted(last_calls, key=lambda call: str(call["began"]), reverse=True)[:MAX_CALLS]
 
 
 def render_record(record: CallRecord, text_limit: int) -> dict[str, Any]:

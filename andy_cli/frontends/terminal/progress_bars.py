@@ -6,8 +6,8 @@ from collections.abc import Callable
 from andy_cli.models.inside.weights import Progress
 
 MEGABYTE = 1_000_000
-WIDTH = 30
-SHORTEST = 5
+BAR_COLUMNS = 30
+MIN_BAR_COLUMNS = 5
 """Columns of a bar that still shows something."""
 
 
@@ -53,16 +53,16 @@ def format_download(name: str, done_bytes: int, total: int, columns: int = 0) ->
         return f"fetching {name}  {done_bytes / MEGABYTE:.0f} MB"
     size = f"{done_bytes / MEGABYTE:.0f} of {total / MEGABYTE:.0f} MB"
     begins = f"fetching {name}  "
-    bar_width = columns - len(f"{begins}[] {size}") if columns else WIDTH
-    if bar_width < SHORTEST:
+    bar_width = columns - len(f"{begins}[] {size}") if columns else BAR_COLUMNS
+    if bar_width < MIN_BAR_COLUMNS:
         return begins + size
-    return f"{begins}{format_bar(done_bytes, total, min(WIDTH, bar_width))} {size}"
+    return f"{begins}{format_bar(done_bytes, total, min(BAR_COLUMNS, bar_width))} {size}"
 
 
 def format_count(task_name: str, unit: str, done_count: int, total: int) -> str:
     return f"{task_name}  {format_bar(done_count, total)} {done_count} of {total} {unit}"
 
 
-def format_bar(done_count: int, total: int, width: int = WIDTH) -> str:
+def format_bar(done_count: int, total: int, width: int = BAR_COLUMNS) -> str:
     filled_width = min(width, width * done_count // max(total, 1))
     return f"[{'#' * filled_width}{' ' * (width - filled_width)}]"

@@ -46,7 +46,7 @@ from andy_cli.settings import Settings
 MAX_BYTES = 32 * 2**20
 """Bytes of a reply, unpacked."""
 
-REFUSAL = 64 * 2**10
+MAX_REFUSAL_BYTES = 64 * 2**10
 """Bytes of a refusal that are read."""
 
 
@@ -219,7 +219,7 @@ class ChatClient:
             if exchange:
                 exchange.chunk(received)
             data += received
-            if len(data) > REFUSAL:
+            if len(data) > MAX_REFUSAL_BYTES:
                 break
         refusal = parse_refusal(data)
         message = self._without_key(refusal.message)

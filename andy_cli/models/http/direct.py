@@ -16,10 +16,10 @@ from andy_cli.models.http.refusals import set_error_kind, use_https
 from andy_cli.models.http.request import Body, HttpAnswer
 from andy_cli.settings import Settings
 
-HANDSHAKE = 1.0
+HANDSHAKE_TIMEOUT = 1.0
 """Seconds to find out whether a server that hung up speaks TLS."""
 
-QUICK = 2.0
+QUICK_TIMEOUT = 2.0
 """Seconds for what only makes a message better."""
 
 
@@ -44,7 +44,7 @@ class Direct:
             response = await self.http.get(
                 f"{self._endpoint.base_url}/{path}",
                 headers=headers_for(self._endpoint),
-                timeout=QUICK,
+                timeout=QUICK_TIMEOUT,
             )
             return response.json() if response.is_success else None
         except (httpx2.HTTPError, ValueError, RecursionError):
@@ -114,7 +114,7 @@ async def speaks_tls(url: str) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        async with asyncio.timeout(HANDSHAKE):
+        async with asyncio.timeout(HANDSHAKE_TIMEOUT):
             _, writer = await asyncio.open_connection(
                 url_parts.hostname, url_parts.port or 80, ssl=context
             )

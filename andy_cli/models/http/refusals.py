@@ -44,7 +44,7 @@ class ServerRefusal(NamedTuple):
 
 def read_refusal(body: object) -> ServerRefusal:
     """Find the server's words, from a decoded JSON body of any shape."""
-    fields = tuple(dict.fromkeys(_find_fields(body)))[:NAMES]
+    fields = tuple(dict.fromkeys(_find_fields(body)))[:MAX_FIELDS]
     text = " ".join(_find_texts(body))[:MAX_REFUSAL_CHARACTERS]
     while isinstance(body, list) and body:
         body = body[0]
@@ -91,7 +91,7 @@ NAMING = frozenset(
 """Keys whose values name a field of the request."""
 QUOTED = frozenset({"input", "ctx"})
 """Keys under which a server repeats what it was sent."""
-NAMES = 20
+MAX_FIELDS = 20
 """Fields that are read of a refusal at most."""
 MAX_DEPTH = 6
 
@@ -103,7 +103,7 @@ def _find_words(refusal_part: object, depth: int = 0) -> Iterator[str]:
     elif depth >= MAX_DEPTH:
         return
     elif isinstance(refusal_part, list):
-        for item in refusal_part[:NAMES]:
+        for item in refusal_part[:MAX_FIELDS]:
             yield from _find_words(item, depth + 1)
     elif isinstance(refusal_part, Mapping):
         words = (_find_words(refusal_part.get(key), depth + 1) for key in WORDS)
@@ -119,7 +119,7 @@ def _find_texts(body: object, depth: int = 0) -> Iterator[str]:
     if isinstance(body, str):
         yield body
     elif isinstance(body, list) and depth < MAX_DEPTH:
-        for item in body[:NAMES]:
+        for item in body[:MAX_FIELDS]:
             yield from _find_texts(item, depth + 1)
     elif isinstance(body, Mapping) and depth < MAX_DEPTH:
         for key, value in body.items():
@@ -132,7 +132,7 @@ def _find_fields(body: object, depth: int = 0) -> Iterator[str]:
     if depth > MAX_DEPTH:
         return
     if isinstance(body, list):
-        for item in body[:NAMES]:
+        for item in body[:MAX_FIELDS]:
             yield from _find_fields(item, depth + 1)
     elif isinstance(body, Mapping):
         for key, value in body.items():

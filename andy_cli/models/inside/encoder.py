@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 KEPT_FILES = 24
-REMEMBERED = 10_000
+MAX_KEPT_TEXTS = 10_000
 """Texts."""
 Vectors = Any
 """A numpy array of 32-bit floats: one vector, or one a row. numpy is not always there."""
@@ -199,8 +199,8 @@ class MeaningEncoder:
 
     def _encode(self, texts: Sequence[str]) -> None:
         fresh = list(dict.fromkeys(text for text in texts if not self._is_known(text)))
-        if fresh and len(self._vectors) > REMEMBERED:
-            kept = [*self._vectors][-REMEMBERED // 2 :]
+        if fresh and len(self._vectors) > MAX_KEPT_TEXTS:
+            kept = [*self._vectors][-MAX_KEPT_TEXTS // 2 :]
             self._vectors = {text: self._vectors[text] for text in {*kept, *texts} - {*fresh}}
         if fresh:
             # Both sides as queries: what is compared are phrases, no questions with documents.
@@ -224,7 +224,7 @@ def hash_text(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-FARTHEST = 0.7
+MIN_CLOSENESS = 0.7
 """The closeness of texts that share no threes of letters."""
 
 
@@ -239,7 +239,10 @@ class LetterEncoder:
         return [_likeness(own, _threes(other)) for other in others]
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        return [(near - FARTHEST) / (1 - FARTHEST) for near in self.closeness(question, passages)]
+        return [
+            (near - MIN_CLOSENESS) / (1 - MIN_CLOSENESS)
+            for near in self.closeness(question, passages)
+        ]
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -255,7 +258,7 @@ def load_encoder(folder: Path) -> Encoder:
         return LetterEncoder()
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=MAX_KEPT_TEXTS)
 def _threes(text: str) -> frozenset[str]:
     plain = f" {' '.join(text.casefold().split())} "
     return frozenset(plain[at : at + 3] for at in range(len(plain) - 2))
@@ -264,4 +267,4 @@ def _threes(text: str) -> frozenset[str]:
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     """From 0.7 to 1, as cosines of vectors are."""
     shared = 2 * len(one & other) / (len(one) + len(other) or 1)
-    return FARTHEST + (1 - FARTHEST) * shared
+    return MIN_CLOSENESS + (1 - MIN_CLOSENESS) * shared

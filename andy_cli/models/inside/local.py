@@ -23,7 +23,7 @@ from andy_cli.models.inside.values.filling import Filler
 from andy_cli.models.inside.weights import Progress
 from andy_cli.settings import data_folder
 
-SMALL = 1_000_000_000
+MAX_GUIDED_BYTES = 1_000_000_000
 """Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
 
 REPLY_TOKENS = 200
@@ -32,10 +32,10 @@ REPLY_TOKENS = 200
 SCHEMA_TOKENS = 1000
 """The same of a reply that is held to a schema: it ends by itself, unless a text in it does not."""
 
-SEEDS = 2**32 - 1
+MAX_SEED = 2**32 - 1
 """The engine has so many; the next number means that it shall choose one."""
 
-RESERVE = 64
+TEMPLATE_TOKENS = 64
 """Tokens of the context that neither messages nor reply may take: the template's own words."""
 
 NO_ANSWER = "skip"
@@ -65,7 +65,7 @@ class LocalClient:
         if self._size is None:
             path = weights.find(self._model)
             self._size = path.stat().st_size if path else 0
-        return self._size < SMALL
+        return self._size < MAX_GUIDED_BYTES
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
         constraint = request.constraint or Constraint()
@@ -164,14 +164,14 @@ def _fit_to_window(
         return list(request.messages), limit  # the engine refuses what is too long
     most = engine.context // 2
     limit = min(limit, most) if limit > 0 else most
-    room = engine.context - limit - RESERVE
+    room = engine.context - limit - TEMPLATE_TOKENS
     return fit_messages(request.messages, room, lambda text: len(engine.tokens(text))), limit
 
 
 def _sampling_fields(sampling: Sampling) -> Body:
     body = {name: value for name, value in sampling._asdict().items() if value is not None}
     if sampling.seed is not None:
-        body["seed"] = sampling.seed % SEEDS
+        body["seed"] = sampling.seed % MAX_SEED
     return body
 
 
@@ -179,7 +179,7 @@ def _check_length(engine: Engine, messages: Sequence[Wire]) -> None:
     """Raises ContextLengthError. Of a model that is guided the system message is not read."""
     texts = [_text(message) for message in messages if message.get("role") != "system"]
     size = len(engine.tokens("\n".join(texts))) + 8 * len(texts)
-    if size + RESERVE > engine.context:
+    if size + TEMPLATE_TOKENS > engine.context:
         raise ContextLengthError(
             f"The messages are {size} tokens long, and the context of this model holds "
             f"{engine.context}. Send less."
@@ -200,7 +200,7 @@ def fit_messages(messages: Sequence[Wire], room: int, count: Callable[[str], int
     if system and len(rest) > 1 and rest[0].get("role") == "assistant":
         del rest[0], sizes[0]  # templates want the user to begin
     if rest and sizes[0] > room:
-        rest[0] = {**rest[0], "content": _cut(_text(rest[0]), max(room, RESERVE), sizes[0])}
+        rest[0] = {**rest[0], "content": _cut(_text(rest[0]), max(room, TEMPLATE_TOKENS), sizes[0])}
     return system + rest
 
 

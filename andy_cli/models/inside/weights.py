@@ -22,7 +22,7 @@ Progress = Callable[[int, int], None]
 """Told the bytes done and the bytes in all (0 when unknown). Raising from it ends the download."""
 
 MAGIC = b"GGUF"
-BLOCK = 1 << 20
+CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def check_weights(path: Path) -> Path:
 def sha256(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(BLOCK):
+        while block := file.read(CHUNK_SIZE):
             digest.update(block)
     return digest.hexdigest()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.models.inside.weights import MAGIC, Packaged, Progress, make_room, sha256
 
-TICK = 0.1
+POLL_INTERVAL = 0.1
 """Seconds between two looks at how much has arrived."""
 
 NETWORK = ("connection", "timed out", "timeout", "resolve", "network", "unreachable", "proxy")
@@ -88,7 +88,7 @@ def _run(command: list[str], scratch: str, wanted: Packaged, progress: Progress)
                 # It shrinks again when the archive is unpacked and removed.
                 done = max(done, min(_size(Path(scratch)), wanted.download))
                 progress(done, wanted.download)
-                time.sleep(TICK)
+                time.sleep(POLL_INTERVAL)
         finally:
             if process.poll() is None:
                 process.kill()

@@ -26,7 +26,7 @@ MORE, MAX_ROWS = 10, 10_000
 BEFORE, AFTER = "\x01", "\x02"
 """Stand around a word that was found; the index holds neither."""
 
-AROUND = 300
+SNIPPET_CHARACTERS = 300
 """Characters of a snippet."""
 
 COMMON_WORDS = frozenset(
@@ -178,9 +178,9 @@ def _cut_snippet(marked: str) -> tuple[str, int]:
     best_start = _find_densest(
         marked, [index for index, sign in enumerate(marked) if sign == BEFORE]
     )
-    start = max(marked.rfind("\n", 0, best_start) + 1, best_start - AROUND // 3)
+    start = max(marked.rfind("\n", 0, best_start) + 1, best_start - SNIPPET_CHARACTERS // 3)
     start = _at_a_word(marked, start, best_start)
-    end = start + AROUND
+    end = start + SNIPPET_CHARACTERS
     text = as_written(marked[start:end].replace(BEFORE, "").replace(AFTER, ""))
     before_mark = "..." if start and marked[start - 1] != "\n" else ""
     after_mark = "..." if end < len(marked) else ""
@@ -191,9 +191,9 @@ def _find_densest(marked: str, hit_starts: Sequence[int]) -> int:
     """Find where most was found: on the rest of a line first, then near."""
     densest_start, highest_density = 0, (0, 0)
     for index, start in enumerate(hit_starts):
-        end = marked.find("\n", start, start + AROUND)
-        hits_on_line = bisect(hit_starts, end if end >= 0 else start + AROUND) - index
-        density = (hits_on_line, bisect(hit_starts, start + AROUND) - index)
+        end = marked.find("\n", start, start + SNIPPET_CHARACTERS)
+        hits_on_line = bisect(hit_starts, end if end >= 0 else start + SNIPPET_CHARACTERS) - index
+        density = (hits_on_line, bisect(hit_starts, start + SNIPPET_CHARACTERS) - index)
         if density > highest_density:
             densest_start, highest_density = start, density
     return densest_start

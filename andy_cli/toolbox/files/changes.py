@@ -13,17 +13,17 @@ from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.contents import content_of
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
 from andy_cli.toolbox.files.editing import describe_places, replace_text
-from andy_cli.toolbox.files.encodings import PIECE, decode_file
-from andy_cli.toolbox.files.kinds import HEAD, kind_of_bytes, name_one
+from andy_cli.toolbox.files.encodings import CHUNK_SIZE, decode_file
+from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
 from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, here
 from andy_cli.toolbox.tool import Display, Outcome, ResourceAccess
 
-COMPARED = 2_000_000
+MAX_SHOWN_BYTES = 2_000_000
 """Bytes of a file up to which a change to it is shown."""
-EDITED = 20_000_000
+MAX_EDITED_BYTES = 20_000_000
 """Bytes of a file up to which it is edited: it is held in memory."""
 
 
@@ -49,12 +49,12 @@ def _read_place(granted: GrantedPath) -> Before:
     try:
         size = granted.path.lstat().st_size
         with granted.open() as file:
-            data = file.read(COMPARED + 1)
+            data = file.read(MAX_SHOWN_BYTES + 1)
     except FileNotFoundError:
         return Before(there=False)
     except (OSError, ToolError):
         return Before(there=True, known=False)
-    return Before(True, len(data) <= COMPARED, data, size)
+    return Before(True, len(data) <= MAX_SHOWN_BYTES, data, size)
 
 
 def find_write_access(written: str, content: str) -> ResourceAccess:
@@ -76,7 +76,7 @@ def _find_change_access(written: str, change: FileChange) -> ResourceAccess:
 
 def compare_data(earlier: Before, data: bytes) -> FileChange:
     """Describe the change that putting the data there makes."""
-    data_kind = kind_of_bytes(data[:HEAD])
+    data_kind = kind_of_bytes(data[:SAMPLE_BYTES])
     if not earlier.there:
         new_file = f"new file, {_describe_data(data, data_kind)}"
         return FileChange(new_file) if data_kind else describe_new_text(decode_file(data).text)
@@ -85,8 +85,8 @@ def compare_data(earlier: Before, data: bytes) -> FileChange:
             f"a file of {show_size(earlier.size)}" if earlier.size else "what may be there"
         )
         return FileChange(f"{old_content} is replaced by {_describe_data(data, data_kind)}")
-    if data_kind or kind_of_bytes(earlier.data[:HEAD]):
-        old_file = _describe_data(earlier.data, kind_of_bytes(earlier.data[:HEAD]))
+    if data_kind or kind_of_bytes(earlier.data[:SAMPLE_BYTES]):
+        old_file = _describe_data(earlier.data, kind_of_bytes(earlier.data[:SAMPLE_BYTES]))
         return FileChange(f"{old_file} is replaced by {_describe_data(data, data_kind)}")
     old_text, new_text = decode_file(earlier.data), decode_file(data)
     change = compare_texts(old_text.text, new_text.text)
@@ -128,7 +128,7 @@ def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
 
 
 def _split_pieces(data: bytes) -> Sequence[bytes]:
-    return [data[position : position + PIECE] for position in range(0, len(data), PIECE)]
+    return [data[position : position + CHUNK_SIZE] for position in range(0, len(data), CHUNK_SIZE)]
 
 
 def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> Outcome:
@@ -137,10 +137,12 @@ def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> O
     name = show_path(granted.path)
     file, _ = open_file(written)
     with file:
-        data = file.read(EDITED + 1)
-    if len(data) > EDITED:
-        raise ToolError(f"{name} is larger than {show_size(EDITED)}: that is too much to edit.")
-    if data_kind := kind_of_bytes(data[:HEAD]):
+        data = file.read(MAX_EDITED_BYTES + 1)
+    if len(data) > MAX_EDITED_BYTES:
+        raise ToolError(
+            f"{name} is larger than {show_size(MAX_EDITED_BYTES)}: that is too much to edit."
+        )
+    if data_kind := kind_of_bytes(data[:SAMPLE_BYTES]):
         raise ToolError(
             f"{name} is no text but {name_one(data_kind)}: there is nothing to edit in it."
         )
@@ -149,6 +151,6 @@ def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> O
     write_whole(granted, _split_pieces(text.encode_text(change.text)))
     summary = f"changed {name}{describe_places(change.places)}"
     shown_change = (
-        compare_texts(text.text, change.text) if len(data) <= COMPARED else FileChange("")
+        compare_texts(text.text, change.text) if len(data) <= MAX_SHOWN_BYTES else FileChange("")
     )
     return Outcome(summary, summary, display=Display(diff=shown_change.diff))

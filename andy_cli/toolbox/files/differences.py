@@ -16,9 +16,9 @@ from andy_cli.toolbox.files.names import count_noun
 
 HEAD, TAIL = 1000, 200
 """Lines that are kept of a long change; a screen shows fewer, and all of these on request."""
-WIDEST = 1000
+MAX_LINE_LENGTH = 1000
 """Characters of a line that are kept."""
-COMPARED = 2000
+MAX_COMPARED_LINES = 2000
 """Lines that differ up to which they are compared: beyond that it takes too long."""
 AROUND = 3
 """Lines that stay, shown around what changes."""
@@ -81,7 +81,7 @@ def _compare_lines(old_lines: Sequence[str], new_lines: Sequence[str]) -> Change
         old_lines[start : len(old_lines) - kept_tail],
         new_lines[start : len(new_lines) - kept_tail],
     )
-    if len(removed) + len(added) > COMPARED:
+    if len(removed) + len(added) > MAX_COMPARED_LINES:
         header = f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@"
         diff_lines = [header, *(f"-{line}" for line in removed), *(f"+{line}" for line in added)]
         return Change(diff_lines, len(added), len(removed))
@@ -118,7 +118,9 @@ def _shift_span(span: str, offset: int) -> str:
 def shorten_diff(lines: Sequence[str]) -> list[str]:
     """Keep head and tail of a long diff, with how many lines stand between them."""
     narrow = [
-        line if len(line) <= WIDEST else f"{line[:WIDEST]} [... {len(line) - WIDEST:,} more]"
+        line
+        if len(line) <= MAX_LINE_LENGTH
+        else f"{line[:MAX_LINE_LENGTH]} [... {len(line) - MAX_LINE_LENGTH:,} more]"
         for line in lines
     ]
     if len(narrow) <= HEAD + TAIL + 1:

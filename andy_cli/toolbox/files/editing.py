@@ -17,7 +17,7 @@ NEAREST, LIKE = 3, 60
 """Lines that are named where a text is not there, and how alike they are, of 100."""
 MAX_NAMED_PLACES = 5
 """Places that are named where there are more than one."""
-WIDEST = 120
+MAX_LINE_LENGTH = 120
 
 
 class Edited(NamedTuple):
@@ -120,8 +120,8 @@ def _nearest_lines(lines: Sequence[str], old_text: str) -> str:
     if not first_line:
         return ""
     close_matches = process.extract(
-        first_line[: WIDEST * 4],
-        [line.strip()[: WIDEST * 4] for line in lines],
+        first_line[: MAX_LINE_LENGTH * 4],
+        [line.strip()[: MAX_LINE_LENGTH * 4] for line in lines],
         scorer=fuzz.ratio,
         score_cutoff=LIKE,
         limit=NEAREST,
@@ -132,7 +132,7 @@ def _nearest_lines(lines: Sequence[str], old_text: str) -> str:
 
 def _show_line(line: str) -> str:
     text = line.strip()
-    return spell_out(text if len(text) <= WIDEST else text[:WIDEST] + "...")
+    return spell_out(text if len(text) <= MAX_LINE_LENGTH else text[:MAX_LINE_LENGTH] + "...")
 
 
 def describe_places(place_count: int) -> str:

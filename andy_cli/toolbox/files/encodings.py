@@ -10,10 +10,10 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.charsets import BOMS
-from andy_cli.toolbox.files.kinds import HEAD
+from andy_cli.toolbox.files.kinds import SAMPLE_BYTES
 from andy_cli.toolbox.work import Work
 
-PIECE = 1 << 20
+CHUNK_SIZE = 1 << 20
 """Bytes that are read at a time."""
 
 SPOKEN = {"utf-8": "UTF-8", "latin-1": "Latin-1"}
@@ -43,7 +43,7 @@ def marked_encoding(head: bytes) -> Encoding | None:
 
 def encoding_of(file: BinaryIO, work: Work) -> Encoding:
     """Find the encoding of a file; it is read from its start, and stands there afterwards."""
-    head = file.read(HEAD)
+    head = file.read(SAMPLE_BYTES)
     encoding = marked_encoding(head) or (
         UTF_8 if _is_utf_8(head, file, work) else Encoding("latin-1")
     )
@@ -58,7 +58,7 @@ def _is_utf_8(head: bytes, file: BinaryIO, work: Work) -> bool:
         while data:
             work.go_on()
             decoder.decode(data)
-            data = file.read(PIECE)
+            data = file.read(CHUNK_SIZE)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False

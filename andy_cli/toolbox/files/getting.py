@@ -18,7 +18,7 @@ from andy_cli.toolbox.work import Work
 
 MAX_CHARACTERS = 100_000
 """Characters of content at most, whatever is asked for."""
-WIDEST = 4
+MAX_CHARACTER_BYTES = 4
 """Bytes of a character at most."""
 SLOW = ("idna", "punycode")
 """Encodings of names: a long text takes them for ever."""
@@ -64,7 +64,7 @@ def _read_content(file: BinaryIO, name: str, encoding: str, longest: int, work: 
             raise ToolError(str(error), advice) from error
         encoding = encoding_of(file, work).name
     codec = _find_codec(encoding)
-    data = file.read((longest + 1) * WIDEST)
+    data = file.read((longest + 1) * MAX_CHARACTER_BYTES)
     try:
         text = codec.incrementaldecoder().decode(data)
     except UnicodeError as error:

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.kinds import HEAD, kind_of_bytes
+from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes
 from andy_cli.toolbox.files.names import count_noun, show_path
 from andy_cli.toolbox.files.office import DocumentPart, is_document, read_document
 from andy_cli.toolbox.files.opening import open_file
@@ -40,7 +40,7 @@ def ingest_file(written: str, work: Work) -> Outcome:
 
 def text_of(file: BinaryIO, name: str, work: Work) -> str:
     """The text of an open file, which is called `name` in sentences. Raises ToolError."""
-    head = file.read(HEAD)
+    head = file.read(SAMPLE_BYTES)
     file.seek(0)
     if is_document(kind_of_bytes(head), name):
         document_parts = read_document(file, name, work)

@@ -5,7 +5,7 @@ kind(head)      "" for text, else "PNG picture", "ZIP archive", ...
 
 from andy_cli.toolbox.documents.charsets import BOMS
 
-HEAD = 8192
+SAMPLE_BYTES = 8192
 """Bytes that are looked at."""
 
 MAGIC = (
@@ -75,7 +75,7 @@ TEXTUAL = (
 
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""
-ODD = 0.1
+MAX_BINARY_SHARE = 0.1
 """The part of other bytes from which on it is no text."""
 
 
@@ -95,7 +95,7 @@ def _document_kind(head: bytes) -> str:
 def _is_text(head: bytes) -> bool:
     if b"\0" in head or head.startswith(b"%PDF-"):
         return False
-    return len(head.translate(None, PLAIN)) <= len(head) * ODD
+    return len(head.translate(None, PLAIN)) <= len(head) * MAX_BINARY_SHARE
 
 
 def holds_text(name: str) -> bool:

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
-from andy_cli.toolbox.files.encodings import PIECE, Encoding, encoding_of
-from andy_cli.toolbox.files.kinds import HEAD, advise_kind, kind_of_bytes, name_one
+from andy_cli.toolbox.files.encodings import CHUNK_SIZE, Encoding, encoding_of
+from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, advise_kind, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.tool import Outcome
@@ -101,7 +101,7 @@ def _describe_rest(first: int, reached: int, total: int) -> str:
 
 def refuse_binary(file: BinaryIO, name: str) -> None:
     """Raises ToolError that says what it is, unless it is text; the file stands at its start."""
-    data_kind = kind_of_bytes(file.read(HEAD))
+    data_kind = kind_of_bytes(file.read(SAMPLE_BYTES))
     file.seek(0)
     if data_kind:
         size = show_size(os.fstat(file.fileno()).st_size)
@@ -146,7 +146,7 @@ def read_pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]
     file.seek(len(encoding.mark))
     # What is broken behind a mark that promised an encoding is shown as such.
     decoder = codecs.getincrementaldecoder(encoding.name)("replace")
-    while data := file.read(PIECE):
+    while data := file.read(CHUNK_SIZE):
         work.go_on()
         yield decoder.decode(data)
     yield decoder.decode(b"", final=True)

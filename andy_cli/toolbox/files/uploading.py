@@ -10,7 +10,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import contain
 from andy_cli.messages import Effect
-from andy_cli.toolbox.files.encodings import PIECE
+from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
@@ -18,7 +18,7 @@ from andy_cli.toolbox.runtime_context import granted_path, here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.work import Work
 
-ANSWER = 4000
+MAX_ANSWER_BYTES = 4000
 """Bytes of a server's answer that are told."""
 METHOD = "PUT"
 """The method by which a file is given to a web address: its bytes as they are (RFC 9110, 9.3.4)."""
@@ -88,7 +88,7 @@ def copy_file(path: str, destination: str, work: Work) -> Outcome:
 
 def _read_pieces(file: BinaryIO, size: int, work: Work) -> Iterator[bytes]:
     done_bytes = 0
-    while data := file.read(PIECE):
+    while data := file.read(CHUNK_SIZE):
         work.go_on()
         done_bytes += len(data)
         progress(f"{show_size(done_bytes)} of {show_size(size)}")
@@ -113,7 +113,7 @@ async def give_file(file: BinaryIO, address: str) -> str:
     from andy_cli.toolbox.web.files import send_body
 
     answer = await send_body(address, METHOD, file)
-    said_back = answer.body[:ANSWER].decode("utf-8", "replace")
+    said_back = answer.body[:MAX_ANSWER_BYTES].decode("utf-8", "replace")
     if not 200 <= answer.status < 300:
         raise ToolError(
             f"The server did not take it: {answer.status}. {spell_out(said_back)[:300]}"

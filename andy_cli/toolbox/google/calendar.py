@@ -32,7 +32,7 @@ MAX_EVENTS = 250
 REST = TextRest(*["Ask for a shorter time, with timeMin and timeMax."] * 2)
 FIRST = TextRest(*["These are the first."] * 2)
 
-DESCRIPTION = 500
+MAX_DESCRIPTION = 500
 """Characters of what is written about an event."""
 
 
@@ -108,7 +108,7 @@ def _describe_event(event: Record) -> dict[str, object]:
         "start": _when(event.get("start")),
         "end": _when(event.get("end")),
         "location": as_text(event.get("location")),
-        "description": as_text(event.get("description"))[:DESCRIPTION],
+        "description": as_text(event.get("description"))[:MAX_DESCRIPTION],
         "guests": guests,
         "link": as_text(event.get("htmlLink")),
     }

@@ -11,7 +11,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,256}")
 IN_PATH = re.compile(r"/(?:d|folders|feeds/download/\w+)/(?:e/)?([A-Za-z0-9_-]+)")
-SHOWN = 60
+MAX_SHOWN_CHARACTERS = 60
 """Characters of an id that are shown in an error."""
 
 
@@ -95,4 +95,4 @@ def _google_address(written: str, noun: str) -> _Address:
 def show_id(written: str) -> str:
     """As it stands in an error: every character seen, and not too many."""
     text = spell_out(written)
-    return f"'{text if len(text) <= SHOWN else text[:SHOWN] + '...'}'"
+    return f"'{text if len(text) <= MAX_SHOWN_CHARACTERS else text[:MAX_SHOWN_CHARACTERS] + '...'}'"

@@ -21,8 +21,8 @@ MAX_CHARACTERS = 5000
 """Characters of one text: six minutes."""
 TIMEOUT = 60
 """Seconds that making the sound may take."""
-LOOK = 0.05
-SHOWN = 60
+POLL_INTERVAL = 0.05
+MAX_SHOWN_CHARACTERS = 60
 """Characters of a text by which the user knows it."""
 
 _line: deque[object] = deque()
@@ -39,7 +39,7 @@ async def speak_text(text: str, voice: str, style: str) -> Outcome:
     _line.append(ticket)
     try:
         while _line[0] is not ticket:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_INTERVAL)
         return await _say_text(spoken_words(text), voice, style)
     finally:
         _line.remove(ticket)
@@ -61,7 +61,8 @@ async def _say_text(text: str, voice: str, style: str) -> Outcome:
         )
         is_silent = await _play_speech(file)
     words = one_line(text.strip())
-    summary = f"said: {words if len(words) <= SHOWN else f'{words[:SHOWN]}...'}"
+    is_short = len(words) <= MAX_SHOWN_CHARACTERS
+    summary = f"said: {words if is_short else f'{words[:MAX_SHOWN_CHARACTERS]}...'}"
     if is_silent:
         summary += " (silently: there is no sound card)"
     return Outcome(summary, summary)
@@ -77,7 +78,7 @@ async def _play_speech(file: Path) -> bool:
         if silent and music.playing and music.device not in ("", "null"):
             raise ToolError("The music has the sound card to itself, so nothing was heard.")
         while (state := player.now_playing()).playing:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_INTERVAL)
         if state.faults:
             raise ToolError(" ".join(state.faults))
         return silent

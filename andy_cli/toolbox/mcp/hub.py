@@ -15,7 +15,7 @@ from andy_cli.toolbox.mcp.tools import describe_left_out, source, tools_of
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import split_name
 
-MOMENT = 2.0
+SLOW_START_SECONDS = 2.0
 """Seconds in which a server is expected to be ready; one that takes longer is slow."""
 
 
@@ -50,11 +50,11 @@ class Hub:
     async def wait_for_task(self, task: str, seconds: float) -> None:
         """Wait for the servers that the task names, so long after the start; else but a moment."""
         elapsed = time.monotonic() - self._began
-        await self._wait(self.connections, min(seconds, MOMENT) - elapsed)
+        await self._wait(self.connections, min(seconds, SLOW_START_SECONDS) - elapsed)
         named_connections = [
             connection for connection in self.connections if is_named(connection.server.name, task)
         ]
-        await self._wait(named_connections, seconds - max(elapsed, MOMENT))
+        await self._wait(named_connections, seconds - max(elapsed, SLOW_START_SECONDS))
 
     async def restart(self, server: McpServer) -> McpConnection:
         """Connect anew to a server, as it is written now, or to one that was not there yet.
@@ -88,7 +88,7 @@ class Hub:
                 task.cancel()
 
     async def _tell_slow(self) -> None:
-        await asyncio.sleep(MOMENT)
+        await asyncio.sleep(SLOW_START_SECONDS)
         slow_servers = [
             connection.server.name
             for connection in self.connections

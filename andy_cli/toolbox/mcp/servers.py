@@ -22,7 +22,7 @@ PROJECT_FILES = (".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".andy/mcp
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
 VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 INPUT = re.compile(r"\$\{(?:input|workspaceFolder|userHome)[^}]*\}")
-CONNECT = 60.0
+CONNECT_TIMEOUT = 60.0
 """Seconds a server may take to be ready: some are fetched first."""
 
 
@@ -34,7 +34,7 @@ class McpServer(NamedTuple):
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = {}
-    timeout: float = CONNECT
+    timeout: float = CONNECT_TIMEOUT
     """Seconds to connect, and for a call to be answered."""
     include: tuple[str, ...] = ()
     """The tools that are wanted; none: all."""
@@ -166,7 +166,7 @@ def _read_entry(
         cwd=_text(filled_entry, "cwd"),
         url=url,
         headers=_pairs(filled_entry, "headers"),
-        timeout=_read_seconds(filled_entry.get("timeout", CONNECT)),
+        timeout=_read_seconds(filled_entry.get("timeout", CONNECT_TIMEOUT)),
         include=_texts(filled_entry, "includeTools"),
         exclude=_texts(filled_entry, "excludeTools"),
         effect=_read_effect(filled_entry) if is_own else "",

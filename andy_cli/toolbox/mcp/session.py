@@ -25,7 +25,7 @@ from andy_cli.toolbox.mcp.servers import McpServer, ServerTool, log_of
 from andy_cli.toolbox.terminal.processes import MARK
 from andy_cli.toolbox.tool import PROGRESS
 
-PAGES = 50
+MAX_PAGES = 50
 """Of a list of tools; a server whose list never ends is listened to no longer."""
 MAX_TOOLS = 1000
 TIMEOUT = 120.0
@@ -42,7 +42,7 @@ class Session:
     async def tools(self) -> tuple[ServerTool, ...]:
         server_tools: list[ServerTool] = []
         cursor: str | None = None
-        for _ in range(PAGES):
+        for _ in range(MAX_PAGES):
             page = await self._client.list_tools(cursor=cursor, cache_mode="bypass")
             server_tools += [
                 ServerTool(tool.name, tool.description or "", tool.input_schema, title_of(tool))

@@ -30,12 +30,12 @@ from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.tool import Display, Outcome, progress
 from andy_cli.toolbox.work import Work
 
-PIECE = 1 << 16
-LAST = 16
+CHUNK_SIZE = 1 << 16
+MAX_LAST_CHUNKS = 16
 """Pieces that are taken of one that was ended."""
-LOOK = 0.05
+POLL_INTERVAL = 0.05
 """Seconds between two looks whether it is over."""
-LEFT = 0.5
+OUTPUT_GRACE_PERIOD = 0.5
 """Seconds that output is waited for behind the end of the shell: somebody may still hold it."""
 
 PLAIN_GIT = {
@@ -193,12 +193,12 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
             return _wait_for_end(started.process, work)
         if data is not None:
             output.take(data)
-            if time.monotonic() - shown_at > LOOK:
+            if time.monotonic() - shown_at > POLL_INTERVAL:
                 shown_at = time.monotonic()
                 progress(output.last_lines)
         elif started.process.poll() is not None:
             ended_at = ended_at or time.monotonic()
-            if time.monotonic() - ended_at > LEFT:
+            if time.monotonic() - ended_at > OUTPUT_GRACE_PERIOD:
                 return "left"
     return "stopped" if work.is_stopped else "timed out"
 
@@ -206,7 +206,7 @@ def _follow_command(started: Started, output: Output, work: Work) -> Ending:
 def _take_the_rest(reading: int, output: Output) -> None:
     """Read what was written last, as a goodbye. Not for ever: it may be somebody else's by now."""
     if sys.platform != "win32":
-        for data in islice(iter(_read_pieces(reading), None), LAST):
+        for data in islice(iter(_read_pieces(reading), None), MAX_LAST_CHUNKS):
             output.take(data)
 
 
@@ -214,7 +214,7 @@ def _wait_for_end(process: "subprocess.Popen[bytes]", work: Work) -> Ending:
     """It writes no more: until it ends, or has to."""
     while not (work.is_stopped or work.over):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(LOOK)
+            process.wait(POLL_INTERVAL)
             return "exited"
     return "stopped" if work.is_stopped else "timed out"
 
@@ -227,7 +227,7 @@ def _read_pieces(reading: int) -> Callable[[], bytes | None]:
     ready.register(reading, select.POLLIN)
 
     def next_piece() -> bytes | None:
-        return os.read(reading, PIECE) if ready.poll(LOOK * 1000) else None
+        return os.read(reading, CHUNK_SIZE) if ready.poll(POLL_INTERVAL * 1000) else None
 
     return next_piece
 
@@ -238,7 +238,7 @@ def _pieces_by_thread(reading: int) -> Callable[[], bytes | None]:
 
     def read() -> None:
         with contextlib.suppress(OSError):
-            while data := os.read(reading, PIECE):
+            while data := os.read(reading, CHUNK_SIZE):
                 waiting.put(data)
         waiting.put(b"")
 
@@ -246,7 +246,7 @@ def _pieces_by_thread(reading: int) -> Callable[[], bytes | None]:
 
     def next_piece() -> bytes | None:
         try:
-            return waiting.get(timeout=LOOK)
+            return waiting.get(timeout=POLL_INTERVAL)
         except queue.Empty:
             return None
 

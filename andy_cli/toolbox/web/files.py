@@ -30,8 +30,8 @@ from andy_cli.toolbox.web.client import (
 )
 from andy_cli.toolbox.web.limits import MEGABYTE, for_files
 
-PIECE = 1 << 18
-STEP = 1_000_000
+CHUNK_SIZE = 1 << 18
+PROGRESS_BYTES = 1_000_000
 """Bytes between two lines of progress."""
 
 
@@ -83,7 +83,7 @@ async def send_body(
 async def _read_pieces(file: BinaryIO, size: int) -> AsyncIterator[bytes]:
     file.seek(0)
     sent_bytes, meter = 0, _Meter(size)
-    while data := file.read(min(PIECE, size - sent_bytes)):
+    while data := file.read(min(CHUNK_SIZE, size - sent_bytes)):
         yield data
         sent_bytes += len(data)
         meter.at(sent_bytes)
@@ -99,7 +99,7 @@ class _Meter:
         self._told = 0
 
     def at(self, done_bytes: int) -> None:
-        if done_bytes - self._told < STEP and done_bytes != self._total:
+        if done_bytes - self._told < PROGRESS_BYTES and done_bytes != self._total:
             return
         self._told = done_bytes
         of_total = f" of {self._total / MEGABYTE:.0f}" if self._total >= done_bytes else ""

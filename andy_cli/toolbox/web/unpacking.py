@@ -1,4 +1,4 @@
-"""Unpack what arrives packed, piece by piece: no piece grows to more than `PIECE` bytes.
+"""Unpack what arrives packed, piece by piece: no piece grows to more than `CHUNK_SIZE` bytes.
 
 Not the HTTP library's own unpacking: it makes of 64 kB that arrive as much as they hold, which may
 be 64 MB, and unpacks what was packed several times over in one go.
@@ -10,7 +10,7 @@ from typing import Protocol
 
 from andy_cli.errors import ToolError
 
-PIECE = 1 << 16
+CHUNK_SIZE = 1 << 16
 ACCEPTED = "gzip, deflate"
 GZIP, ZLIB, BARE = 31, 15, -15
 """The window of zlib says which header it expects."""
@@ -64,7 +64,7 @@ class _Unpacker:
             unpacked = self._unpack_piece()
             if unpacked:
                 yield unpacked
-            if self._member is not None and len(unpacked) < PIECE:
+            if self._member is not None and len(unpacked) < CHUNK_SIZE:
                 return
 
     def _begins_member(self) -> bool:
@@ -83,7 +83,7 @@ class _Unpacker:
     def _unpack_piece(self) -> bytes:
         assert self._member is not None
         try:
-            unpacked = self._member.decompress(self._packed, PIECE)
+            unpacked = self._member.decompress(self._packed, CHUNK_SIZE)
         except zlib.error as error:
             raise ToolError("The answer is packed, and damaged.") from error
         self._packed = self._member.unconsumed_tail

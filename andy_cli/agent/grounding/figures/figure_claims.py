@@ -174,17 +174,17 @@ def is_checkable(
     )
 
 
-PARAGRAPH = 400
+MAX_DISTANCE = 400
 """Characters on either side in which an answer shows what it reckons with."""
-OPERANDS = 12
+MAX_OPERANDS = 12
 
 
 def is_computed(figure: AnswerFigure, supported: Sequence[AnswerFigure]) -> bool:
     """Tell whether the answer itself shows how the figure comes about: from two of those near it,
     or as the sum of them all."""
-    near_figures = [other for other in supported if abs(other.start - figure.start) < PARAGRAPH]
+    near_figures = [other for other in supported if abs(other.start - figure.start) < MAX_DISTANCE]
     readings = [read_values(other) for other in near_figures]
-    operands = [values[0].value for values in readings if values][-OPERANDS:]
+    operands = [values[0].value for values in readings if values][-MAX_OPERANDS:]
     results = [sum(operands)]
     for first, second in itertools.permutations(operands, 2):
         results += [first + second, first - second, first * second]

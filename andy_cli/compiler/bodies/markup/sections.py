@@ -29,7 +29,7 @@ SETTLED = Expression(
     rf"|<{TAG}(?:invoke|function)\b[^<>]{{0,200}}>)\s*\Z"
 )
 """The tags before a closer that means it."""
-WINDOW = 240
+MAX_DISTANCE = 240
 """Characters before a closer that are looked at."""
 
 
@@ -71,10 +71,10 @@ class RawSectionEnd(LimitedEnd):
             if match[0] not in self._end_markers:
                 self._value = True
             elif not self._value or SETTLED.search(
-                buffered_text[max(0, match.start() - WINDOW) : match.start()]
+                buffered_text[max(0, match.start() - MAX_DISTANCE) : match.start()]
             ):
                 return match.end() - seen_length
-        self._tail = buffered_text[-WINDOW - self._reach :]
+        self._tail = buffered_text[-MAX_DISTANCE - self._reach :]
         return None
 
 

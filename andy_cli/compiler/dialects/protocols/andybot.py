@@ -137,7 +137,7 @@ def write_plain(value: object) -> str:
 # The interview: A16 to A20, R4, R5.
 
 SKIPPED = frozenset({"", "skip", "skipped", "not required", "n/a", "none", "not needed"})
-REPEATS = 2
+MAX_REPEATS = 2
 """Times that a question is asked when the answer does not fit."""
 
 
@@ -170,7 +170,7 @@ def ask_for_value(
     question = InterviewQuestion(
         text, parameter, schema, required, constrain_answer(schema, required)
     )
-    for attempt in range(REPEATS):
+    for attempt in range(MAX_REPEATS):
         answer = clean_answer(parameter, (yield question), schema)
         if is_skipped(answer, schema):
             if not required:

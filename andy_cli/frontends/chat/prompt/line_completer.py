@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-MOMENT = 2.0
+TIMEOUT = 2.0
 """Seconds that somebody waits after Tab; what is not known by then is not offered."""
 
 
@@ -49,7 +49,7 @@ class LineCompleter(Completer):
             return list(self.get_completions(document, event))
 
         try:
-            completions = await asyncio.wait_for(asyncio.to_thread(find_completions), MOMENT)
+            completions = await asyncio.wait_for(asyncio.to_thread(find_completions), TIMEOUT)
         except TimeoutError:
             return
         for completion in completions:

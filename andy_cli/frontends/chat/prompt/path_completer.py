@@ -23,12 +23,12 @@ ATTACHMENT = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]*)|(?P<plain>[^\s\"
 OUTSIDE = ("/", "~", "../")
 """The beginnings of paths that lead out of the workspace."""
 
-FRESH = 5.0
+FRESH_SECONDS = 5.0
 """Seconds for which a walk is believed."""
 MAX_WALK_LENGTH = 5.0
 TIMEOUT = 0.3
 """Seconds a walk is waited for; what it finds later is offered at the next key."""
-OFFERED = 50
+MAX_OFFERED = 50
 
 
 class FolderWalk(NamedTuple):
@@ -82,7 +82,10 @@ class AttachmentCompleter(Completer):
         """The walk that is believed now; a new one is begun where there is none."""
         current_walk = self._current_walk
         if current_walk is not None:
-            if not current_walk.done.is_set() or time.monotonic() - current_walk.began < FRESH:
+            if (
+                not current_walk.done.is_set()
+                or time.monotonic() - current_walk.began < FRESH_SECONDS
+            ):
                 return current_walk
             self._earlier_paths = current_walk.paths
         self._current_walk = current_walk = FolderWalk(time.monotonic(), [], threading.Event())
@@ -143,7 +146,7 @@ def find_best(typed: str, paths: list[str]) -> list[str]:
     typed_lower = typed.lower()
     ranked = ((rank_path(typed_lower, path.lower()), path) for path in dict.fromkeys(paths))
     fitting = ((*key, path) for key, path in ranked if key is not None)
-    return [path for *_, path in heapq.nsmallest(OFFERED, fitting)]
+    return [path for *_, path in heapq.nsmallest(MAX_OFFERED, fitting)]
 
 
 def rank_path(typed_lower: str, path: str) -> tuple[int, int, int] | None:
@@ -180,7 +183,7 @@ def find_outside(typed: str, folder: Path) -> list[str]:
     if not beginning:
         names = [name for name in names if not name.startswith(".")]
     fitting = [name for name in names if name.lower().startswith(beginning.lower())]
-    return [f"{folder_above}/{name}" for name in sorted(fitting)[:OFFERED]]
+    return [f"{folder_above}/{name}" for name in sorted(fitting)[:MAX_OFFERED]]
 
 
 def list_names(folder: Path, written: str) -> list[str]:

@@ -23,7 +23,7 @@ from andy_cli.frontends.terminal.messages import describe_corrections, format_ac
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Status
 
-LAST = 5
+MAX_OUTPUT_ROWS = 5
 """Rows of a command's output that stay on the screen."""
 NARROWEST = 10
 STYLES: dict[Status, Style] = {
@@ -95,8 +95,8 @@ class ActionView:
                 self._folded.keep_text(event.did, diff_view)
             return rows
         all_rows = [*render_output(display.output, console.width)]
-        rows = fold_beginning(all_rows, LAST, SHOWS_ALL)
-        if len(all_rows) > LAST:
+        rows = fold_beginning(all_rows, MAX_OUTPUT_ROWS, SHOWS_ALL)
+        if len(all_rows) > MAX_OUTPUT_ROWS:
             self._folded.keep_text(event.did, TextRows(all_rows))
         return rows
 

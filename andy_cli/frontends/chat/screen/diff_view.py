@@ -23,7 +23,7 @@ STYLES: dict[Sign, Style] = {
     "gap": markdown.QUIET,
 }
 INDENT = "  "
-NARROWEST = 10
+MIN_COLUMNS = 10
 """Columns a line of text has, on however narrow a screen."""
 
 
@@ -40,7 +40,7 @@ class DiffView:
         """The rows of a screen so wide."""
         digits = count_digits(self._lines)
         margin = len(INDENT) + digits + len(" + ")
-        row_width = max(NARROWEST, width - margin)
+        row_width = max(MIN_COLUMNS, width - margin)
         return [row for line in self._lines for row in self._wrap_line(line, digits, row_width)]
 
     def _wrap_line(self, line: DiffLine, digits: int, row_width: int) -> Iterator[Text]:

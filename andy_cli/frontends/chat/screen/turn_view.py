@@ -29,7 +29,7 @@ from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text
 
 REFRESH_SECONDS = 1 / 10
 """Seconds between two drawings."""
-SHARE = 10
+PAUSE_FACTOR = 10
 """A drawing that took long is followed by a pause so many times as long."""
 STATUS_DELAY = 1.0
 """Seconds without a sign of life after which one is given."""
@@ -162,7 +162,7 @@ class TurnView:
             self._drawn_tail = key
             self._region.print(*self._render_pages(finished), tail=self._render_tail(*key))
         self._next_drawing = current_time + max(
-            REFRESH_SECONDS, SHARE * (self._clock() - current_time)
+            REFRESH_SECONDS, PAUSE_FACTOR * (self._clock() - current_time)
         )
 
     def show_progress(self, text: str) -> None:

@@ -12,11 +12,11 @@ from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter, pl
 from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
 from andy_cli.frontends.serve.answers.tool_dialogue import stream_answer
 from andy_cli.frontends.serve.answers.wrapped_sources import RecordingSource
-from andy_cli.frontends.serve.call_records import ROOM, CallRecord
+from andy_cli.frontends.serve.call_records import MAX_REPLY_CHARACTERS, CallRecord
 from andy_cli.frontends.serve.http.http_exchange import HttpExchange
 from andy_cli.frontends.serve.http.keep_alive import KEEP_ALIVE
 from andy_cli.frontends.serve.upstream.reply_start import (
-    MARK,
+    MARKER_BYTES,
     begin_reply,
     explain_no_choice,
     has_choice,
@@ -197,7 +197,7 @@ class RequestHandler:
                 data = await upstream_request.read_whole()
                 if not has_choice(data):
                     raise explain_no_choice(data)
-                self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
+                self.record.add_raw(data[:MAX_REPLY_CHARACTERS].decode("utf-8", "replace"))
                 return await self._rewrite_whole(data, upstream_request.kind, source, tools)
             received = upstream_request.read_chunks()
             chunks = await begin_reply(received if tools else read_sound(received))
@@ -223,7 +223,10 @@ class RequestHandler:
             self._note_reply(called, counted)
             if finish is not None:
                 how_made = summarize_compilation(finish)
-                self.record.repairs, self.record.compiled = finish.repairs, data.decode()[:ROOM]
+                self.record.repairs, self.record.compiled = (
+                    finish.repairs,
+                    data.decode()[:MAX_REPLY_CHARACTERS],
+                )
                 self.record.calls += finish.reason == "tool_calls"
         await self.exchange.respond(200, data, kind, self._compiled_header(how_made))
         return 200
@@ -271,10 +274,10 @@ class RequestHandler:
     async def _pass_bytes(self, chunks: AsyncIterator[bytes]) -> None:
         ended, last_bytes = False, b""
         async for data in chunks:
-            self.record.add_raw(data[:ROOM].decode("utf-8", "replace"))
+            self.record.add_raw(data[:MAX_REPLY_CHARACTERS].decode("utf-8", "replace"))
             await self.exchange.write_chunk(data)
             ended = ended or has_end(last_bytes + data)
-            last_bytes = data[-MARK:]
+            last_bytes = data[-MARKER_BYTES:]
         if not ended:
             raise interrupted_error()
 
@@ -300,7 +303,7 @@ class RequestHandler:
             self.record.calls > 0, finish.input_tokens if recording.replies == 1 else 0
         )
         data = writer.write_answer(collected)
-        self.record.compiled = data.decode()[:ROOM]
+        self.record.compiled = data.decode()[:MAX_REPLY_CHARACTERS]
         await self.exchange.respond(
             200, data, headers=self._compiled_header(summarize_compilation(finish))
         )
@@ -349,7 +352,7 @@ class RequestHandler:
         elif isinstance(answer_part, Finish):
             self.record.repairs = answer_part.repairs
         elif not isinstance(answer_part, ToolCallDelta):
-            self.record.compiled = (self.record.compiled + answer_part.text)[:ROOM]
+            self.record.compiled = (self.record.compiled + answer_part.text)[:MAX_REPLY_CHARACTERS]
 
 
 def summarize_compilation(finish: Finish) -> str:

@@ -12,7 +12,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from andy_cli.frontends.serve.http.request_guard import HEAD, METHODS
+from andy_cli.frontends.serve.http.request_guard import MAX_HEADER_BYTES, METHODS
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_error
 
@@ -66,7 +66,7 @@ class ClientConnection(HttpToolsProtocol):
         # The first head is waited for, or one is under way: then there is no method yet.
         in_head = self.scope is None or "method" not in self.scope
         self._head = self._head + len(data) if in_head and self._head >= 0 else 0
-        if self._head > HEAD:
+        if self._head > MAX_HEADER_BYTES:
             self._refuse_request(ApiError(431, "The head of the request is too large."))
         elif in_head or self._in_body:
             self._clock = self._clock or self.loop.call_later(TIMEOUT, self._refuse_late)

@@ -14,7 +14,7 @@ from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
 MAX_BYTES = 32 * 2**20
 """Bytes of a request."""
-HEAD = 64 * 2**10
+MAX_HEADER_BYTES = 64 * 2**10
 """Bytes of its headers."""
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 ONCE = ("host", "content-length", "content-type", "authorization", "origin", "x-api-key")
@@ -57,7 +57,10 @@ class RequestGuard:
 
     def check_headers(self, method: str, raw_headers: Headers) -> Mapping[str, str]:
         """The headers, if the request may be answered. Raises ApiError."""
-        if sum(map(len, chain.from_iterable(raw_headers))) + 4 * len(raw_headers) > HEAD:
+        if (
+            sum(map(len, chain.from_iterable(raw_headers))) + 4 * len(raw_headers)
+            > MAX_HEADER_BYTES
+        ):
             raise ApiError(431, "The head of the request is too large.", headers=CLOSING)
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in raw_headers}
         if len(headers) < len(raw_headers):

@@ -14,7 +14,7 @@ from andy_cli.models.http.wire import WireReader
 
 CHOICE = re.compile(rb'"choices"\s*:\s*\[\s*\{')
 END = re.compile(rb'"finish_reason"\s*:\s*"|"error"\s*:|\[DONE\]')
-MARK = 32
+MARKER_BYTES = 32
 """Bytes of an end that may stand in the piece before."""
 MAX_HELD_BYTES = 2**16
 """Bytes that are held back at most."""

@@ -80,7 +80,7 @@ class UpstreamAdapters:
 
     def _store_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
         self._known[endpoint.model] = adapter
-        if len(self._known) > MODELS:
+        if len(self._known) > MAX_REMEMBERED_MODELS:
             del self._known[next(iter(self._known))]
 
 
@@ -92,7 +92,7 @@ CLIENTS_OWN = FIELDS | frozenset(
 )
 """Fields by which a client holds the reply to something itself."""
 
-MODELS = 1000
+MAX_REMEMBERED_MODELS = 1000
 """Of which it is kept."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from andy_cli.agent.prompt.shortlist import (
     DESCRIBE,
-    SHARE,
+    TOOLS_SHARE,
     Shortlist,
     look_up_tools,
     make_describer,
@@ -76,7 +76,7 @@ async def catalogue_tools(chat_request: ChatRequest, window: int) -> ToolCatalog
 
     None where they fit, or where nothing is known of the window (0).
     """
-    token_limit, tools = int(window * SHARE), chat_request.tools
+    token_limit, tools = int(window * TOOLS_SHARE), chat_request.tools
     if not token_limit or DESCRIBE in tools or measure_tools(tools) <= token_limit:
         return None
     words = [message.content for message in chat_request.history if message.role == "user"]

@@ -36,7 +36,7 @@ from andy_cli.phrases import load_phrases
 Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
 """(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
 
-SHORTLIST = 5
+SHORTLIST_SIZE = 5
 MAX_KEPT = 500
 """Texts of which it is kept how near the commands are."""
 NEIGHBOURS = 5
@@ -49,7 +49,7 @@ UNCOMPARED = ("beyond", "reason")
 them, and a reason is left out beside a wish alone."""
 OWN_EXAMPLES = 5
 """Examples whose words count too."""
-DECISIVE = 0.025
+DECISIVE_LEAD = 0.025
 """A lead of one command over all others that the model need not confirm."""
 WORDS_WEIGHT = 0.02
 FORM_WEIGHT = 0.01
@@ -57,7 +57,7 @@ FORM_WEIGHT = 0.01
 MODEL_WEIGHT = 0.002
 WISH_WEIGHT = 0.005
 """Of one unit of log-likelihood, beside cosines."""
-PIECES = 1.5
+MAX_TOKENS_PER_WORD = 1.5
 """Tokens a word that a request in a language that the model was taught has at most."""
 PROMPT = (
     "A user asks a computer to do something. "
@@ -273,11 +273,11 @@ class Scorer:
         if self._profiles is None or self._profiles.has_examples:
             return False
         plain = find_words(name_things(text))
-        return len(self._tokens(f" {' '.join(plain)}")) <= PIECES * len(plain)
+        return len(self._tokens(f" {' '.join(plain)}")) <= MAX_TOKENS_PER_WORD * len(plain)
 
     def ask_model(self, text: str, choices: Sequence[Choice], scores: Scores) -> Scores:
         """The scores with the model's opinion of the best few."""
-        order = sorted(range(len(choices)), key=lambda at: -scores.commands[at])[:SHORTLIST]
+        order = sorted(range(len(choices)), key=lambda at: -scores.commands[at])[:SHORTLIST_SIZE]
         actions = [TALK, *(describe_command(choices[at]) for at in order)]
         prompts = [PROMPT.format(action=action) for action in actions]
         talk, *found = self._likelihoods(prompts, text[:MAX_CHARACTERS] + '"')

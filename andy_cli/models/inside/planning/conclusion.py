@@ -11,15 +11,15 @@ from andy_cli.models.inside.values.line_ranges import count_last_lines
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.words import find_words
 
-LISTED = 20
+MAX_LISTED = 20
 """Entries of a list that are named; of a longer one the first few."""
 MAX_CHARACTERS = 160
 """Characters of a name or value that is copied."""
-EXCERPT = 400
+MAX_EXCERPT = 400
 """Characters of a long text that are copied."""
-PAGE = 4000
+MAX_PAGE = 4000
 """The same of the contents of a file or page, which were asked for."""
-PAIRS = 4
+MAX_PAIRS = 4
 ADVICE = re.compile(
     r"^(?:ask|correct|use|do not|don't|try|call|tell|give|repeat|look|choose)\b|\bthe user\b"
     r"|(?<![\w./-])[a-z]+[a-z0-9]*(?:_[a-z0-9]+)+(?![\w./-])",
@@ -109,9 +109,9 @@ def _drop_parameter_note(contents: str, choice: Choice) -> str:
 
 def _cut_page(contents: str) -> str:
     """Cut what is longer than a page behind a line, and say how much follows."""
-    if len(contents) <= PAGE:
+    if len(contents) <= MAX_PAGE:
         return contents
-    shown = contents[:PAGE].rpartition("\n")[0] or contents[:PAGE]
+    shown = contents[:MAX_PAGE].rpartition("\n")[0] or contents[:MAX_PAGE]
     rest = contents[len(shown) :].strip("\n")
     return f"{shown}\n... and {len(rest):,} characters more"
 
@@ -140,14 +140,14 @@ def _describe(value: object) -> str:
     text = drop_advice(value.strip()) if isinstance(value, str) else json.dumps(value)
     if not text or text in {"OK", "null"}:
         return "Done"
-    return text if len(text) <= EXCERPT else f"{text[:EXCERPT].rsplit(chr(10), 1)[0]}\n..."
+    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT].rsplit(chr(10), 1)[0]}\n..."
 
 
 def _describe_list(entries: Sequence[str]) -> str:
     if not entries:
         return "nothing was found"
-    more = len(entries) - LISTED
-    shown = "\n".join(f"- {entry}" for entry in entries[:LISTED])
+    more = len(entries) - MAX_LISTED
+    shown = "\n".join(f"- {entry}" for entry in entries[:MAX_LISTED])
     if more > 0:
         return f"{shown}\n- and {more} more"
     has_lines = len(entries) > 1 and any(": " in entry for entry in entries)
@@ -161,7 +161,7 @@ def _describe_record(record: Mapping[str, object]) -> str:
         for name, value in record.items()
         if isinstance(value, str | int | float) and str(value)
     ]
-    return ", ".join(pairs[:PAIRS]) or json.dumps(record, ensure_ascii=False)[:EXCERPT]
+    return ", ".join(pairs[:MAX_PAIRS]) or json.dumps(record, ensure_ascii=False)[:MAX_EXCERPT]
 
 
 def drop_advice(text: str) -> str:

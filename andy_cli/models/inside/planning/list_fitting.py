@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.planning.choosing import DECISIVE
+from andy_cli.models.inside.planning.choosing import DECISIVE_LEAD
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
     is_lister,
@@ -74,7 +74,7 @@ class ListFitter:
         if before.at not in near:
             return steps
         scores = self._request.compare(before.text).commands
-        if scores[best] > scores[before.at] - DECISIVE:
+        if scores[best] > scores[before.at] - DECISIVE_LEAD:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
         if near[before.at] < near[best] - UNLIKE:
             pointing = self.refer_back(pointing)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
-    DECISIVE,
+    DECISIVE_LEAD,
     Scores,
     find_command_name,
     is_name,
@@ -60,7 +60,7 @@ MIN_BARE_NEARNESS = 0.9
 """The same of a command that takes nothing of the request: nearness is all that speaks for it."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that the model has to confirm."""
-WISH = 0.005
+MIN_WISH = 0.005
 DESCRIBED_LEAD = 0.01
 FIGURE_WEIGHT = 0.03
 """The weight of a figure or a code in a request for a command of others rather than for talk."""
@@ -68,7 +68,7 @@ EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
 REFUSED_LEAD = 0.025
 """By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
-CERTAIN = 0.05
+CERTAIN_LEAD = 0.05
 """By so much nearer than talk is a command that no line of a file was ever a clearer answer than:
 the lines are not read."""
 CLEAR_LOOKUP = 0.035
@@ -274,7 +274,7 @@ class PartReader:
             return -EXAMPLE_LEAD
         if not self._request.scorer.can_ask(text):
             return 0.0
-        return self._request.scorer.ask_model(text, self._request.choices, scores).wish - WISH
+        return self._request.scorer.ask_model(text, self._request.choices, scores).wish - MIN_WISH
 
     def _find_command(self, text: str, may_refer: bool) -> Step:
         step = self.find_best_step(text)
@@ -301,7 +301,7 @@ class PartReader:
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
         scores = self._request.compare(text)
-        if scores.lead < DECISIVE and self._request.scorer.can_ask(text):
+        if scores.lead < DECISIVE_LEAD and self._request.scorer.can_ask(text):
             scores = self._request.scorer.ask_model(text, self._request.choices, scores)
         highest = max(scores.commands)
         near = CLOSE_COMMANDS if self._request.has_examples else CLOSE_DESCRIBED
@@ -413,7 +413,7 @@ class PartReader:
         if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
-        return self.find_answer(text, lead) if lead < CERTAIN else None
+        return self.find_answer(text, lead) if lead < CERTAIN_LEAD else None
 
     def searches_idly(self, step: Step, *kinds: str) -> bool:
         """Tell whether a step looks for nothing but words that people ask with, in files or, by the

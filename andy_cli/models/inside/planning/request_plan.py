@@ -6,7 +6,7 @@ from itertools import pairwise
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
-    DECISIVE,
+    DECISIVE_LEAD,
     FILE_NAMES,
     find_command_name,
     find_kind_name,
@@ -298,7 +298,7 @@ class RequestPlan:
             if takes_file(choice) and reads_file(choice) == is_read
         ]
         best = max(taking, key=scores.__getitem__, default=step.at)
-        return step._replace(at=best) if scores[best] > scores[step.at] - DECISIVE else step
+        return step._replace(at=best) if scores[best] > scores[step.at] - DECISIVE_LEAD else step
 
     def _repeat_for_names(self, step: Step) -> list[Step]:
         """`The January and March reports`: a command that takes one file or folder, or one of the

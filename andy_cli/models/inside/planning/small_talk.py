@@ -24,7 +24,7 @@ QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
-ABILITIES = 12
+MAX_ABILITIES = 12
 """Verbs."""
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
 """The answer to a wish for a tool that cannot be used now; its name is the kind."""
@@ -81,7 +81,7 @@ def list_abilities(who: str, choices: Sequence[Choice]) -> str:
     *some, last = [
         " ".join([verb, " or ".join(dict.fromkeys(filter(None, objects)))]).strip()
         for verb, objects in objects_by_verb.items()
-    ][:ABILITIES] or ["chat"]
+    ][:MAX_ABILITIES] or ["chat"]
     return f"{who} can {', '.join(some)} and {last}." if some else f"{who} can {last}."
 
 

@@ -36,11 +36,11 @@ from andy_cli.toolbox.runtime_context import GrantedPath, here
 KINDS: dict[str, type[Change]] = {
     kind.__name__: kind for kind in (Written, Moved, Copied, FoldersMade, Trashed)
 }
-SESSIONS = 10
+MAX_SESSIONS = 10
 """Conversations whose journals are kept."""
-DAYS = 30
+MAX_DAYS = 30
 """Days after which a journal is thrown away."""
-LATEST = 1e11
+MAX_TIME = 1e11
 """Seconds since 1970, far in the future: later times have no date."""
 CUT_OFF = "changed files in a call that was cut off"
 
@@ -98,9 +98,9 @@ def _make_room(journals: Path) -> None:
     if not journals.is_dir():
         return
     folders = sorted(journals.iterdir(), key=lambda folder: folder.stat().st_mtime, reverse=True)
-    oldest = time.time() - DAYS * 24 * 60 * 60
+    oldest = time.time() - MAX_DAYS * 24 * 60 * 60
     for number, folder in enumerate(folders, 1):
-        if number >= SESSIONS or folder.stat().st_mtime < oldest:
+        if number >= MAX_SESSIONS or folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -181,7 +181,7 @@ def _load_records(file: Path) -> RecordedBatch:
     lines = file.read_text(encoding="ascii").splitlines()
     head = json.loads(lines[0])
     batch_time = float(head["time"])
-    if not 0 <= batch_time < LATEST:
+    if not 0 <= batch_time < MAX_TIME:
         raise ValueError("not a time")
     batch = RecordedBatch(Path(head["workspace"]), file.parent.name, batch_time, file=file)
     batch.did = CUT_OFF

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files.encodings import PIECE
+from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.history import journal, kept_batches, trash
 from andy_cli.toolbox.files.history.recorded import (
     Change,
@@ -118,7 +118,7 @@ def _find_writing_fault(change: Written) -> str:
     name = show_path(change.place.path)
     try:
         with change.place.open() as file:
-            hashed = Hashed(iter(lambda: file.read(PIECE), b""))
+            hashed = Hashed(iter(lambda: file.read(CHUNK_SIZE), b""))
             for _ in hashed:
                 pass
     except ToolError:

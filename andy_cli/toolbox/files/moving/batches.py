@@ -36,7 +36,7 @@ MAX_ITEMS = 1000
 """Files and folders that one call names, patterns looked up."""
 MAX_PATHS = 5000
 """All that one call touches: each path is judged, which takes a second for so many."""
-SHOWN = 12
+MAX_SHOWN_ITEMS = 12
 """Files and folders of a preview: with what is said around it that fits 24 lines."""
 WRITE: Operation = "write"
 
@@ -109,10 +109,10 @@ class PlannedBatch(NamedTuple):
         """The lines of what would happen to each, as far as they fit: possible secrets first."""
         lines = [f"{spell_out(folder)} (a new folder)" for folder in self.folders]
         items = sorted(self.items, key=lambda item: not item.may_hold_secrets)
-        lines += [item.display_path for item in items[:SHOWN]]
+        lines += [item.display_path for item in items[:MAX_SHOWN_ITEMS]]
         if len(self.items) > 1:
             lines.insert(0, f"{self.amount}:")
-        if left := len(self.items) - SHOWN:
+        if left := len(self.items) - MAX_SHOWN_ITEMS:
             lines += [f"... and {left:,} more"] * (left > 0)
         return "\n".join(lines)
 

@@ -22,7 +22,7 @@ from functools import cache
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
-from andy_cli.toolbox.files.encodings import PIECE
+from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.writing import entry_state
 from andy_cli.toolbox.runtime_context import GrantedPath
 
@@ -211,7 +211,7 @@ def _copy_file(
         state = os.fstat(source.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise ToolError(f"{name!r} is no plain file any more.")
-        while data := source.read(PIECE):
+        while data := source.read(CHUNK_SIZE):
             go_on()
             new_file.write(data)
         new_file.flush()

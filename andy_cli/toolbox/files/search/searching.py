@@ -14,7 +14,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import compose_name, is_secret_file
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.kinds import HEAD, holds_text, kind_of_bytes, name_one
+from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, holds_text, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import read_pieces
@@ -36,7 +36,7 @@ MAX_NAMED = 20
 """Files that are named of those that could not be looked into."""
 MAX_DOCUMENT_SIZE = 20_000_000
 """Bytes of a PDF or an office file that is looked into: to read one takes its time."""
-PORTION = 1000
+BATCH_SIZE = 1000
 """Files that are looked at together."""
 MIN_WORD_LENGTH = 4
 """Letters of a word that is looked for alone, where a phrase is found nowhere; shorter ones are
@@ -80,7 +80,7 @@ def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work
         return outcome
     if not may_be_glob(search_request.pattern):
         by_word = _search_words(granted, search_request, work)
-        if by_word is None and by_expression.looked_at <= PORTION:  # each is opened once more
+        if by_word is None and by_expression.looked_at <= BATCH_SIZE:  # each is opened once more
             by_word = _search_spellings(granted, search_request, work)
         return by_word or outcome
     by_name = Search(granted, as_glob, work)
@@ -275,7 +275,7 @@ class Search:
 
     def _search_entries(self) -> Iterator[dict[str, object]]:
         entries = iter(self._entries)
-        while portion := list(islice(entries, PORTION)):
+        while portion := list(islice(entries, BATCH_SIZE)):
             self.looked_at += len(portion)
             progress(f"{self.looked_at:,} files")
             matching_entries = [entry for entry in portion if self._matches_glob(entry)]
@@ -322,7 +322,7 @@ class Search:
             self._pass_over(entry, "unreadable", "may not be read")
             return
         with file:
-            file_kind = kind_of_bytes(file.read(HEAD))
+            file_kind = kind_of_bytes(file.read(SAMPLE_BYTES))
             file.seek(0)
             if not file_kind:
                 yield from self._text_lines(entry, file)

@@ -12,7 +12,7 @@ TEXT = re.compile(
 LOOKED_AT = 4096
 """Bytes that tell whether something is a text."""
 
-FARTHEST = 64 * 2**20
+MAX_SKIPPED_BYTES = 64 * 2**20
 """Bytes to go through on the way to a page."""
 
 
@@ -76,7 +76,7 @@ class FilePage:
             if len(self.text) > PAGE:
                 self.text, self.more = self.text[:PAGE], True
                 return False
-        return self._size < FARTHEST
+        return self._size < MAX_SKIPPED_BYTES
 
 
 def _is_utf8(head: bytes) -> bool:

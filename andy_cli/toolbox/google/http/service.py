@@ -42,13 +42,13 @@ Record = dict[str, Any]
 R = TypeVar("R", bound=BodyReader)
 
 MAX_BACKOFF = 8.0
-UNREACHED = 2
+MAX_UNREACHED_TRIES = 2
 """Tries where there is no connection or it breaks: patience seldom helps."""
 
 MAX_TOTAL_BYTES = 2 * MAX_BYTES
 """Bytes of all answers to one call."""
 
-PAGES = 60
+MAX_PAGES = 60
 """Pages of a list at most, whatever the API says."""
 
 
@@ -92,7 +92,7 @@ class Service:
             try:
                 reply = await self._wire.exchange(request, await self._fresh(), body_reader)
             except Broken as broken:
-                if tries >= min(self._tries, UNREACHED):
+                if tries >= min(self._tries, MAX_UNREACHED_TRIES):
                     raise broken.as_tool_error() from broken
                 await self._pause_before_retry(tries, None)
                 continue
@@ -123,7 +123,7 @@ class Service:
         """
         items: list[Record] = []
         next_page = ""
-        for _ in range(PAGES):
+        for _ in range(MAX_PAGES):
             length = min(largest, most_items - len(items))
             page_query = {**(query or {}), size: length, "pageToken": next_page}
             answer = await self.read(path, missing, page_query)

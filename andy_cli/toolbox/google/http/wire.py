@@ -14,7 +14,7 @@ from andy_cli.guard.hosts import is_loopback
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, BodyReader, Broken, Whole
 
-REFUSAL = 64 * 2**10
+MAX_REFUSAL_BYTES = 64 * 2**10
 """Bytes of a refusal that are read."""
 
 
@@ -40,7 +40,7 @@ class Http:
                 content=request.content or None,
                 extensions={"trace": watch},
             ) as response:
-                refused = Whole(REFUSAL)
+                refused = Whole(MAX_REFUSAL_BYTES)
                 body_reader = reader if response.is_success else refused
                 async for data in response.aiter_bytes():
                     if not body_reader.feed(data):

@@ -13,7 +13,7 @@ from andy_cli.frontends.management.mcp_command import suggest_fix
 from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.mcp.connection import McpConnection
-from andy_cli.toolbox.mcp.hub import MOMENT, Hub
+from andy_cli.toolbox.mcp.hub import SLOW_START_SECONDS, Hub
 from andy_cli.toolbox.mcp.servers import McpServer, servers
 from andy_cli.toolbox.mcp.tools import describe_left_out
 
@@ -54,7 +54,7 @@ async def restart_server(session: ChatSession, hub: Hub, name: str) -> str:
         raise UsageError(f"There is no server {name!r}.", "`andy mcp list` shows what there is.")
     connection = await hub.restart(server)
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(connection.wait_until_settled(), MOMENT)
+        await asyncio.wait_for(connection.wait_until_settled(), SLOW_START_SECONDS)
     return "\n".join(summarize_connection(connection))
 
 

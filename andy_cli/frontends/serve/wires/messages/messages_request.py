@@ -33,7 +33,7 @@ from andy_cli.frontends.serve.wires.transcript import (
     image_part,
     text_part,
 )
-from andy_cli.models.token_count import MESSAGE, tokens
+from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
 
 FIELDS = {
     "model": ("model", check_name),
@@ -94,7 +94,7 @@ def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
 def answer_token_count(value: object) -> bytes:
     """The answer to /v1/messages/count_tokens: an estimate, of the text alone."""
     chat_request = translate_messages(check_body(value))
-    token_count = sum(MESSAGE + tokens(message.content) for message in chat_request.history)
+    token_count = sum(MESSAGE_TOKENS + tokens(message.content) for message in chat_request.history)
     calls = [call for message in chat_request.history for call in message.calls]
     token_count += sum(tokens(call.name) + tokens(str(dict(call.arguments))) for call in calls)
     token_count += sum(tokens(dump_json(tool).decode()) for tool in chat_request.tools.values())
