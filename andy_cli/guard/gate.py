@@ -81,7 +81,7 @@ class Decision(NamedTuple):
     granted: Grants = NO_GRANTS
     """The real paths of the access, by how they were written: what was judged is what is used."""
     needed_no_consent: bool = False
-    """As a command line has that only reads."""
+    """Nobody had to agree, as with a command line that only reads."""
 
 
 class ApprovalAnswer(NamedTuple):

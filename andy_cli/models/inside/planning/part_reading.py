@@ -288,9 +288,8 @@ class PartReader:
         elif not small_talk.is_refused(scores.kind):
             lead += NAMED  # what is wished for may take a file, or a time, as well
         if not self._request.has_examples:
-            lead += (
-                DESCRIBED_LEAD  # descriptions are farther from what people say than examples are
-            )
+            # Descriptions are farther from what people say than examples are.
+            lead += DESCRIBED_LEAD
             lead += FIGURE_WEIGHT * self._takes_figure(text, scores.best)
         return lead
 
@@ -349,8 +348,9 @@ class PartReader:
         """`How much was the rent in March?`: read the file whose name is about that, if one is."""
         reading = self.find_reading_command(text)
         is_own = self._request.compare(text).kind == "own"
-        is_meant = reading is not None and is_own and self._mentions.means_file(text)
-        return Step(reading, text, 1.0) if reading is not None and is_meant else None
+        if reading is None or not (is_own and self._mentions.means_file(text)):
+            return None
+        return Step(reading, text, 1.0)
 
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
