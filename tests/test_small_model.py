@@ -135,6 +135,11 @@ def kennel(here: Path) -> Path:
     return here
 
 
+def test_to_search_may_be_asked_for_politely(here: Path, weights_file: Path) -> None:
+    (here / "lieferanten.txt").write_text("Stoffe: Hofer, 0664 55\n")
+    assert asked("Such bitte nach Hofer", here, weights_file).startswith("Found 1 match in")
+
+
 def test_what_is_found_twice_in_one_file_is_opened(kennel: Path, weights_file: Path) -> None:
     answer = asked("busca dónde sale Iker y ábreme ese archivo", kennel, weights_file)
     assert "Read walks.txt, 2 lines" in answer

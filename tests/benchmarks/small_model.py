@@ -88,6 +88,7 @@ BATCHES = (
     "everyday_44",
     "everyday_45",
     "everyday_46",
+    "everyday_47",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
