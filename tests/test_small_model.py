@@ -262,32 +262,34 @@ def test_what_a_file_has_is_searched_for_there_unless_the_web_is_spoken_of(
     assert "new belt" not in asked("search the web for Petrakis", here, weights_file)
 
 
-def test_a_wish_behind_two_questions_that_one_file_answers_is_carried_out(
-    tmp_path: Path, weights_file: Path
-) -> None:
+@pytest.fixture
+def tailor(tmp_path: Path) -> Path:
     folder = tmp_path / "things"
     folder.mkdir()
     make_folder(folder, read_world("everyday_45"))
+    return folder
+
+
+def test_a_wish_behind_two_questions_that_one_file_answers_is_carried_out(
+    tailor: Path, weights_file: Path
+) -> None:
     wish = (
         "Was ist noch offen beim Zippmeister und bis wann muss das bezahlt sein, "
         "und danach spiel bitte 99 Luftballons"
     )
-    answer = asked(wish, folder, weights_file)
+    answer = asked(wish, tailor, weights_file)
     assert answer.count("Offene Rechnung Zippmeister") == 1
     assert "Started 99 Luftballons" in answer
 
 
 def test_a_title_of_which_but_one_word_tells_something_is_not_called_by_that_word(
-    tmp_path: Path, weights_file: Path
+    tailor: Path, weights_file: Path
 ) -> None:
-    folder = tmp_path / "things"
-    folder.mkdir()
-    make_folder(folder, read_world("everyday_45"))
     question = "how long do the italian button people take to deliver"
-    answer = asked(question, folder, weights_file)
+    answer = asked(question, tailor, weights_file)
     assert "Started" not in answer
     assert "no music" not in answer
-    assert "Started Take On Me" in asked("play take on me", folder, weights_file)
+    assert "Started Take On Me" in asked("play take on me", tailor, weights_file)
 
 
 def test_a_question_without_a_verb_belongs_to_the_one_before(
