@@ -294,6 +294,35 @@ def test_a_call_that_ends_with_its_value_may_have_any_size(
     assert result.text == ""
 
 
+@pytest.mark.parametrize("size", [1, 3, 999])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{{"name": "play_mp3", "arguments": {"path": "{{a}}"}}}',
+        '{{"name": "play_mp3", "arguments": {{"path": "{{a}}"}}}}',
+        '{\n{"name": "play_mp3", "arguments": {"path": "{{a}}"}}\n}',
+        '```json\n{{"name": "play_mp3", "arguments": {"path": "{{a}}"}}}\n```',
+        '<tool_call>\n{{"name": "play_mp3", "arguments": {"path": "{{a}}"}}}\n</tool_call>',
+    ],
+)
+def test_a_call_in_the_doubled_braces_of_a_template_is_one(reply: str, size: int) -> None:
+    """Qwen 2.5 Coder is taught the form of a call in doubled braces, and writes them."""
+    result = compiled([reply[at : at + size] for at in range(0, len(reply), size)])
+    [request] = result.requests
+    assert (request.name, result.text) == ("play_mp3", "")
+    assert request.arguments in ({"path": "{{a}}"}, {"path": "{a}"})
+
+
+def test_a_template_with_doubled_braces_is_text() -> None:
+    for text in (
+        "{{ name }} is here.",
+        "{{name}}",
+        "Write {{name: x}} there.",
+        "{{#if a}}b{{/if}}",
+    ):
+        assert compiled([text]).text == text
+
+
 @pytest.mark.parametrize(
     "reply",
     [

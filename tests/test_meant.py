@@ -50,7 +50,9 @@ def test_a_fenced_call_with_words_on_one_side_is_marked_as_quoted(size: int) -> 
 @SIZES
 def test_a_fenced_call_with_words_on_both_sides_is_text_and_so_are_all_behind_it(size: int) -> None:
     reply = f"So:\n{FENCE}\nand\n\n{FENCE}"
-    assert read(reply, size) == CompiledReply(text=reply)
+    found = read(reply, size)
+    assert found._replace(shown_requests=()) == CompiledReply(text=reply)
+    assert [request.name for request in found.shown_requests] == ["play", "play"]
     found = read(f"{reply}\n{CALL}", size)
     assert (found.text, quoted(found)) == (reply, [False])
 

@@ -28,6 +28,7 @@ from andy_cli.sessions import log
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import tool
+from tests.cases import loop_over
 from tests.desk import desk, play, speak
 from tests.fakes import ScriptedModel, native
 from tests.scenes import MUSIC, conversation, events_of
@@ -337,12 +338,42 @@ def test_two_requests_of_one_reply_that_do_not_fit_leave_the_model_its_one_more_
 
 def test_an_example_of_a_request_that_is_not_allowed_to_run_is_shown_as_what_it_is() -> None:
     fence = '```json\n{"name": "list_mp3s", "arguments": {"path": "a"}}\n```'
-    model = ScriptedModel([f"Write this:\n\n{fence}\n\nThat is all.", "As I said."])
+    answer = f"Write this:\n\n{fence}\n\nThat is all."
+    model = ScriptedModel([answer, answer])
     seen = events_of(model, "how does one list music?")
-    assert fence in ended(seen).result
+    assert ended(seen).result == answer
     said = "".join(each.content for each in seen if isinstance(each, events.Said))
     assert fence in said
     assert not [each for each in seen if isinstance(each, events.ToolAnswered) and each.output]
+
+
+def test_a_request_that_stands_between_words_is_written_again_alone_and_run() -> None:
+    fence = '```json\n{"name": "list_mp3s", "arguments": {"path": "a"}}\n```'
+    said = f"To see them, use this:\n\n{fence}\n\nIt lists the songs."
+    model = ScriptedModel([said, fence, "There is song1.mp3."])
+    seen = events_of(model, "which songs are in a?")
+    assert [each.did for each in seen if isinstance(each, events.ToolAnswered)] != []
+    assert ended(seen).result == "There is song1.mp3."
+
+
+def test_a_request_between_words_is_asked_about_once() -> None:
+    fence = '```json\n{"name": "list_mp3s", "arguments": {"path": "a"}}\n```'
+    said = f"To see them, use this:\n\n{fence}\n\nIt lists the songs."
+    model = ScriptedModel([said, "I cannot do that."])
+    seen = events_of(model, "which songs are in a?")
+    assert (len(model.requests), ended(seen).result) == (2, "I cannot do that.")
+    last = [each for each in seen if isinstance(each, events.Said)][-1]
+    assert (last.content, last.delta) == ("I cannot do that.", False)
+
+
+@loop_over("junk", ("", "{\n", "```\n", "{\n{\n{\n"))
+def test_where_a_model_says_nothing_behind_its_calls_what_was_found_is_told(junk: str) -> None:
+    calls = native(("list_mp3s", '{"path": "a"}'))
+    model = ScriptedModel([calls, *[junk] * 3], tools=True)
+    end = ended(events_of(model, "which songs are in a?"))
+    assert (end.exit_code, end.is_error) == (0, False)
+    assert "song1.mp3" in end.result
+    assert not junk.strip() or junk.strip() not in end.result
 
 
 def test_a_model_that_writes_another_dialect_is_understood_and_spoken_to_in_it() -> None:

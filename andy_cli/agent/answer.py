@@ -19,7 +19,11 @@ from andy_cli.agent.grounding.audit import (
 from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState, find_not_done
-from andy_cli.compiler.bodies.envelopes import may_become_envelope, unwrap_answer
+from andy_cli.compiler.bodies.envelopes import (
+    is_only_framing,
+    may_become_envelope,
+    unwrap_answer,
+)
 from andy_cli.compiler.compiler import Visible, asks_for_code
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import AndyError
@@ -74,10 +78,13 @@ class OutputFilter:
     def _say(self, text: str) -> list[Event]:
         return [] if self._held or not text else [events.Said("assistant", text, delta=True)]
 
-    def unwrap(self) -> None:
-        """Keep of a complete text that is an answer in an object the answer alone."""
+    def unwrap(self, is_alone: bool) -> None:
+        """Keep of a complete text that is an answer in an object the answer alone; nothing of one
+        that is only framing, where it is not alone: there are calls."""
         if self._unwraps and (answer := unwrap_answer(self.text)):
             self._parts = [answer]
+        elif self._unwraps and not is_alone and is_only_framing(self.text):
+            self._parts = []
 
     def release(self) -> list[Event]:
         """Show what was held after all."""
@@ -91,6 +98,11 @@ NUDGE = (
     "No tool was used. If that was still to come, use it now. If what you said is your whole "
     "answer, give it again. If you cannot do it, say so plainly."
 )
+WRITE_OR_EXPLAIN = (
+    "What stands between your words was not run, as it may be an example. If it is to be done, "
+    "write the request alone. If the user wants to see how it is written, give your whole answer "
+    "again. Else answer in plain words; if you cannot do it, say so."
+)
 WRITE_AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
 
 
@@ -98,8 +110,10 @@ async def show_reply(
     conversation: Conversation, state: TurnState, reply: ModelReply
 ) -> AsyncIterator[Event]:
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
-    is_held = bool(state.rejected_answer) or conversation.model.enforces_format
-    begins_anew = conversation.history.messages[-1].content == NUDGE
+    told = conversation.history.messages[-1].content
+    enforces_format = conversation.model.enforces_format
+    is_held = bool(state.rejected_answer) or enforces_format or told == WRITE_OR_EXPLAIN
+    begins_anew = told == NUDGE
     output = OutputFilter(is_held, begins_anew, unwraps=not asks_for_objects(conversation))
     try:
         async for visible in reply:
@@ -138,11 +152,10 @@ def finish_reply(
 ) -> Iterator[Event]:
     """Check the format of a complete reply, and note how the model writes."""
     model, compiled = conversation.model, reply.compiled
-    output.unwrap()
+    output.unwrap(is_alone=not (state.calls or compiled.requests))
     if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
         model.stop_enforcing_format()
-    if not (state.resend_note or state.rejected_answer):
-        yield from output.release()
+    yield from release_reply(conversation, state, reply, output)
     if warning := conversation.budget.warn_of_unread(reply):
         yield events.Failed("warning", "context", warning)
     model.note_reasoning(reply)
@@ -151,6 +164,17 @@ def finish_reply(
         yield events.Compiled(
             dialect, compiled.spans, compiled.repairs, compiled.incomplete, compiled.hidden
         )
+
+
+def release_reply(
+    conversation: Conversation, state: TurnState, reply: ModelReply, output: OutputFilter
+) -> Iterator[Event]:
+    """Show what was held of a complete reply, unless it is to be sent again, or takes the place of
+    an answer that is on the screen."""
+    is_second = conversation.history.messages[-1].content == WRITE_OR_EXPLAIN
+    state.is_withheld = is_second and not reply.compiled.requests
+    if not (state.resend_note or state.rejected_answer or state.is_withheld):
+        yield from output.release()
 
 
 def request_resend(conversation: Conversation, state: TurnState, reply: ModelReply) -> None:
@@ -168,25 +192,49 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     state.note_empty(compiled)
     if state.take_empty_retry() and conversation.model.pause_native_tools():
         return False
-    state.answer += state.reply_text
     partial = reply.cut_off or compiled.incomplete
     text, reasoning = compiled.text, compiled.reasoning
     conversation.history.add(Message("assistant", text, reasoning=reasoning, partial=partial))
+    state.answer += state.reply_text
+    if note := choose_note(conversation, state, reply):
+        conversation.history.add(Message("user", note, note=True))
+        return False
+    state.is_cut_off, state.is_unreadable = partial, bool(compiled.fault)
+    state.is_filtered = reply.finish == "content_filter"
+    return True
+
+
+def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply) -> str:
+    """Choose what the model is told of a reply that may not be the whole answer; else nothing."""
+    compiled = reply.compiled
     if compiled.fault and state.count_resend():
-        note = compiled.fault
-    elif partial and not state.was_asked_to_continue:
+        return compiled.fault
+    if (reply.cut_off or compiled.incomplete) and not state.was_asked_to_continue:
         state.was_asked_to_continue = True
-        note = WRITE_AGAIN if compiled.incomplete else CONTINUE
-    elif should_nudge(conversation, state, reply.raw):
-        state.is_told_to_act = bool(find_unread_files(conversation))
+        return WRITE_AGAIN if compiled.incomplete else CONTINUE
+    note = choose_nudge(conversation, state, reply)
+    if note:
         state.announcement, state.answer = state.answer, ""
-        note = NUDGE
-    else:
-        state.is_cut_off, state.is_unreadable = partial, bool(compiled.fault)
-        state.is_filtered = reply.finish == "content_filter"
-        return True
-    conversation.history.add(Message("user", note, note=True))
-    return False
+    return note
+
+
+def choose_nudge(conversation: Conversation, state: TurnState, reply: ModelReply) -> str:
+    """Choose what the model is told once that may have said what it would do instead of doing it;
+    else nothing."""
+    if may_be_request(conversation, state, reply):
+        return WRITE_OR_EXPLAIN
+    if should_nudge(conversation, state, reply.raw):
+        state.is_told_to_act = bool(find_unread_files(conversation))
+        return NUDGE
+    return ""
+
+
+def may_be_request(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
+    """Tell whether an answer shows a request between its words, as many models do that mean it:
+    then the model is told once to write it alone, or to answer without it."""
+    is_first = not state.announcement and state.answer == state.reply_text
+    shown = reply.compiled.shown_requests
+    return bool(shown) and is_first and not asks_for_objects(conversation)
 
 
 def should_nudge(conversation: Conversation, state: TurnState, written: str) -> bool:
@@ -367,7 +415,7 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
     final = conversation.sanitizer.clean(mark_claims(state.answer, claims))
     if leaks := conversation.sanitizer.find_leaks(state.answer):
         yield events.Audited(leaks=leaks)
-    if state.rejected_answer or final != state.answer:
+    if state.rejected_answer or state.is_withheld or final != state.answer:
         state.answer = final
         yield events.Said("assistant", final)
     if state.unsupported:
@@ -407,6 +455,7 @@ def finish_turn(conversation: Conversation, state: TurnState) -> Iterator[Event]
 def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
     state.answer = state.answer or state.announcement
+    yield from conclude_from_results(conversation, state)
     state.not_done = find_not_done(
         [action for action in conversation.tools.actions if not action.earlier]
     )
@@ -422,6 +471,23 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
         hint = outcome.hint.format(way_on=conversation.way_on)
         state.error = events.Failed("error", kind, sentence, hint)
         yield state.error
+
+
+def conclude_from_results(conversation: Conversation, state: TurnState) -> Iterator[Event]:
+    """Say what was done and found, in the tools' own words, for a model that says nothing."""
+    if state.answer.strip() or not state.empty_reason or state.subtype != "success":
+        return
+    from andy_cli.models.inside.planning.conclusion import ToldResult, conclude_all
+
+    actions = [action for action in conversation.tools.actions if not action.earlier]
+    told = [
+        ToldResult(content, action.did)
+        for content, action in zip(state.results, actions, strict=False)
+        if action.ok and action.did
+    ]
+    if told:
+        yield state.append_paragraph(conversation.sanitizer.sanitize(conclude_all(told)))
+        conversation.history.add(Message("assistant", state.answer))
 
 
 def find_shortcoming(state: TurnState, strict: bool) -> events.Subtype:

@@ -155,6 +155,8 @@ class TurnState:
     took_empty_retry: bool = False
     announcement: str = ""
     """An answer that only announced what was to be done; the model was told to do it."""
+    is_withheld: bool = False
+    """The last reply was not shown yet: it takes the place of one that was."""
     is_filtered: bool = False
     """The server held the answer back."""
     is_unreadable: bool = False
@@ -211,7 +213,7 @@ class TurnState:
     def note_empty(self, compiled: CompiledReply) -> None:
         """Note why a reply without requests says nothing."""
         self.empty_reason = ""
-        if not (compiled.text.strip() or compiled.fault or compiled.incomplete):
+        if not (self.reply_text.strip() or compiled.fault or compiled.incomplete):
             self.empty_reason = ONLY_THOUGHTS if compiled.reasoning.strip() else SAID_NOTHING
 
     def take_empty_retry(self) -> bool:

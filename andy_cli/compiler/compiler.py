@@ -169,6 +169,8 @@ class CompiledReply(NamedTuple):
     """Neither shown nor run: framing, and what the model said in somebody else's name."""
     thought_first: bool = False
     """It began inside reasoning that the prompt had opened."""
+    shown_requests: tuple[ToolRequest, ...] = ()
+    """Requests in fences between words: shown and not run, as they may be examples."""
 
 
 NOTHING = Visible()
@@ -231,6 +233,7 @@ class Compiler:
         self._dialect = ""
         self._waiting: list[Segment] = []  # fences with requests, until it is known what follows
         self._examples = False  # a fence with a request was an example
+        self._shown_requests: list[ToolRequest] = []
         self._unsettled = False  # the last request ran to the end of the reply
         self._retracted = False
         self.relabelled = False
@@ -290,6 +293,7 @@ class Compiler:
             incomplete=native.incomplete or any(parsed.incomplete for parsed in self._parsed),
             hidden=tuple(self._hidden),
             thought_first=self.relabelled,
+            shown_requests=tuple(self._shown_requests),
         )
 
     @property
@@ -394,7 +398,7 @@ class Compiler:
         """Take what may as well be an example or an object that was asked for."""
         if self._wants_code or self._examples or not self._runs:
             self._settle(as_text=True)
-            self._show(segment.text)
+            self._show_request(segment)
         else:
             self._waiting.append(segment)
 
@@ -443,7 +447,13 @@ class Compiler:
             self._list_hidden(segment._replace(text=label + colon))
             self._show(answer.strip("* "))
         else:
-            self._show(segment.text)
+            self._show_request(segment)
+
+    def _show_request(self, segment: Segment) -> None:
+        """Show a fence with a request that may be an example, and note the request."""
+        if self._runs and not self._wants_code:
+            self._shown_requests += segment.parsed.requests
+        self._show(segment.text)
 
     def _take_call(self, segment: Segment, quoted: bool = False) -> None:
         parsed = segment.parsed

@@ -18,10 +18,18 @@ STARTS = ("{", "```json", "```\n{")
 def may_become_envelope(text: str) -> bool:
     """Tell whether the beginning of a text is, or may yet be, that of such an object."""
     begun = text.lstrip()
+    if is_only_framing(begun):
+        return True
     if not begun.startswith(STARTS):
         return any(start.startswith(begun) for start in STARTS)
     first = FIRST_KEY.match(begun)
     return first is None or first["key"].lower() in ANSWER_KEYS | ROLE_KEYS | SIDE_KEYS | CALL_KEYS
+
+
+def is_only_framing(text: str) -> bool:
+    """Tell whether a text is nothing but brackets and marks of a fence, of a call that never came
+    or around one."""
+    return bool(text.strip()) and not text.strip("{[]}` \t\r\n")
 
 
 def unwrap_answer(text: str) -> str:

@@ -88,6 +88,20 @@ def parse_strict(json_text: str) -> object | None:
     return json_value
 
 
+DOUBLED = Expression(r"\{\s*(?=\{)")
+"""The beginning of an object in the braces of a template: `{{"name": ...}}`."""
+
+
+def parse_doubled(json_text: str) -> object | None:
+    """An object whose braces are doubled, all of them or the outer ones, as templates write them
+    that show the form of a call (Qwen 2.5 Coder)."""
+    opening = DOUBLED.match(json_text)
+    if opening is None:
+        return None
+    single = json_text.replace("{{", "{").replace("}}", "}")
+    return next(filter(None, map(parse_strict, (json_text[opening.end() :], single))), None)
+
+
 def parse_python(json_text: str) -> object | None:
     """A Python literal: single quotes, True, None, trailing commas."""
     try:
@@ -235,7 +249,8 @@ def _is_said(repaired_value: object, json_text: str) -> bool:
 
 WORD = Expression(r"[\w.\-/:@+]*")
 READINGS: tuple[Callable[[str], object | None], ...] = (
-    *(escape_windows_paths, parse_strict, parse_python, mend_json, escape_inner_quotes),
+    *(escape_windows_paths, parse_strict, parse_doubled, parse_python, mend_json),
+    escape_inner_quotes,
 )
 
 

@@ -51,8 +51,8 @@ def may_begin_request(begun_text: str, tools: Tools) -> bool:
     begun_text = begun_text.lstrip()
     if not begun_text or begun_text[0] == "<":
         return True
-    if begun_text[0] == "{":
-        return may_be_first_key(begun_text[1:], tools)
+    if begun_text[0] == "{":  # doubled in a template that shows the form of a call
+        return may_be_first_key(begun_text[1:].lstrip().removeprefix("{"), tools)
     if begun_text[0] == "[":
         return may_be_list(begun_text[1:], tools)
     return may_be_call(begun_text, tools)
