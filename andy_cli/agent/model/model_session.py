@@ -22,6 +22,7 @@ from andy_cli.agent.prompt.system_prompt import render_system_prompt
 from andy_cli.agent.prompt.trust import Trust, choose_trust, describe_limits, select_trusted_tools
 from andy_cli.compiler.compiler import CompiledReply, Compiler, ProseFilter
 from andy_cli.compiler.detect import (
+    GUIDED,
     NATIVE,
     NO_TEMPLATE,
     Detected,
@@ -306,7 +307,7 @@ class ModelSession:
         if setting.value != "auto":
             return describe_detection(str(setting.value), setting.origin, self.dialects)
         if client.guided:
-            return Detected(self.dialects["andybot"], "it is so small that each step is chosen")
+            return Detected(self.dialects["andybot"], GUIDED)
         _, _, model = client.name.partition(":")
         takes = ("tools",) if client.tools and self._native.sent else ()
         return choose_dialect(model, template, takes, self.dialects.values(), self.server.learned)

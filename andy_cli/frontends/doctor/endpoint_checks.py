@@ -182,7 +182,7 @@ def describe_native_tools(record: dict[str, object]) -> str:
 async def measure_prompt(chosen: Chosen, dialect: str, settings: Settings, folder: Path) -> int:
     """Tokens, about, of what goes with every request: rules, instructions, tools."""
     known_dialects = dialects_by_name()
-    client = select.connect_client(chosen, settings, forget=True)
+    client = select.connect_client(chosen, settings, forget=True, may_guide=False)
     try:
         message = Instructions(files=find_instruction_files(settings, folder).files)
         registry = Collection(settings, folder).registry

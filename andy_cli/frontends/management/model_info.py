@@ -5,7 +5,14 @@ import sys
 from collections.abc import Sequence
 
 from andy_cli.agent.prompt.trust import choose_trust, describe_trust
-from andy_cli.compiler.detect import NATIVE, Detected, Template, choose_dialect, describe_detection
+from andy_cli.compiler.detect import (
+    GUIDED,
+    NATIVE,
+    Detected,
+    Template,
+    choose_dialect,
+    describe_detection,
+)
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
@@ -95,10 +102,16 @@ def find_constraint_fields(
 
 def find_trust(chosen: Chosen, settings: Settings, learned: Learned) -> list[str] | None:
     """Describe what it is trusted with; None for everything."""
-    inside = chosen.provider.connect
-    guided = inside is not None and inside(chosen.endpoint, settings).guided
+    guided = is_guided(chosen, settings, learned)
     trusted = choose_trust(guided, learned, settings.text("tools.offered"))
     return None if trusted is None else [*describe_trust(trusted)] or ["nothing"]
+
+
+def is_guided(chosen: Chosen, settings: Settings, learned: Learned) -> bool:
+    """Tell whether each step is chosen for it."""
+    inside = chosen.provider.connect
+    is_small = inside is not None and inside(chosen.endpoint, settings).guided
+    return is_small or select.needs_guidance(learned, settings)
 
 
 async def choose_named_model(options: Options, settings: Settings) -> Chosen:
@@ -136,6 +149,8 @@ def _choose_dialects(
         return describe_detection(
             str(dialect_setting.value), dialect_setting.origin, known_dialects
         ), None
+    if is_guided(chosen, settings, learned):
+        return Detected(known_dialects["andybot"], GUIDED), None
     model, all_dialects = chosen.endpoint.model, known_dialects.values()
     capabilities = () if _takes_native(chosen, server_facts, learned) is False else ("tools",)
     detected = choose_dialect(model, template, capabilities, all_dialects, learned)

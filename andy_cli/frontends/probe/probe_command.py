@@ -33,10 +33,15 @@ from andy_cli.guard.hosts import show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
-from andy_cli.models.memory import learn_probe, learn_refusal
+from andy_cli.models.memory import learn_probe, learn_refusal, recall_model
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings, state_folder
 
+CHOSEN_FOR = (
+    "{name} is too weak to choose tools. From now on andy chooses each step for it, as for its own"
+    " small model:\nit looks, searches and plays music; what you ask of its knowledge it answers"
+    " itself. --set tools.offered=all leaves it all to the model."
+)
 NOTE = 100
 """Characters of what a server said that stand in the table; `--json` has all."""
 
@@ -92,11 +97,13 @@ def connect_both(
     """Connect to the model twice: held to what it may write, and not."""
     held_settings, loose_settings = switch_constraints(options)
     client = CountingClient(
-        select.connect_client(chosen, held_settings, progress.tell, forget=True)
+        select.connect_client(chosen, held_settings, progress.tell, forget=True, may_guide=False)
     )
     if chosen.provider.connect:
         return client, client  # its weights are loaded once
-    loose_client = select.connect_client(chosen, loose_settings, progress.tell, forget=True)
+    loose_client = select.connect_client(
+        chosen, loose_settings, progress.tell, forget=True, may_guide=False
+    )
     return client, CountingClient(loose_client)
 
 
@@ -179,6 +186,8 @@ def describe_conclusion(
     if not was_kept:
         return [f"* did best, but {state_folder()} cannot be written: it is not remembered."]
     lines = [f"* is used with {name} from now on."]
+    if select.needs_guidance(recall_model(chosen.endpoint), settings):
+        lines = [CHOSEN_FOR.format(name=name)]
     dialect_setting = settings["dialect"]
     if dialect_setting.value != "auto":
         lines.append(

@@ -14,14 +14,10 @@ from typing import Any
 from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
-from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning.choosing import Scorer
-from andy_cli.models.inside.planning.dialogue import read_turn
-from andy_cli.models.inside.planning.planner import Planner, Utterance
-from andy_cli.models.inside.values.filling import Filler
+from andy_cli.models.inside.planned_reply import make_planned_chunks, make_planner, plan_reply
+from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.weights import Progress
-from andy_cli.settings import data_folder
 
 MAX_GUIDED_BYTES = 1_000_000_000
 """Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
@@ -37,8 +33,6 @@ MAX_SEED = 2**32 - 1
 
 TEMPLATE_TOKENS = 64
 """Tokens of the context that neither messages nor reply may take: the template's own words."""
-
-NO_ANSWER = "skip"
 
 Body = dict[str, Any]
 
@@ -72,14 +66,10 @@ class LocalClient:
         if request.keep_whole and constraint.choices:
             engine = await asyncio.to_thread(self.engine)
             await asyncio.to_thread(_check_length, engine, request.messages)
-        planned = await asyncio.to_thread(self._plan_reply, request)
+        planned = await asyncio.to_thread(plan_reply, request, self._load_planner)
         if planned is not None:
-            said, stop = planned.text, ""
-            if not planned.is_command:  # a stop sequence is for text
-                said, stop = cut_at_stop(said, request.stop)
-            usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
-            yield Chunk(text=said)
-            yield Chunk(finish="stop", usage=usage, stopped_at=stop)
+            for chunk in make_planned_chunks(planned, request):
+                yield chunk
             return
         engine = await asyncio.to_thread(self.engine)
         body = await asyncio.to_thread(_body, engine, request, constraint)
@@ -99,39 +89,17 @@ class LocalClient:
         with self._loading:
             if self._planner is None:
                 weights.pull(self._model, self._progress)
-                encoder = load_encoder(data_folder() / "vectors")
-                scorer = Scorer(
-                    encoder,
+                self._planner = make_planner(
+                    Path(self._model).stem,
                     lambda prompts, text: self.engine().likelihoods(prompts, text),
                     lambda text: self.engine().tokens(text),
+                    lambda text, about, pieces: self.engine().pick(text, about, pieces),
                 )
-                name = Path(self._model).stem
-                filler = Filler(
-                    encoder, lambda text, about, pieces: self.engine().pick(text, about, pieces)
-                )
-                self._planner = Planner(name, encoder, scorer, filler)
             return self._planner
-
-    def _plan_reply(self, request: Request) -> Utterance | None:
-        """Return what is said where it is planned; None where the model writes. Blocks."""
-        if request.constraint is None:  # a question that nothing fits: a value would be made up
-            return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
-        if not (request.constraint.choices or request.constraint.results):
-            return None
-        said = self._load_planner().write_reply(request.messages, request.constraint)
-        # Words that have to be of a form are the model's own.
-        return None if request.constraint.schema and not said.is_command else said
 
     async def close(self) -> None:
         """Free the memory; a later request loads the model again."""
         self._engine = self._planner = None
-
-
-def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:
-    """The text before the first of the stop sequences in it, and that sequence; else all of it."""
-    found = [(at, stop) for stop in stops if (at := text.find(stop)) >= 0]
-    at, stop = min(found, default=(len(text), ""))
-    return text[:at], stop
 
 
 def _body(engine: Engine, request: Request, constraint: Constraint) -> Body:
@@ -217,10 +185,6 @@ def _cut(text: str, room: int, size: int) -> str:
 
 def _text(message: Wire) -> str:
     return str(message.get("content") or "")
-
-
-def _estimate(messages: Sequence[Wire]) -> int:
-    return sum(len(_text(message)) // 4 + 4 for message in messages)
 
 
 async def _stream_chunks(engine: Engine, body: Body) -> AsyncGenerator[Chunk, None]:

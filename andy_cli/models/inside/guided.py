@@ -1,0 +1,68 @@
+"""A served model that is too weak to choose a tool by itself: each step is chosen for it here.
+
+What to do is planned by meaning, as for the small model inside, and no tool is offered to the
+model; it writes what is its own: texts and what it knows.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+
+from andy_cli.messages import Chunk, Request, Wire
+from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
+from andy_cli.models.inside.planned_reply import make_planned_chunks, make_planner, plan_reply
+from andy_cli.models.inside.planning.dialogue import is_about_command
+from andy_cli.models.inside.planning.planner import Planner
+
+WRITTEN_TALK = frozenset({"knowledge", "create"})
+"""Kinds of talk that the model answers."""
+INSTRUCTION = "You are a helpful assistant. Answer in a few sentences. You cannot do anything else."
+
+
+class GuidedClient(ForwardingClient):
+    """The client of a served model that each step is chosen for."""
+
+    tools = False
+    guided = True
+
+    def __init__(self, client: ModelClient) -> None:
+        super().__init__(client)
+        self._planner: Planner | None = None
+        self._loading = threading.Lock()
+
+    async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        planned = await asyncio.to_thread(plan_reply, request, self._load_planner)
+        if planned is not None and not planned.is_begun:
+            for chunk in make_planned_chunks(planned, request):
+                yield chunk
+            return
+        if planned is not None:
+            yield Chunk(text=planned.text)
+            request = make_plain_request(request)
+        async with closing_stream(self._client.reply(request)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    def _load_planner(self) -> Planner:
+        """Load what plans; blocks. The model has no say in what is done."""
+        with self._loading:
+            if self._planner is None:
+                self._planner = make_planner(
+                    self.name.partition(":")[2],
+                    lambda prompts, text: [0.0] * len(prompts),
+                    lambda text: range(len(text)),  # it knows no words
+                    lambda text, about, pieces: pieces[0],
+                    WRITTEN_TALK,
+                )
+            return self._planner
+
+
+def make_plain_request(request: Request) -> Request:
+    """Make of a request to choose a command the same conversation without any."""
+    said = [
+        message
+        for message in request.messages
+        if message.get("role") != "system" and not is_about_command(message)
+    ]
+    system: Wire = {"role": "system", "content": INSTRUCTION}
+    return request._replace(messages=(system, *said), constraint=None, stop=())

@@ -1,0 +1,60 @@
+"""The planned reply of a model that each step is chosen for, as its client gives it."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from andy_cli.messages import Chunk, Request, Usage, Wire
+from andy_cli.models.inside.encoder import load_encoder
+from andy_cli.models.inside.planning.choosing import Likelihoods, Scorer
+from andy_cli.models.inside.planning.dialogue import read_turn
+from andy_cli.models.inside.planning.planner import Planner, Utterance
+from andy_cli.models.inside.values.filling import Filler
+from andy_cli.models.inside.values.phrase_picking import Pick
+from andy_cli.settings import data_folder
+
+NO_ANSWER = "skip"
+
+
+def make_planner(
+    name: str,
+    likelihoods: Likelihoods,
+    tokens: Callable[[str], Sequence[int]],
+    pick: Pick,
+    written_talk: Collection[str] = (),
+) -> Planner:
+    """Load what plans for the model `name`, whose opinion `likelihoods`, `tokens` and `pick` ask
+    for; blocks."""
+    encoder = load_encoder(data_folder() / "vectors")
+    scorer, filler = Scorer(encoder, likelihoods, tokens), Filler(encoder, pick)
+    return Planner(name, encoder, scorer, filler, written_talk)
+
+
+def plan_reply(request: Request, load_planner: Callable[[], Planner]) -> Utterance | None:
+    """Return what is said where it is planned; None where the model writes. Blocks."""
+    if request.constraint is None:  # a question that nothing fits: a value would be made up
+        return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
+    if not (request.constraint.choices or request.constraint.results):
+        return None
+    said = load_planner().write_reply(request.messages, request.constraint)
+    # Words that have to be of a form are the model's own.
+    return None if request.constraint.schema and not said.is_command else said
+
+
+def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]:
+    """Make the chunks of a planned reply."""
+    said, stop = planned.text, ""
+    if not planned.is_command:  # a stop sequence is for text
+        said, stop = cut_at_stop(said, request.stop)
+    yield Chunk(text=said)
+    usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
+    yield Chunk(finish="stop", usage=usage, stopped_at=stop)
+
+
+def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:
+    """The text before the first of the stop sequences in it, and that sequence; else all of it."""
+    found = [(at, stop) for stop in stops if (at := text.find(stop)) >= 0]
+    at, stop = min(found, default=(len(text), ""))
+    return text[:at], stop
+
+
+def _estimate(messages: Sequence[Wire]) -> int:
+    return sum(len(str(message.get("content") or "")) // 4 + 4 for message in messages)
