@@ -570,6 +570,15 @@ def test_no_pattern_takes_for_ever(tree: Path) -> None:
     assert records("search_files", pattern="(a+)+$", path="a.txt") == [{"file": "a.txt"}][:0]
 
 
+def test_a_glob_that_no_name_fits_is_told_as_what_finds_nothing(tree: Path) -> None:
+    """Models write regular expressions there, too: then nothing was looked into."""
+    told = record("search_files", pattern="TODO", glob="*.pyx")
+    assert told["data"] == []
+    assert "No name here fits the glob *.pyx" in told["rest"]
+    assert did("search_files", pattern="TODO", glob="*.pyx").endswith("where no name fits *.pyx")
+    assert "glob" not in str(record("search_files", pattern="TODONT", glob="*.py"))
+
+
 @pytest.mark.parametrize(
     ("pattern", "found"),
     [

@@ -187,6 +187,7 @@ class Search:
         self._unopened: list[Unopened] = []
         self.looked_at = 0
         """Files and folders."""
+        self._fitting = 0  # those of them that the glob allows
         self._over = False
 
     def outcome(self) -> Outcome:
@@ -195,6 +196,8 @@ class Search:
         is_cut = len(results) > MAX_RESULTS
         number = f"more than {MAX_RESULTS} matches" if is_cut else count_noun(len(results), "match")
         summary = f"found {number if results else 'nothing'} in {self._where}"
+        if self._asked.glob and self.looked_at and not self._fitting:
+            summary += f", where no name fits {spell_out(self._asked.glob)}"
         notes = self._result_notes(is_cut, is_empty=not results)
         as_glob, nowhere = self._asked.taken_as_glob, self._asked.instead_of
         if not notes and not self._unopened and not as_glob and not nowhere:
@@ -265,6 +268,9 @@ class Search:
             )
         if self._over or self._walk.cut:
             notes.append("Not everything was looked through: there is too much. Give a subfolder.")
+        if self._asked.glob and self.looked_at and not self._fitting:
+            glob = spell_out(self._asked.glob)
+            notes.append(f"No name here fits the glob {glob}: leave it out to search all files.")
         if is_empty and self._ignored.any:
             notes.append("What .gitignore names was left out; it is searched if its path is given.")
         if is_empty and any(file.group == "may hold keys" for file in self._unopened):
@@ -279,6 +285,7 @@ class Search:
             self.looked_at += len(portion)
             progress(f"{self.looked_at:,} files")
             matching_entries = [entry for entry in portion if self._matches_glob(entry)]
+            self._fitting += len(matching_entries)
             likely_files = self._likely_files(matching_entries)
             for entry in matching_entries:
                 yield from self._search_entry(entry, likely_files)
