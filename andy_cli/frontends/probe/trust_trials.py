@@ -64,15 +64,31 @@ async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTru
     all_attempts: list[TrustAttempt] = []
     for effect in EFFECTS:
         for trial in sorted(select_trials(effect), key=lambda trial: trial.values):
-            attempts = [
-                await try_request(bench, probed_way, trial, request_index)
-                for request_index in list_requests(bench, trial)
-            ]
+            attempts = await try_trial(bench, probed_way, trial)
             all_attempts += attempts
-            if sum(attempt.right for attempt in attempts) < MIN_RIGHT_SHARE * len(attempts):
+            if not can_be_trusted(attempts, len(attempts)):
                 break
             trusted[effect] = trial.values
     return MeasuredTrust(trusted, tuple(all_attempts))
+
+
+async def try_trial(
+    bench: ProbeBench, probed_way: ProbedWay, trial: TrustTrial
+) -> list[TrustAttempt]:
+    """Make the requests of a trial, until it is known that too many are wrong."""
+    attempts: list[TrustAttempt] = []
+    requests = list_requests(bench, trial)
+    for request_index in requests:
+        attempts.append(await try_request(bench, probed_way, trial, request_index))
+        if not can_be_trusted(attempts, len(requests)):
+            break
+    return attempts
+
+
+def can_be_trusted(attempts: Sequence[TrustAttempt], requests: int) -> bool:
+    """Tell whether enough of so many requests may be right, as far as they were made."""
+    wrong = sum(not attempt.right for attempt in attempts)
+    return requests - wrong >= MIN_RIGHT_SHARE * requests
 
 
 def select_trials(effect: Effect) -> Iterator[TrustTrial]:
