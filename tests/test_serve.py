@@ -88,6 +88,17 @@ def test_A24_to_A26_the_example_flow(home: Path) -> None:
         assert told(model, 5)[-1]["content"] == "ANDYBOT RESPONDS: playing song1.mp3"
 
 
+def test_a_request_that_stands_between_words_is_asked_about_once(home: Path) -> None:
+    fence = '```json\n{"name": "list_mp3s", "arguments": {"path": "~/mp3"}}\n```'
+    shown = f"You can use this:\n\n{fence}\n\nIt lists them."
+    script = [streamed(shown), streamed(fence), streamed(shown), streamed("As I said.")]
+    with served(script, "--dialect", "hermes", home=home) as (server, model):
+        meant, example = server.message(USER), server.message(USER)
+    assert (meant["content"], calls_of(meant)) == (shown, [("list_mp3s", {"path": "~/mp3"})])
+    assert (example["content"], calls_of(example)) == (shown, [])
+    assert len(model.requests) == 4
+
+
 def test_A1_A29_what_the_model_sees_alternates_and_nothing_is_ours(home: Path) -> None:
     with served([streamed("Fine.")], *ANDYBOT, home=home) as (server, model):
         call = {

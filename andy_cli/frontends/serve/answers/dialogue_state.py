@@ -35,6 +35,8 @@ class ToolDialogue:
     """The client has seen text of this answer."""
     opening: OpeningCall | None = None
     """The first call, which goes on while it is written; None where it may not."""
+    was_asked_about_shown: bool = False
+    """The model was asked whether a request between its words was meant."""
     unsaid: list[str] = field(default_factory=list)
     """Words of the model instead of calls to use; if `said`, the client saw the first."""
     again: str = ""

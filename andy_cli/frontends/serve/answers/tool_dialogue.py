@@ -8,6 +8,7 @@ or told to it once. Nothing is run and nothing is kept: the dialogue lives insid
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 
+from andy_cli.agent.calls.tool_runner import WRITE_ALONE
 from andy_cli.agent.model.reply import ModelReply, exchange, may_run_calls
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import Visible
@@ -135,7 +136,7 @@ class DialogueAsker:
     async def use(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
         dialogue = self._dialogue
         understood = await find_requests(dialogue, reply)
-        note = understood.note or dialogue.unmet_demand
+        note = choose_note(dialogue, understood, reply)
         if note and not (understood.calls or self._is_last):
             ask_again(dialogue, understood, reply.raw, note)
             return
@@ -148,6 +149,21 @@ class DialogueAsker:
         for answer_part in answer_parts:
             yield answer_part
         yield finish
+
+
+def choose_note(dialogue: ToolDialogue, understood: "UnderstoodReply", reply: ModelReply) -> str:
+    """Choose what the model is told of a reply that may not do; else nothing."""
+    note = understood.note or dialogue.unmet_demand
+    if not note and shows_request(dialogue, reply):
+        note, dialogue.was_asked_about_shown = WRITE_ALONE, True
+    return note
+
+
+def shows_request(dialogue: ToolDialogue, reply: ModelReply) -> bool:
+    """Tell whether the first reply shows a request between its words, as many models do that mean
+    it; the model is told once to write it alone."""
+    is_first = not dialogue.side and dialogue.chat_request.choice.how != "none"
+    return is_first and dialogue.said and bool(reply.compiled.shown_requests)
 
 
 def useless_error(note: str) -> ApiError:
@@ -246,6 +262,8 @@ def closing_words(dialogue: ToolDialogue, understood: "UnderstoodReply") -> Iter
     if understood.calls or understood.unfit:
         return
     words = list(dict.fromkeys(filter(None, dialogue.unsaid)))
+    if dialogue.was_asked_about_shown:
+        return  # the first reply was the answer, and is said
     if dialogue.said:
         yield from (f"\n\n{text}" for text in words[1:])
     elif not understood.shown:

@@ -194,10 +194,7 @@ class Search:
         results = self._find_results()
         self.number = len(results)
         is_cut = len(results) > MAX_RESULTS
-        number = f"more than {MAX_RESULTS} matches" if is_cut else count_noun(len(results), "match")
-        summary = f"found {number if results else 'nothing'} in {self._where}"
-        if self._asked.glob and self.looked_at and not self._fitting:
-            summary += f", where no name fits {spell_out(self._asked.glob)}"
+        summary = self._summarize_count(len(results))
         notes = self._result_notes(is_cut, is_empty=not results)
         as_glob, nowhere = self._asked.taken_as_glob, self._asked.instead_of
         if not notes and not self._unopened and not as_glob and not nowhere:
@@ -216,6 +213,20 @@ class Search:
         if notes:
             record = {"truncated": True, **record, "rest": " ".join(notes)}
         return Outcome(record | self._named_unopened(), summary, self._describe_unopened())
+
+    def _summarize_count(self, count: int) -> str:
+        """Say how much was found, and where."""
+        if self._fits_no_name():
+            return (
+                f"found nothing in {self._where}, where no name fits {spell_out(self._asked.glob)}"
+            )
+        many = f"more than {MAX_RESULTS} matches"
+        number = many if count > MAX_RESULTS else count_noun(count, "match")
+        return f"found {number if count else 'nothing'} in {self._where}"
+
+    def _fits_no_name(self) -> bool:
+        """Tell whether the glob left nothing to look into."""
+        return bool(self._asked.glob and self.looked_at) and not self._fitting
 
     def _named_unopened(self) -> dict[str, object]:
         """The files that could not be looked into, as far as they are named."""
@@ -261,23 +272,24 @@ class Search:
 
     def _result_notes(self, is_cut: bool, is_empty: bool) -> list[str]:
         """Say for the model what is not there."""
-        notes = []
-        if is_cut:
-            notes.append(
-                f"There are more than {MAX_RESULTS}. Narrow the pattern, the glob or the path."
-            )
-        if self._over or self._walk.cut:
-            notes.append("Not everything was looked through: there is too much. Give a subfolder.")
-        if self._asked.glob and self.looked_at and not self._fitting:
-            glob = spell_out(self._asked.glob)
-            notes.append(f"No name here fits the glob {glob}: leave it out to search all files.")
-        if is_empty and self._ignored.any:
-            notes.append("What .gitignore names was left out; it is searched if its path is given.")
-        if is_empty and any(file.group == "may hold keys" for file in self._unopened):
-            notes.append("Files that may hold keys were not looked into; give the path of one.")
-        if self._walk.closed:
-            notes.append(f"{count_noun(self._walk.closed, 'folder')} may not be read by this user.")
-        return notes
+        holds_keys = any(file.group == "may hold keys" for file in self._unopened)
+        closed = f"{count_noun(self._walk.closed, 'folder')} may not be read by this user."
+        notes = {
+            f"There are more than {MAX_RESULTS}. Narrow the pattern, the glob or the path.": is_cut,
+            "Not everything was looked through: there is too much. Give a subfolder.": (
+                self._over or self._walk.cut
+            ),
+            f"No name here fits the glob {spell_out(self._asked.glob)}: leave it out to search all"
+            " files.": self._fits_no_name(),
+            "What .gitignore names was left out; it is searched if its path is given.": (
+                is_empty and self._ignored.any
+            ),
+            "Files that may hold keys were not looked into; give the path of one.": (
+                is_empty and holds_keys
+            ),
+            closed: bool(self._walk.closed),
+        }
+        return [note for note, is_so in notes.items() if is_so]
 
     def _search_entries(self) -> Iterator[dict[str, object]]:
         entries = iter(self._entries)
