@@ -25,8 +25,8 @@ from andy_cli.toolbox.registry import Registry
 GENERAL = (OBJECT, DIALOGUE, "hermes")
 """Dialects that any model may be able to write, whoever made it."""
 
-BOUNDS = ("limits.rounds=6", "limits.calls=8")
-MAX_TOKENS = "max_tokens=2000"
+BOUNDS = ("limits.rounds=4", "limits.calls=8")
+MAX_TOKENS = "max_tokens=1000"
 """A model that has lost its way costs no more than this."""
 
 PASSING_ERRORS = ("server", "protocol")

@@ -8,15 +8,16 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator
 
-from andy_cli.messages import Chunk, Request, Wire
+from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
-from andy_cli.models.inside.planned_reply import make_planned_chunks, make_planner, plan_reply
-from andy_cli.models.inside.planning.dialogue import is_about_command
+from andy_cli.models.inside.planned_reply import (
+    WRITTEN_TALK,
+    make_plain_request,
+    make_planned_chunks,
+    make_planner,
+    plan_reply,
+)
 from andy_cli.models.inside.planning.planner import Planner
-
-WRITTEN_TALK = frozenset({"knowledge", "create"})
-"""Kinds of talk that the model answers."""
-INSTRUCTION = "You are a helpful assistant. Answer in a few sentences. You cannot do anything else."
 
 
 class GuidedClient(ForwardingClient):
@@ -55,14 +56,3 @@ class GuidedClient(ForwardingClient):
                     WRITTEN_TALK,
                 )
             return self._planner
-
-
-def make_plain_request(request: Request) -> Request:
-    """Make of a request to choose a command the same conversation without any."""
-    said = [
-        message
-        for message in request.messages
-        if message.get("role") != "system" and not is_about_command(message)
-    ]
-    system: Wire = {"role": "system", "content": INSTRUCTION}
-    return request._replace(messages=(system, *said), constraint=None, stop=())

@@ -5,13 +5,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from andy_cli.messages import Chunk, Request, Usage, Wire
 from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.models.inside.planning.choosing import Likelihoods, Scorer
-from andy_cli.models.inside.planning.dialogue import read_turn
+from andy_cli.models.inside.planning.dialogue import is_about_command, read_turn
 from andy_cli.models.inside.planning.planner import Planner, Utterance
 from andy_cli.models.inside.values.filling import Filler
 from andy_cli.models.inside.values.phrase_picking import Pick
 from andy_cli.settings import data_folder
 
 NO_ANSWER = "skip"
+WRITTEN_TALK = frozenset({"knowledge", "create"})
+"""Kinds of talk that the model answers."""
+INSTRUCTION = "You are a helpful assistant. Answer in a few sentences. You cannot do anything else."
 
 
 def make_planner(
@@ -47,6 +50,17 @@ def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]
     yield Chunk(text=said)
     usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
     yield Chunk(finish="stop", usage=usage, stopped_at=stop)
+
+
+def make_plain_request(request: Request) -> Request:
+    """Make of a request to choose a command the same conversation without any."""
+    said = [
+        message
+        for message in request.messages
+        if message.get("role") != "system" and not is_about_command(message)
+    ]
+    system: Wire = {"role": "system", "content": INSTRUCTION}
+    return request._replace(messages=(system, *said), constraint=None, stop=())
 
 
 def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:
