@@ -4,19 +4,12 @@ What to do is planned by meaning, as for the small model inside, and no tool is 
 model; it writes what is its own: texts and what it knows.
 """
 
-import asyncio
 import threading
 from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
-from andy_cli.models.inside.planned_reply import (
-    WRITTEN_TALK,
-    make_plain_request,
-    make_planned_chunks,
-    make_planner,
-    plan_reply,
-)
+from andy_cli.models.inside.planned_reply import WRITTEN_TALK, make_planner, plan_chunks
 from andy_cli.models.inside.planning.planner import Planner
 
 
@@ -32,15 +25,12 @@ class GuidedClient(ForwardingClient):
         self._loading = threading.Lock()
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        planned = await asyncio.to_thread(plan_reply, request, self._load_planner)
-        if planned is not None and not planned.is_begun:
-            for chunk in make_planned_chunks(planned, request):
-                yield chunk
+        planned_chunks, rest = await plan_chunks(request, self._load_planner)
+        for chunk in planned_chunks:
+            yield chunk
+        if rest is None:
             return
-        if planned is not None:
-            yield Chunk(text=planned.text)
-            request = make_plain_request(request)
-        async with closing_stream(self._client.reply(request)) as chunks:
+        async with closing_stream(self._client.reply(rest)) as chunks:
             async for chunk in chunks:
                 yield chunk
 

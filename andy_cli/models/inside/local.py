@@ -15,13 +15,7 @@ from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planned_reply import (
-    WRITTEN_TALK,
-    make_plain_request,
-    make_planned_chunks,
-    make_planner,
-    plan_reply,
-)
+from andy_cli.models.inside.planned_reply import WRITTEN_TALK, make_planner, plan_chunks
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.weights import Progress
 
@@ -75,16 +69,13 @@ class LocalClient:
         if request.keep_whole and constraint.choices:
             engine = await asyncio.to_thread(self.engine)
             await asyncio.to_thread(_check_length, engine, request.messages)
-        planned = await asyncio.to_thread(plan_reply, request, self._load_planner)
-        if planned is not None and not planned.is_begun:
-            for chunk in make_planned_chunks(planned, request):
-                yield chunk
+        planned_chunks, rest = await plan_chunks(request, self._load_planner)
+        for chunk in planned_chunks:
+            yield chunk
+        if rest is None:
             return
-        if planned is not None:
-            yield Chunk(text=planned.text)
-            request, constraint = make_plain_request(request), Constraint()
         engine = await asyncio.to_thread(self.engine)
-        body = await asyncio.to_thread(_body, engine, request, constraint)
+        body = await asyncio.to_thread(_body, engine, rest, rest.constraint or Constraint())
         async with aclosing(_stream_chunks(engine, body)) as chunks:
             async for chunk in chunks:
                 yield chunk

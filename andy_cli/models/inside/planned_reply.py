@@ -1,5 +1,6 @@
 """The planned reply of a model that each step is chosen for, as its client gives it."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from andy_cli.messages import Chunk, Request, Usage, Wire
@@ -29,6 +30,18 @@ def make_planner(
     encoder = load_encoder(data_folder() / "vectors")
     scorer, filler = Scorer(encoder, likelihoods, tokens), Filler(encoder, pick)
     return Planner(name, encoder, scorer, filler, written_talk)
+
+
+async def plan_chunks(
+    request: Request, load_planner: Callable[[], Planner]
+) -> tuple[tuple[Chunk, ...], Request | None]:
+    """Plan a reply: its chunks, and what the model is to go on with; None where all is said."""
+    planned = await asyncio.to_thread(plan_reply, request, load_planner)
+    if planned is None:
+        return (), request
+    if planned.is_begun:
+        return (Chunk(text=planned.text),), make_plain_request(request)
+    return (*make_planned_chunks(planned, request),), None
 
 
 def plan_reply(request: Request, load_planner: Callable[[], Planner]) -> Utterance | None:
