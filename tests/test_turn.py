@@ -366,6 +366,15 @@ def test_a_request_between_words_is_asked_about_once() -> None:
     assert (last.content, last.delta) == ("I cannot do that.", False)
 
 
+def test_a_request_between_words_stays_the_answer_where_nothing_follows() -> None:
+    fence = '```json\n{"name": "list_mp3s", "arguments": {"path": "a"}}\n```'
+    said = f"To see them, use this:\n\n{fence}\n\nIt lists the songs."
+    seen = events_of(ScriptedModel([said, "", ""]), "which songs are in a?")
+    shown = [each.content for each in seen if isinstance(each, events.Said)]
+    assert (ended(seen).result, ended(seen).exit_code) == (said, 0)
+    assert shown[-1].strip() != ""
+
+
 @loop_over("junk", ("", "{\n", "```\n", "{\n{\n{\n"))
 def test_where_a_model_says_nothing_behind_its_calls_what_was_found_is_told(junk: str) -> None:
     calls = native(("list_mp3s", '{"path": "a"}'))

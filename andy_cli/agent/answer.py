@@ -412,6 +412,8 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
     if state.rejected_answer:
         state.answer = state.answer or state.rejected_answer
         conversation.history.retract_answer(state.rewrite_position)
+    if state.is_withheld:
+        state.answer = state.answer or state.announcement
     final = conversation.sanitizer.clean(mark_claims(state.answer, claims))
     if leaks := conversation.sanitizer.find_leaks(state.answer):
         yield events.Audited(leaks=leaks)
