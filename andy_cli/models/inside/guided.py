@@ -1,7 +1,7 @@
 """A served model that is too weak to choose a tool by itself: each step is chosen for it here.
 
 What to do is planned by meaning, as for the small model inside, and no tool is offered to the
-model; it writes what is its own: texts and what it knows.
+model. Nor is it asked what it knows: such models err in most of what they say of that.
 """
 
 import threading
@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
-from andy_cli.models.inside.planned_reply import WRITTEN_TALK, make_planner, plan_chunks
+from andy_cli.models.inside.planned_reply import make_planner, plan_chunks
 from andy_cli.models.inside.planning.planner import Planner
 
 
@@ -25,12 +25,12 @@ class GuidedClient(ForwardingClient):
         self._loading = threading.Lock()
 
     async def reply(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        planned_chunks, rest = await plan_chunks(request, self._load_planner)
-        for chunk in planned_chunks:
-            yield chunk
-        if rest is None:
+        planned_chunks = await plan_chunks(request, self._load_planner)
+        if planned_chunks is not None:
+            for chunk in planned_chunks:
+                yield chunk
             return
-        async with closing_stream(self._client.reply(rest)) as chunks:
+        async with closing_stream(self._client.reply(request)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
@@ -43,6 +43,5 @@ class GuidedClient(ForwardingClient):
                     lambda prompts, text: [0.0] * len(prompts),
                     lambda text: range(len(text)),  # it knows no words
                     lambda text, about, pieces: pieces[0],
-                    WRITTEN_TALK,
                 )
             return self._planner

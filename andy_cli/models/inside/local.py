@@ -15,15 +15,12 @@ from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planned_reply import WRITTEN_TALK, make_planner, plan_chunks
+from andy_cli.models.inside.planned_reply import make_planner, plan_chunks
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.weights import Progress
 
 MAX_GUIDED_BYTES = 1_000_000_000
 """Bytes of weights below which a model is guided: about 1.5 billion parameters in four bits."""
-
-MIN_WRITING_BYTES = 250_000_000
-"""Bytes of weights from which a guided model answers questions of knowledge, and writes texts."""
 
 REPLY_TOKENS = 200
 """Of a reply when nothing else is said: so small a model rambles after that."""
@@ -69,13 +66,13 @@ class LocalClient:
         if request.keep_whole and constraint.choices:
             engine = await asyncio.to_thread(self.engine)
             await asyncio.to_thread(_check_length, engine, request.messages)
-        planned_chunks, rest = await plan_chunks(request, self._load_planner)
-        for chunk in planned_chunks:
-            yield chunk
-        if rest is None:
+        planned_chunks = await plan_chunks(request, self._load_planner)
+        if planned_chunks is not None:
+            for chunk in planned_chunks:
+                yield chunk
             return
         engine = await asyncio.to_thread(self.engine)
-        body = await asyncio.to_thread(_body, engine, rest, rest.constraint or Constraint())
+        body = await asyncio.to_thread(_body, engine, request, constraint)
         async with aclosing(_stream_chunks(engine, body)) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -91,13 +88,12 @@ class LocalClient:
         """Load what plans, and fetch the weights; blocks."""
         with self._loading:
             if self._planner is None:
-                size = weights.pull(self._model, self._progress).stat().st_size
+                weights.pull(self._model, self._progress)
                 self._planner = make_planner(
                     Path(self._model).stem,
                     lambda prompts, text: self.engine().likelihoods(prompts, text),
                     lambda text: self.engine().tokens(text),
                     lambda text, about, pieces: self.engine().pick(text, about, pieces),
-                    WRITTEN_TALK if size >= MIN_WRITING_BYTES else (),
                 )
             return self._planner
 

@@ -1,21 +1,18 @@
 """The planned reply of a model that each step is chosen for, as its client gives it."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from andy_cli.messages import Chunk, Request, Usage, Wire
 from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.models.inside.planning.choosing import Likelihoods, Scorer
-from andy_cli.models.inside.planning.dialogue import is_about_command, read_turn
+from andy_cli.models.inside.planning.dialogue import read_turn
 from andy_cli.models.inside.planning.planner import Planner, Utterance
 from andy_cli.models.inside.values.filling import Filler
 from andy_cli.models.inside.values.phrase_picking import Pick
 from andy_cli.settings import data_folder
 
 NO_ANSWER = "skip"
-WRITTEN_TALK = frozenset({"knowledge", "create"})
-"""Kinds of talk that the model answers."""
-INSTRUCTION = "You are a helpful assistant. Answer in a few sentences. You cannot do anything else."
 
 
 def make_planner(
@@ -23,25 +20,20 @@ def make_planner(
     likelihoods: Likelihoods,
     tokens: Callable[[str], Sequence[int]],
     pick: Pick,
-    written_talk: Collection[str] = (),
 ) -> Planner:
     """Load what plans for the model `name`, whose opinion `likelihoods`, `tokens` and `pick` ask
     for; blocks."""
     encoder = load_encoder(data_folder() / "vectors")
     scorer, filler = Scorer(encoder, likelihoods, tokens), Filler(encoder, pick)
-    return Planner(name, encoder, scorer, filler, written_talk)
+    return Planner(name, encoder, scorer, filler)
 
 
 async def plan_chunks(
     request: Request, load_planner: Callable[[], Planner]
-) -> tuple[tuple[Chunk, ...], Request | None]:
-    """Plan a reply: its chunks, and what the model is to go on with; None where all is said."""
+) -> tuple[Chunk, ...] | None:
+    """Plan a reply: its chunks; None where the model writes."""
     planned = await asyncio.to_thread(plan_reply, request, load_planner)
-    if planned is None:
-        return (), request
-    if planned.is_begun:
-        return (Chunk(text=planned.text),), make_plain_request(request)
-    return (*make_planned_chunks(planned, request),), None
+    return None if planned is None else (*make_planned_chunks(planned, request),)
 
 
 def plan_reply(request: Request, load_planner: Callable[[], Planner]) -> Utterance | None:
@@ -63,17 +55,6 @@ def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]
     yield Chunk(text=said)
     usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
     yield Chunk(finish="stop", usage=usage, stopped_at=stop)
-
-
-def make_plain_request(request: Request) -> Request:
-    """Make of a request to choose a command the same conversation without any."""
-    said = [
-        message
-        for message in request.messages
-        if message.get("role") != "system" and not is_about_command(message)
-    ]
-    system: Wire = {"role": "system", "content": INSTRUCTION}
-    return request._replace(messages=(system, *said), constraint=None, stop=())
 
 
 def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:

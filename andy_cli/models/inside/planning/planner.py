@@ -3,7 +3,7 @@ question, or fixed sentences.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,23 +35,12 @@ CONFIRMATION = "Shall I "
 class Utterance(NamedTuple):
     text: str
     is_command: bool = False
-    is_begun: bool = False
-    """The model goes on with it in its own words."""
 
 
 class Planner:
-    def __init__(
-        self,
-        name: str,
-        encoder: Encoder,
-        scorer: Scorer,
-        filler: Filler,
-        written_talk: Collection[str] = (),
-    ) -> None:
-        """`name` is the model's, as users are told it; `written_talk`: the kinds of talk that it
-        answers by itself."""
+    def __init__(self, name: str, encoder: Encoder, scorer: Scorer, filler: Filler) -> None:
+        """`name` is the model's, as users are told it."""
         self._name = name
-        self._written_talk = written_talk
         self._encoder = encoder
         self._scorer = scorer
         self._filler = filler
@@ -74,7 +63,7 @@ class Planner:
         if step := self._find_next(steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
         if not constraint.results:
-            return self._answer_talk(turn.request, choices)
+            return Utterance(self._answer_small_talk(turn.request, choices))
         return Utterance(self._finish_with_results(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
@@ -177,12 +166,9 @@ class Planner:
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
 
-    def _answer_talk(self, text: str, choices: Sequence[Choice]) -> Utterance:
+    def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> str:
         scores = self._scorer.compare(text, choices)
-        if scores.nearness >= small_talk.MIN_NEARNESS and scores.kind in self._written_talk:
-            label = small_talk.BEGUN.get(scores.kind, "")
-            return Utterance(label.format(name=self._name), is_begun=True)
-        return Utterance(small_talk.answer_talk(scores.kind, scores.nearness, choices))
+        return small_talk.answer_talk(scores.kind, scores.nearness, choices)
 
 
 def list_told_results(

@@ -45,10 +45,6 @@ ANSWERS: Mapping[str, str] = {
 """Kind of talk -> what is answered."""
 
 
-BEGUN: Mapping[str, str] = {"knowledge": "Not looked up, {name} says: "}
-"""Kind of talk -> the beginning of an answer that the model goes on with: weak ones often err."""
-
-
 def is_refused(kind: str) -> bool:
     """Tell whether talk of the kind is a wish for what no tool does, or none that can be used."""
     return kind == "beyond" or kind not in ANSWERS
