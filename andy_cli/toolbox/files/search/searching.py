@@ -226,7 +226,8 @@ class Search:
 
     def _fits_no_name(self) -> bool:
         """Tell whether the glob left nothing to look into."""
-        return bool(self._asked.glob and self.looked_at) and not self._fitting
+        asked = self._asked
+        return bool(asked.pattern and asked.glob and self.looked_at) and not self._fitting
 
     def _named_unopened(self) -> dict[str, object]:
         """The files that could not be looked into, as far as they are named."""
