@@ -342,6 +342,22 @@ def test_a_day_with_the_name_of_its_month_or_with_dots_is_written_as_a_date(
 
 
 @pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("a van for tomorrow", "tomorrow"),
+        ("einen Wagen f\u00fcr \u00fcbermorgen bitte", "\u00fcbermorgen"),
+        ("una furgoneta para la semana que viene", "semana que viene"),
+        ("when is Biscuit due again", None),
+        ("what's 20mm gravel going for", None),
+    ],
+)
+def test_a_day_is_a_day_or_is_missing(encoder: Encoder, said: str, found: str | None) -> None:
+    day: Schema = {"type": "string", "format": "date"}
+    filled = fill(encoder, command("Book a van", "day", day=day), said)
+    assert (filled.values.get("day"), bool(filled.missing)) == (found, found is None)
+
+
+@pytest.mark.parametrize(
     ("said", "code"),
     [
         ("need 3 copies of a UL050 pls", "UL050"),

@@ -71,8 +71,12 @@ def test_each_step_is_chosen_for_a_model_that_is_not_trusted_with_looking(home: 
         assert "too small to change files safely" in ask("add butter to shopping.txt")
         assert "cannot know that" in ask("why is the sky blue?")
         assert server.requests == []
+        assert ask("write a poem about the sky") == "Light is scattered by the air.\n"
+        [request] = server.requests
+        assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
+        assert "ANDYBOT" not in str(request.body)
         ask("what is on my shopping list?", "--set", "tools.offered=all")
-        assert "read_file" in str(server.requests[0].body)
+        assert "read_file" in str(server.requests[1].body)
 
 
 def test_a_model_that_is_trusted_with_looking_chooses_by_itself(home: Path) -> None:

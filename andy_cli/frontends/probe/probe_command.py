@@ -39,8 +39,8 @@ from andy_cli.settings import Settings, state_folder
 
 CHOSEN_FOR = (
     "{name} is too weak to choose tools. From now on andy chooses each step for it, as for its own"
-    " small model:\nit looks, searches and plays music. --set tools.offered=all leaves it all to"
-    " the model."
+    " small model:\nit looks, searches and plays music, and the model writes texts. --set"
+    " tools.offered=all leaves it all to the model."
 )
 NOTE = 100
 """Characters of what a server said that stand in the table; `--json` has all."""

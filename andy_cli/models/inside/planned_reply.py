@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
-from andy_cli.messages import Chunk, Request, Usage, Wire
+from andy_cli.messages import Chunk, Constraint, Request, Usage, Wire
 from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.models.inside.planning.choosing import Likelihoods, Scorer
-from andy_cli.models.inside.planning.dialogue import read_turn
+from andy_cli.models.inside.planning.dialogue import is_about_command, read_turn
 from andy_cli.models.inside.planning.planner import Planner, Utterance
 from andy_cli.models.inside.values.filling import Filler
 from andy_cli.models.inside.values.phrase_picking import Pick
@@ -20,12 +20,13 @@ def make_planner(
     likelihoods: Likelihoods,
     tokens: Callable[[str], Sequence[int]],
     pick: Pick,
+    writes_texts: bool = False,
 ) -> Planner:
     """Load what plans for the model `name`, whose opinion `likelihoods`, `tokens` and `pick` ask
     for; blocks."""
     encoder = load_encoder(data_folder() / "vectors")
     scorer, filler = Scorer(encoder, likelihoods, tokens), Filler(encoder, pick)
-    return Planner(name, encoder, scorer, filler)
+    return Planner(name, encoder, scorer, filler, writes_texts)
 
 
 async def plan_chunks(
@@ -43,6 +44,8 @@ def plan_reply(request: Request, load_planner: Callable[[], Planner]) -> Utteran
     if not (request.constraint.choices or request.constraint.results):
         return None
     said = load_planner().write_reply(request.messages, request.constraint)
+    if said is None:
+        return None
     # Words that have to be of a form are the model's own.
     return None if request.constraint.schema and not said.is_command else said
 
@@ -55,6 +58,22 @@ def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]
     yield Chunk(text=said)
     usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
     yield Chunk(finish="stop", usage=usage, stopped_at=stop)
+
+
+def make_plain_request(request: Request, instruction: str) -> Request:
+    """Make of a request to choose a command the same conversation without any command.
+
+    What its words have to be of the form of stays.
+    """
+    said = [
+        message
+        for message in request.messages
+        if message.get("role") != "system" and not is_about_command(message)
+    ]
+    system: list[Wire] = [{"role": "system", "content": instruction}] if instruction else []
+    schema = request.constraint.schema if request.constraint else None
+    constraint = Constraint(schema=schema) if schema else None
+    return request._replace(messages=(*system, *said), constraint=constraint, stop=())
 
 
 def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:

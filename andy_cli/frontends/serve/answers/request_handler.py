@@ -84,7 +84,13 @@ class RequestHandler:
 
     @property
     def source(self) -> ReplySource:
-        return select_source(self.upstream, self.chat_request.model)
+        source = select_source(self.upstream, self.chat_request.model)
+        is_guided = self._with_tools and not (self.dialect or self.chat_request.parts)
+        if is_guided and self.upstream.guides(self.chat_request.model):
+            from andy_cli.frontends.serve.upstream.guidance import guide_source  # few need it
+
+            return guide_source(source, self.chat_request)
+        return source
 
     @property
     def dialect(self) -> str:

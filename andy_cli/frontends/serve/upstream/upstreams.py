@@ -34,7 +34,7 @@ from andy_cli.models.inside.weights import check_name
 from andy_cli.models.memory import recall_model
 from andy_cli.models.ollama_chat import OllamaChat
 from andy_cli.models.presets import presets
-from andy_cli.models.select import OLLAMA_PORT, parse_name
+from andy_cli.models.select import OLLAMA_PORT, is_too_weak, may_guide, parse_name
 from andy_cli.models.server.facts import ServerFacts
 from andy_cli.models.server.kind import ServerKind
 from andy_cli.settings import Settings
@@ -57,6 +57,9 @@ class Upstream:
     """Tokens that its models read, as set; 0: what their server says."""
     _support: dict[str, ToolSupport] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
+    _too_weak: dict[str, bool] = field(default_factory=dict)
+    may_guide: bool = False
+    """Steps may be chosen for a model of it that is too weak."""
 
     def model_for(self, wanted_model: str) -> str:
         return self.source.endpoint.model or wanted_model
@@ -71,7 +74,8 @@ class Upstream:
 
     async def catalogue_tools(self, chat_request: ChatRequest) -> ToolCatalogue | None:
         """Make the catalogue of a client's tools that are too many for the model; else None."""
-        if self.source.guided or measure_tools(chat_request.tools) <= SMALL_TOOLS_TOKENS:
+        is_guided = self.source.guided or self.guides(chat_request.model)
+        if is_guided or measure_tools(chat_request.tools) <= SMALL_TOOLS_TOKENS:
             return None
         return await catalogue_tools(chat_request, await self._find_window(chat_request.model))
 
@@ -87,6 +91,18 @@ class Upstream:
             server_facts = await self.get_facts(endpoint, only_safe_requests=True)
             self._windows[endpoint.model] = server_facts.context or 0
         return self._windows[endpoint.model]
+
+    def guides(self, wanted_model: str) -> bool:
+        """Tell whether each step is chosen for a model, as it is too weak for it."""
+        if not self.may_guide or self.dialect != "auto":
+            return False
+        model = self.model_for(wanted_model)
+        if model not in self._too_weak:  # what is remembered of a model is in a file
+            if len(self._too_weak) >= MAX_REMEMBERED_MODELS:
+                self._too_weak.clear()
+            learned = recall_model(replace(self.source.endpoint, model=model))
+            self._too_weak[model] = is_too_weak(learned)
+        return self._too_weak[model]
 
     def find_support(self, wanted_model: str) -> ToolSupport:
         model = self.model_for(wanted_model)
@@ -112,7 +128,7 @@ class Upstream:
         )
 
     def _choose_dialect(self, model: str, native: bool = True) -> Dialect:
-        if self.source.guided:
+        if self.source.guided or self.guides(model):
             return DIALECTS["andybot"]
         capabilities = ("tools",) if self.takes_tools and native else ()
         learned = recall_model(replace(self.source.endpoint, model=model))
@@ -167,6 +183,7 @@ def open_upstreams(
     for upstream in opened:
         upstream.get_facts = get_facts
         upstream.window = settings.whole("limits.context")
+        upstream.may_guide = may_guide(settings)
     if len(opened) > 1:
         _name_upstreams(opened, written_upstreams)
     return Upstreams(opened)

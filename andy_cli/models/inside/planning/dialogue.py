@@ -76,6 +76,13 @@ def read_turn(messages: Sequence[Wire]) -> Turn:
     return turn
 
 
+def is_about_command(message: Wire) -> bool:
+    """Tell whether a message calls a command, or tells of its result or what it asks."""
+    content = str(message.get("content") or "")
+    pattern = LETTER if message.get("role") == "assistant" else ANDYBOT
+    return pattern.search(content) is not None
+
+
 def _with_part(turn: Turn, kind: str, text: str, said: str) -> Turn:
     if kind == "RESPONDS":
         return replace(turn, results=(*turn.results, text), question="")

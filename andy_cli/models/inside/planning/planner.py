@@ -38,16 +38,27 @@ class Utterance(NamedTuple):
 
 
 class Planner:
-    def __init__(self, name: str, encoder: Encoder, scorer: Scorer, filler: Filler) -> None:
-        """`name` is the model's, as users are told it."""
+    def __init__(
+        self,
+        name: str,
+        encoder: Encoder,
+        scorer: Scorer,
+        filler: Filler,
+        writes_texts: bool = False,
+    ) -> None:
+        """`name` is the model's, as users are told it; `writes_texts`: it can write a poem."""
         self._name = name
+        self._writes_texts = writes_texts
         self._encoder = encoder
         self._scorer = scorer
         self._filler = filler
         self._plans: dict[tuple[object, ...], Plan] = {}
 
-    def write_reply(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance:
-        """Write the whole reply to the messages, of which the last one is answered."""
+    def write_reply(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance | None:
+        """Write the whole reply to the messages, of which the last one is answered.
+
+        None for a text that the model is to write: a poem, a translation.
+        """
         turn, choices = read_turn(messages), constraint.choices
         request, before = (
             quote_names(shorten_request(text), constraint.names, list_spoken_words() | LINKS)
@@ -63,7 +74,7 @@ class Planner:
         if step := self._find_next(steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
         if not constraint.results:
-            return Utterance(self._answer_small_talk(turn.request, choices))
+            return self._answer_small_talk(turn.request, choices)
         return Utterance(self._finish_with_results(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
@@ -166,9 +177,11 @@ class Planner:
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
 
-    def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> str:
+    def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> Utterance | None:
         scores = self._scorer.compare(text, choices)
-        return small_talk.answer_talk(scores.kind, scores.nearness, choices)
+        if self._writes_texts and small_talk.asks_for_text(scores.kind, scores.nearness):
+            return None
+        return Utterance(small_talk.answer_talk(scores.kind, scores.nearness, choices))
 
 
 def list_told_results(

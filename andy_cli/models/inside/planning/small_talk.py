@@ -64,6 +64,11 @@ def load_examples() -> Mapping[str, tuple[str, ...]]:
 YES = ("yes", "yes please", "sure, do it", "ok, go on")
 
 
+def asks_for_text(kind: str, nearness: float) -> bool:
+    """Tell whether talk is a wish for a text of the model's own: a poem, a translation."""
+    return kind == "create" and nearness >= MIN_NEARNESS
+
+
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
     """Answer talk of the kind that it is nearest to."""
     answer = UNCLEAR if nearness < MIN_NEARNESS else ANSWERS.get(kind, ABSENT)

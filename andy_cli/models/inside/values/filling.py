@@ -37,6 +37,7 @@ from andy_cli.models.inside.values.spans import (
     Match,
     Span,
     find_named,
+    find_phrases,
     find_texts,
     find_typed,
 )
@@ -58,6 +59,10 @@ CLEAR_FILE = 0.03
 """So much nearer than any other is a file that all of a request means."""
 CLEAR_MEMBER = 0.015
 """So much nearer than any other is a member that is meant though it is not said."""
+
+SPOKEN_DAYS = ("today", "tomorrow", "yesterday", "tonight", "next week", "this weekend")
+MIN_DAY_NEARNESS = 0.89
+"""Nearness of a phrase to one of them from which it is a day."""
 
 
 @dataclass
@@ -209,7 +214,7 @@ class _Filling:
             case "mail" | "phone":
                 return None
             case "date":
-                return self._find_weekday() or self._picker.pick(parameter)
+                return self._find_weekday() or self._find_spoken_day()
             case "id":
                 listed = self._find_listed("id")
                 return listed if listed is not None else self._picker.pick(parameter)
@@ -230,6 +235,15 @@ class _Filling:
         days = (word for word in words if not DAYS.keys().isdisjoint(find_plain_words(word.text)))
         span = self._picker.find_free(days)
         return self._picker.take(span) if span else None
+
+    def _find_spoken_day(self) -> str | None:
+        """Find a day that no form shows: `tomorrow`, `the end of next week`."""
+        found = find_phrases(self._text, self._picker.taken, frozenset())
+        near = {span: max(self._encoder.closeness(span.text, SPOKEN_DAYS)) for span in found}
+        nearest = max(found, key=near.__getitem__, default=None)
+        if nearest is None or near[nearest] < MIN_DAY_NEARNESS:
+            return None
+        return self._picker.take(nearest)
 
     def _find_place(self, parameter: Parameter) -> str | None:
         """Find a file or folder that no form shows."""
