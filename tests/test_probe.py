@@ -299,6 +299,41 @@ def test_a_model_is_trusted_with_what_it_got_right_and_is_offered_no_more(
     assert '"read_file"' in few
 
 
+def test_a_task_ends_with_the_call_that_loses_it(capsys: pytest.CaptureFixture[str]) -> None:
+    def stray(received: Received) -> Answer:
+        """Looks up the weather in Rome, as often as it is asked."""
+        if received.body.get("tools"):
+            return refused(400, REFUSED)
+        return streamed(action.DIALECT.write(ToolRequest("current_weather", {"city": "Rome"})))
+
+    with ModelServer(stray) as server:
+        found = probed(server, capsys, "constraints=off")
+    assert found.rows["action"]["outcomes"][0]["why"] == (
+        "it called current_weather with {'city': 'Rome'}"
+    )
+    asked = [
+        each.body
+        for each in server.requests
+        if not each.body.get("tools") and asked_in(each.body) == "action"
+    ]
+    assert len([body for body in asked if task_of(body).name == "one call"]) == 1
+
+
+def test_a_task_ends_where_the_model_writes_on_and_on(capsys: pytest.CaptureFixture[str]) -> None:
+    def endless(received: Received) -> Answer:
+        if received.body.get("tools"):
+            return refused(400, REFUSED)
+        usage = {"prompt_tokens": 10, "completion_tokens": 1000}
+        told = {"op": "sse", "data": {"id": "c1", "choices": [], "usage": usage}}
+        return with_usage([status(), event({"content": "and then "}), event({}, "length")], [told])
+
+    with ModelServer(endless) as server:
+        found = probed(server, capsys, "constraints=off")
+    row = found.rows["action"]
+    assert {outcome["why"] for outcome in row["outcomes"]} == {"it wrote on and on"}
+    assert row["output_tokens"] <= 3000 * len(TASKS)
+
+
 def test_every_effect_is_tried_with_none_to_three_values() -> None:
     assert [*EFFECTS] == ["read", "play", "network", "write", "run", "act"]
     for effect in EFFECTS:

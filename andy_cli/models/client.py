@@ -11,23 +11,25 @@ a minute.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from andy_cli.errors import TransientError
 from andy_cli.messages import Chunk, Request
 from andy_cli.settings import Settings
 
+Item = TypeVar("Item")
+
 
 @asynccontextmanager
 async def closing_stream(
-    chunks: AsyncIterator[Chunk],
-) -> AsyncGenerator[AsyncIterator[Chunk], None]:
+    items: AsyncIterator[Item],
+) -> AsyncGenerator[AsyncIterator[Item], None]:
     """Close the stream when the block is left: that is what ends a request."""
     try:
-        yield chunks
+        yield items
     finally:
-        if isinstance(chunks, AsyncGenerator):
-            await chunks.aclose()
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()
 
 
 class ModelClient(Protocol):

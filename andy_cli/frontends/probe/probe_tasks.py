@@ -178,14 +178,26 @@ def find_fault(task: ProbeTask, turn_events: Sequence[Event]) -> str:
     return ""
 
 
+def is_lost(task: ProbeTask, turn_events: Sequence[Event]) -> bool:
+    """Tell whether a call was made that is not wanted, so that no other makes it good."""
+    return bool(find_unwanted(task.calls, find_calls_made(turn_events)))
+
+
 def compare_calls(wanted_calls: Sequence[WantedCall], calls: Sequence[WantedCall]) -> str:
     """Say which call was made and not wanted, or wanted and not made; else nothing."""
-    for call in calls:
-        if not any(_matches_call(call, wanted_call) for wanted_call in wanted_calls):
-            return f"it called {call.tool} with {dict(call.arguments)}"
+    if fault := find_unwanted(wanted_calls, calls):
+        return fault
     for wanted_call in wanted_calls:
         if not any(_matches_call(call, wanted_call) for call in calls):
             return f"it did not call {wanted_call.tool} with {dict(wanted_call.arguments)}"
+    return ""
+
+
+def find_unwanted(wanted_calls: Sequence[WantedCall], calls: Sequence[WantedCall]) -> str:
+    """Say which call was made and not wanted; else nothing."""
+    for call in calls:
+        if not any(_matches_call(call, wanted_call) for wanted_call in wanted_calls):
+            return f"it called {call.tool} with {dict(call.arguments)}"
     return ""
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,10 +15,16 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.probe.probe_tasks import TASKS, ProbeTask, find_fault, offer_tools
+from andy_cli.frontends.probe.probe_tasks import (
+    TASKS,
+    ProbeTask,
+    find_fault,
+    is_lost,
+    offer_tools,
+)
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Usage
-from andy_cli.models.client import ModelClient
+from andy_cli.models.client import ModelClient, closing_stream
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
@@ -26,8 +33,10 @@ GENERAL = (OBJECT, DIALOGUE, "hermes")
 """Dialects that any model may be able to write, whoever made it."""
 
 BOUNDS = ("limits.rounds=4", "limits.calls=8")
-MAX_TOKENS = "max_tokens=1000"
-"""A model that has lost its way costs no more than this."""
+MAX_TOKENS = 1000
+"""Tokens of a reply at most: a model that has lost its way writes on and on."""
+MAX_REPLIES = 2
+"""Replies of that length that a task may cost."""
 
 PASSING_ERRORS = ("server", "protocol")
 """Kinds of failure that may be those of native calls: servers fail over what they cannot read."""
@@ -104,7 +113,7 @@ class ProbeBench(NamedTuple):
     def settings(self, protocol: str) -> Settings:
         bounds: tuple[str, ...] = BOUNDS
         if not (self.chosen.provider.connect or self.options.settings().whole("max_tokens")):
-            bounds += (MAX_TOKENS,)
+            bounds += (f"max_tokens={MAX_TOKENS}",)
         return replace(
             self.options, set=(*self.options.set, f"dialect={protocol}", *bounds)
         ).settings()
@@ -168,12 +177,34 @@ async def try_task(
 ) -> tuple[TaskOutcome, Usage]:
     """Try one task. Raises the ModelError that every other request would end in too."""
     conversation = bench.create_conversation(probed_way, offer_tools(task))
-    turn_events = [event async for event in turn(conversation, task.said)]
+    turn_events = await take_turn(conversation, task.said, partial(is_lost, task))
     error = find_failure(turn_events)
     if error and error.kind != "no_tools" and is_hopeless(error, probed_way.protocol):
         raise error
-    fault = str(error) if error else find_fault(task, turn_events)
+    fault = str(error) if error else find_excess(task, turn_events) or find_fault(task, turn_events)
     return TaskOutcome(task, fault, error), conversation.model.usage
+
+
+async def take_turn(
+    conversation: Conversation, text: str, is_lost: Callable[[Sequence[Event]], bool]
+) -> list[Event]:
+    """Take a turn until it ends, is lost by what was called, or has become too long."""
+    max_tokens = MAX_REPLIES * (conversation.settings.whole("max_tokens") or MAX_TOKENS)
+    taken: list[Event] = []
+    async with closing_stream(turn(conversation, text)) as turn_events:
+        async for event in turn_events:
+            taken.append(event)
+            is_called = isinstance(event, events.ToolAnswered)
+            is_long = conversation.model.usage.output_tokens >= max_tokens
+            if is_long or (is_called and is_lost(taken)):
+                break
+    return taken
+
+
+def find_excess(task: ProbeTask, turn_events: Sequence[Event]) -> str:
+    """Say that a turn was left as it had become too long; else nothing."""
+    has_ended = any(isinstance(event, events.Ended) for event in turn_events)
+    return "" if has_ended or is_lost(task, turn_events) else "it wrote on and on"
 
 
 def find_stop_reason(row: ProbeRow, left: int, ahead: ProbeRow | None) -> str:

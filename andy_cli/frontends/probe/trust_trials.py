@@ -5,12 +5,18 @@ would do is said in their names alone, as with any tool.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from andy_cli.agent.turn import turn
 from andy_cli.events import Event
 from andy_cli.frontends.probe.probe_tasks import find_calls_made
-from andy_cli.frontends.probe.trials import ProbeBench, ProbedWay, find_failure, is_hopeless
+from andy_cli.frontends.probe.trials import (
+    ProbeBench,
+    ProbedWay,
+    find_failure,
+    is_hopeless,
+    take_turn,
+)
 from andy_cli.frontends.probe.trust_requests import TRIALS, TrustTrial
 from andy_cli.messages import Arguments, Effect, Schema
 from andy_cli.toolbox.registry import Registry
@@ -106,11 +112,16 @@ async def try_request(
     text, wanted_values = trial.said[request_index]
     bench.progress(f"{probed_way.name}  {trial.effect} with {trial.values} values: {text}")
     conversation = bench.create_conversation(probed_way, offer_trial_tools(trial.values))
-    turn_events = [event async for event in turn(conversation, text)]
+    turn_events = await take_turn(conversation, text, partial(is_wrong, trial, wanted_values))
     error = find_failure(turn_events)
     if error and is_hopeless(error, probed_way.protocol):
         raise error
     return TrustAttempt(trial, text, is_right(trial, wanted_values, turn_events))
+
+
+def is_wrong(trial: TrustTrial, wanted_values: Arguments, turn_events: Sequence[Event]) -> bool:
+    """Tell whether a call was carried out and none can make it right any more."""
+    return bool(find_calls_made(turn_events)) and not is_right(trial, wanted_values, turn_events)
 
 
 def is_right(trial: TrustTrial, wanted_values: Arguments, turn_events: Sequence[Event]) -> bool:
