@@ -85,6 +85,16 @@ def test_an_answer_is_shown_as_rendered_markdown() -> None:
     assert "Songs\n\nThere are three of them:\n\n • one\n • two\n\n>" in text
 
 
+def test_a_small_model_that_was_never_tried_out_is_said_to_be_one() -> None:
+    with ModelServer([streamed("Hello.")]) as server, Terminal(
+        "chat", "--base-url", server.url, "--model", "tiny:1b", columns=100
+    ) as terminal:
+        hint = terminal.sees(f"andy models probe tiny:1b --base-url {server.url}")
+        assert "tiny:1b is small and was never tried out." in hint
+        terminal.type("hello\r")
+        assert terminal.prompts().count("was never tried out") == 1
+
+
 def test_a_native_call_is_shown_as_an_action_and_never_as_a_call() -> None:
     script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("Three songs.")]
     with chatting(script) as terminal:

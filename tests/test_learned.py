@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from andy_cli.frontends.chat.chat_session import suggest_probe
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_probe, recall_model
+from andy_cli.models.presets import presets
+from andy_cli.models.select import Chosen
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
 from tests.shell import andy
 
@@ -77,6 +80,20 @@ def test_each_step_is_chosen_for_a_model_that_is_not_trusted_with_looking(home: 
         assert "ANDYBOT" not in str(request.body)
         ask("what is on my shopping list?", "--set", "tools.offered=all")
         assert "read_file" in str(server.requests[1].body)
+
+
+def test_only_a_small_model_of_ones_own_server_is_to_be_tried_out() -> None:
+    here, there = "http://127.0.0.1:8080/v1", "https://api.example/v1"
+
+    def suggest(model: str, url: str = here) -> str:
+        endpoint = Endpoint("openai", model, url)
+        return suggest_probe(Chosen(endpoint, presets()["openai"], "it runs here"))
+
+    assert "`" not in suggest("tiny:1b")
+    assert suggest("tiny:1b").endswith(f"andy models probe tiny:1b --base-url {here}")
+    assert not any([suggest("tiny:70b"), suggest("tiny"), suggest("tiny:1b", there)])
+    learn_probe(Endpoint("openai", "tiny:1b", here), Learned(dialect="hermes", trusted={"read": 3}))
+    assert not suggest("tiny:1b")
 
 
 def test_a_model_that_is_trusted_with_looking_chooses_by_itself(home: Path) -> None:

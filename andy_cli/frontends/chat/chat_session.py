@@ -7,12 +7,15 @@ from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import USER_RAN, fence_text
+from andy_cli.compiler.detect import parse_billions
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
 from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, open_chat
 from andy_cli.guard.gate import AskApproval, Mode
+from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models import select
+from andy_cli.models.memory import recall_model
 from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
@@ -50,6 +53,25 @@ def is_on_disk(chosen: Chosen) -> bool:
     from andy_cli.models.inside import weights  # only where a model runs inside andy
 
     return weights.find(chosen.endpoint.model) is not None
+
+
+SMALL_BILLIONS = 4.0
+"""Parameters below which many models choose tools badly."""
+UNPROBED = (
+    "{name} is small and was never tried out. In some minutes this finds out what it does well:\n"
+    "andy models probe {name} --base-url {url}"
+)
+
+
+def suggest_probe(chosen: Chosen) -> str:
+    """Suggest to try a small model of the user's own server out; nothing where it was."""
+    endpoint = chosen.endpoint
+    size = parse_billions(endpoint.model)
+    is_small = size is not None and size < SMALL_BILLIONS and is_loopback_url(endpoint.base_url)
+    was_probed = recall_model(endpoint).trusted is not None
+    if not is_small or was_probed:
+        return ""
+    return UNPROBED.format(name=endpoint.model, url=show_url(endpoint.base_url))
 
 
 class ChatSession:
@@ -157,6 +179,8 @@ class ChatSession:
             conversation = await open_chat(
                 self.options, settings, self._tell_or_hold, self._ask_approval, self.resumed, chosen
             )
+            if hint := suggest_probe(chosen):
+                self._tell_or_hold(hint)
         except BaseException:
             # Also after Ctrl-C: what was chosen and cannot be had is chosen anew.
             model, base_url, key = (
