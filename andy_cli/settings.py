@@ -32,6 +32,8 @@ class Setting(NamedTuple):
     """The only values there are, where there are few."""
     fixed: str = ""
     """Why it stays at its default, where it does."""
+    may_be_number: bool = False
+    """It is a number, or empty."""
 
 
 class Value(NamedTuple):
@@ -55,6 +57,12 @@ SETTINGS = (
     ),
     Setting("client", "direct", "model client: direct, or openai for the openai package's"),
     Setting("max_tokens", 0, "tokens in a reply at most; 0 leaves it to the server"),
+    Setting(
+        "temperature",
+        "",
+        "how freely words are drawn: 0, always the likeliest, to 2; empty leaves it to the server",
+        may_be_number=True,
+    ),
     Setting("network.connect_timeout", 10.0, "seconds to wait for a connection"),
     Setting("network.idle_timeout", 120.0, "seconds of silence; on loopback five times as long"),
     Setting("network.total_timeout", 3600.0, "seconds a reply may take in all"),
@@ -358,10 +366,7 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     setting = check_key(key, f"{origin}: ")
     default = setting.default
     text = str(value).strip()
-    if setting.choices and text not in setting.choices:
-        raise UsageError(f"{origin}: {key} is {_either(setting.choices)}, not {text!r}.")
-    if setting.fixed and text.lower() not in FALSE:
-        raise UsageError(f"{origin}: {key} stays false: {setting.fixed}.")
+    _check_text(setting, text, origin)
     if isinstance(default, bool):
         return _read_switch(key, text, origin)
     if isinstance(default, tuple):
@@ -369,6 +374,17 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     if isinstance(default, str):
         return text
     return _number(key, text, origin, float if isinstance(default, float) else int)
+
+
+def _check_text(setting: Setting, text: str, origin: str) -> None:
+    """Check what holds for a value of whatever type. Raises UsageError."""
+    key = setting.key
+    if setting.choices and text not in setting.choices:
+        raise UsageError(f"{origin}: {key} is {_either(setting.choices)}, not {text!r}.")
+    if setting.fixed and text.lower() not in FALSE:
+        raise UsageError(f"{origin}: {key} stays false: {setting.fixed}.")
+    if setting.may_be_number and text:
+        _number(key, text, origin, float)
 
 
 def _either(choices: Sequence[str]) -> str:

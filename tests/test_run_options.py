@@ -44,6 +44,15 @@ def test_a_reply_is_asked_to_be_no_longer_than_that(tmp_path: Path, folder: Path
     assert 77 in (asked.get("max_tokens"), asked.get("max_completion_tokens"))
 
 
+@pytest.mark.parametrize(("setting", "sent"), [("0.2", 0.2), ("0", 0), ("", None)])
+def test_a_temperature_is_sent_where_one_is_set(
+    setting: str, sent: float | None, tmp_path: Path, folder: Path
+) -> None:
+    with ModelServer([streamed("Hello")]) as server:
+        assert run(server, tmp_path, "--set", f"temperature={setting}", "hi", cwd=folder).code == 0
+        assert server.requests[0].body.get("temperature") == sent
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_what_was_said_is_kept_when_the_time_is_up(

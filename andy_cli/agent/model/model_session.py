@@ -37,7 +37,7 @@ from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.mapper.json_schema import add_aliases, provider_names, render_provider_schema
 from andy_cli.errors import ModelError, ToolsRefusedError
-from andy_cli.messages import Constraint, Message, Request, Schema, Usage, Wire
+from andy_cli.messages import Constraint, Message, Request, Sampling, Schema, Usage, Wire
 from andy_cli.models.client import ModelClient
 from andy_cli.models.presets import presets
 from andy_cli.models.token_count import tokens
@@ -45,6 +45,10 @@ from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 
 Dialects = Mapping[str, Dialect]
+
+
+SERVERS_OWN = Sampling()
+"""The parameters that a server draws tokens by where it is told none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,7 @@ class ModelProfile:
         side_messages: Sequence[Wire] = (),
         constraint: Constraint | None = None,
         max_tokens: int | None = None,
+        sampling: Sampling = SERVERS_OWN,
     ) -> Request:
         """Render the history as this model reads it, `side_messages` messages behind it."""
         messages = [Message("system", self.system), *history]
@@ -119,6 +124,7 @@ class ModelProfile:
             constraint=constraint,
             stop=self.dialect.stop,
             max_tokens=max_tokens,
+            sampling=sampling,
         )
 
 

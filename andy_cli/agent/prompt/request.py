@@ -15,7 +15,7 @@ from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describe
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import ModelError
-from andy_cli.messages import Constraint, Message, Request, Wire
+from andy_cli.messages import Constraint, Message, Request, Sampling, Wire
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -202,8 +202,11 @@ class RequestRenderer:
     ) -> Request:
         """Render the history, with `side_messages` messages behind it."""
         max_tokens = self._settings.whole("max_tokens") or None
-        messages = self.select_messages()
-        return self._model.profile.render_request(messages, side_messages, constraint, max_tokens)
+        temperature = self._settings.text("temperature")
+        sampling = Sampling(float(temperature) if temperature else None)
+        return self._model.profile.render_request(
+            self.select_messages(), side_messages, constraint, max_tokens, sampling
+        )
 
     def render_next(self) -> Request:
         """Render the request for the next reply of the turn."""

@@ -56,6 +56,8 @@ def body_of(
         body["stop"] = list(request.stop)
     if limit := request.max_tokens or max_tokens:
         body["max_tokens"] = limit
+    if request.sampling.temperature is not None:
+        body["temperature"] = request.sampling.temperature
     return body
 
 
