@@ -10,14 +10,23 @@ from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
-from andy_cli.models.inside.planned_reply import make_plain_request, make_planner, plan_chunks
+from andy_cli.models.inside import weights
+from andy_cli.models.inside.local import LocalClient
+from andy_cli.models.inside.planned_reply import (
+    NO_JUDGE,
+    make_plain_request,
+    make_planner,
+    plan_chunks,
+)
 from andy_cli.models.inside.planning.planner import Planner
+from andy_cli.models.providers.local import DEFAULT
 
 INSTRUCTION = "You are a helpful assistant. Answer in a few sentences. You cannot do anything else."
 
 
 class PlannerLoader:
-    """Loads, once, what plans for a model that has no say in what is done."""
+    """Loads, once, what plans for a model that has no say in what is done: the small model inside
+    has, if its weights are here."""
 
     def __init__(self, name: str) -> None:
         """`name` is the model's, as users are told it."""
@@ -29,13 +38,9 @@ class PlannerLoader:
         """Load it; blocks."""
         with self._loading:
             if self._planner is None:
-                self._planner = make_planner(
-                    self._name,
-                    lambda prompts, text: [0.0] * len(prompts),
-                    lambda text: range(len(text)),  # it knows no words
-                    lambda text, about, pieces: pieces[0],
-                    writes_texts=True,
-                )
+                is_there = weights.find(DEFAULT) is not None
+                judge = LocalClient(DEFAULT).judge if is_there else NO_JUDGE
+                self._planner = make_planner(self._name, judge, writes_texts=True)
             return self._planner
 
 

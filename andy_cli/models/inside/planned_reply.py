@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from andy_cli.messages import Chunk, Constraint, Request, Usage, Wire
 from andy_cli.models.inside.encoder import load_encoder
@@ -15,18 +16,27 @@ from andy_cli.settings import data_folder
 NO_ANSWER = "skip"
 
 
-def make_planner(
-    name: str,
-    likelihoods: Likelihoods,
-    tokens: Callable[[str], Sequence[int]],
-    pick: Pick,
-    writes_texts: bool = False,
-) -> Planner:
-    """Load what plans for the model `name`, whose opinion `likelihoods`, `tokens` and `pick` ask
-    for; blocks."""
+class Judge(NamedTuple):
+    """A language model that is asked where a plan is doubtful."""
+
+    likelihoods: Likelihoods
+    tokens: Callable[[str], Sequence[int]]
+    pick: Pick
+
+
+NO_JUDGE = Judge(
+    lambda prompts, text: [0.0] * len(prompts),
+    lambda text: range(len(text)),  # it knows no words
+    lambda text, about, pieces: pieces[0],
+)
+"""Asked in place of a model that is not here."""
+
+
+def make_planner(name: str, judge: Judge, writes_texts: bool = False) -> Planner:
+    """Load what plans for the model `name`, which `writes_texts` by itself or does not; blocks."""
     encoder = load_encoder(data_folder() / "vectors")
-    scorer, filler = Scorer(encoder, likelihoods, tokens), Filler(encoder, pick)
-    return Planner(name, encoder, scorer, filler, writes_texts)
+    scorer = Scorer(encoder, judge.likelihoods, judge.tokens)
+    return Planner(name, encoder, scorer, Filler(encoder, judge.pick), writes_texts)
 
 
 async def plan_chunks(
