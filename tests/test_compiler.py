@@ -313,6 +313,28 @@ def test_a_call_in_the_doubled_braces_of_a_template_is_one(reply: str, size: int
     assert request.arguments in ({"path": "{{a}}"}, {"path": "{a}"})
 
 
+def read_strictly(reply: str, size: int) -> CompiledReply:
+    """Read as in a turn, where an object in the form of a call is no answer."""
+    compiler = Compiler(MARKERS, TOOLS, keeps_objects=False)
+    for at in range(0, len(reply), size):
+        compiler.feed(reply[at : at + size])
+    return compiler.finish()[1]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("end", ["", "\n```", "```\n", "\n```\n\n", "\n}\n"])
+def test_the_end_of_a_fence_behind_a_call_of_no_tool_is_no_answer(end: str, size: int) -> None:
+    result = read_strictly(f'{{"name": "start", "arguments": {{}}}}{end}', size)
+    assert ([each.name for each in result.requests], result.text) == (["start"], "")
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_an_object_with_words_behind_a_fence_stays_text(size: int) -> None:
+    reply = '{"name": "start", "arguments": {}}\n```\nThat is how it is written.'
+    result = read_strictly(reply, size)
+    assert (result.requests, result.text) == ((), reply)
+
+
 def test_a_template_with_doubled_braces_is_text() -> None:
     for text in (
         "{{ name }} is here.",

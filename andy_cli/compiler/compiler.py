@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Literal, NamedTuple, Protocol
 
 from andy_cli.compiler.bodies.calls import says_no_call
+from andy_cli.compiler.bodies.envelopes import is_only_framing
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -381,10 +382,10 @@ class Compiler:
         for piece in pieces:
             if not piece:
                 self._gaps.take_out()
-            elif piece.strip():
+            elif piece.strip() and not (self._waiting and is_only_framing(piece)):
                 self._settle(as_text=True)
                 self._show(piece)
-            elif self._waiting:
+            elif self._waiting:  # the end of a fence that never began is no word behind it
                 self._waiting.append(Segment("prose", 0, piece))
             else:
                 self._gaps.show(piece)
@@ -438,9 +439,7 @@ class Compiler:
         request = read_unknown_call(segment.text, self._tools) if is_whole else None
         if request is not None:
             self._take_call(segment._replace(parsed=Parsed((request,)), dialect=PLAIN_JSON))
-        elif segment.kind == "framing" and (
-            self._parsed or (as_text and segment.dialect != LONE_CALL)
-        ):
+        elif self._is_framing(segment, as_text):
             self._hide(segment)
         elif segment.dialect == LETTER:
             label, colon, answer = segment.text.partition(":")
@@ -448,6 +447,12 @@ class Compiler:
             self._show(answer.strip("* "))
         else:
             self._show_request(segment)
+
+    def _is_framing(self, segment: Segment, as_text: bool) -> bool:
+        """Tell whether a waiting segment that is no call is nothing that is shown."""
+        if segment.kind == "framing":
+            return bool(self._parsed) or (as_text and segment.dialect != LONE_CALL)
+        return not as_text and bool(self._parsed) and is_only_framing(segment.text)
 
     def _show_request(self, segment: Segment) -> None:
         """Show a fence with a request that may be an example, and note the request."""

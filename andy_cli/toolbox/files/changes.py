@@ -122,9 +122,11 @@ def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
     granted = granted_path(written, "write")
     earlier = _read_place(granted)
     is_new = write_whole(granted, _split_pieces(data))
-    size = show_size(len(data))
-    summary = f"{'made' if is_new else 'replaced'} {show_path(granted.path)}, {size}"
-    return Outcome(summary, summary, display=Display(diff=compare_data(earlier, data).diff))
+    change = compare_data(earlier, data)
+    done = f"{'made' if is_new else 'replaced'} {show_path(granted.path)}, {show_size(len(data))}"
+    # Who replaces a file may not know what was in it.
+    summary = done if is_new or not change.diff else f"{done} ({change.summary})"
+    return Outcome(summary, summary, display=Display(diff=change.diff))
 
 
 def _split_pieces(data: bytes) -> Sequence[bytes]:
