@@ -1,8 +1,8 @@
 """A served model that is too weak to choose a tool by itself: each step is chosen for it here.
 
 What to do is planned by meaning, as for the small model inside, and no tool is offered to the
-model. It writes the texts that are asked for, and is not asked what it knows: such models err in
-most of what they say of that.
+model. It talks and writes the texts that are asked for, and is not asked what it knows: such
+models err in most of what they say of that.
 """
 
 import threading
@@ -21,7 +21,10 @@ from andy_cli.models.inside.planned_reply import (
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.providers.local import DEFAULT
 
-INSTRUCTION = "You are a helpful assistant. Answer in a few sentences. You cannot do anything else."
+INSTRUCTION = (
+    "You are a helpful assistant. Answer in a few sentences. You see no files, and can change "
+    "and do nothing: say so if that is wanted."
+)
 
 
 class PlannerLoader:

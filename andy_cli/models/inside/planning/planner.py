@@ -46,7 +46,8 @@ class Planner:
         filler: Filler,
         writes_texts: bool = False,
     ) -> None:
-        """`name` is the model's, as users are told it; `writes_texts`: it can write a poem."""
+        """`name` is the model's, as users are told it; `writes_texts`: it can write a poem,
+        and talk."""
         self._name = name
         self._writes_texts = writes_texts
         self._encoder = encoder
@@ -175,7 +176,7 @@ class Planner:
         return conclude_all(list_told_results(turn, constraint, steps))
 
     def _agrees(self, text: str) -> bool:
-        return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
+        return max(self._encoder.closeness(text, small_talk.YES)) > small_talk.MIN_SAME_NEARNESS
 
     def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> Utterance | None:
         scores = self._scorer.compare(text, choices)
@@ -209,10 +210,6 @@ def shorten_request(text: str) -> str:
     if len(text) <= PLANNED_REQUEST:
         return text
     return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]
-
-
-MIN_SAME_NEARNESS = 0.93
-"""Nearness of two short answers that mean the same."""
 
 
 def write_command(choice: Choice, found: FilledArguments) -> str:
