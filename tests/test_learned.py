@@ -78,8 +78,14 @@ def test_each_step_is_chosen_for_a_model_that_is_not_trusted_with_looking(home: 
         [request] = server.requests
         assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
         assert "ANDYBOT" not in str(request.body)
+        for text in (
+            "translate 'good morning, how are you?' into French",
+            "korrigier das: ich gehe heim in Haus",
+        ):
+            assert "scattered" in ask(text), text
+        assert "scattered" not in ask("ugh what a day, good morning to you")
         ask("what is on my shopping list?", "--set", "tools.offered=all")
-        assert "read_file" in str(server.requests[1].body)
+        assert "read_file" in str(server.requests[-1].body)
 
 
 def test_only_a_small_model_of_ones_own_server_is_to_be_tried_out() -> None:

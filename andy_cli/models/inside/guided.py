@@ -1,8 +1,8 @@
 """A served model that is too weak to choose a tool by itself: each step is chosen for it here.
 
 What to do is planned by meaning, as for the small model inside, and no tool is offered to the
-model. It talks and writes the texts that are asked for, and is not asked what it knows: such
-models err in most of what they say of that.
+model. It writes the texts that are asked for, and is not asked what it knows: such models err in
+most of what they say of that.
 """
 
 import threading

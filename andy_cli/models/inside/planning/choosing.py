@@ -90,6 +90,9 @@ class Scores(NamedTuple):
     """The model's preference for the words with the best command over those with talk."""
     reason: float = 0.0
     """The nearness of what is said beside a wish."""
+    text_lead: float = -1.0
+    """By how much a wish for a text of the model's own is nearer than the nearest talk; 0 at most,
+    as it is talk."""
 
     @property
     def best(self) -> int:
@@ -232,8 +235,11 @@ class Scorer:
         for group, one, other in zip(profiles.groups, near, nearer, strict=True):
             values[group].append((one + other) / 2)
         scores = [sum_nearest(group) for group in values]
+        talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
+        text_lead = talk["create"] - max(talk.values())
         if not profiles.has_examples:
-            return self._compare_described(text, plain, scores, profiles)
+            described = self._compare_described(text, plain, scores, profiles)
+            return described._replace(text_lead=text_lead)
         belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
         scores = [
             score + CLASS_WEIGHT * share for score, share in zip(scores, belongs, strict=True)
@@ -241,7 +247,9 @@ class Scorer:
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
         commands = weigh_words(text, plain, scores, profiles)
-        return Scores(commands, talk[kind], kind, talk[kind], reason=talk["reason"])
+        return Scores(
+            commands, talk[kind], kind, talk[kind], reason=talk["reason"], text_lead=text_lead
+        )
 
     def _compare_described(
         self,

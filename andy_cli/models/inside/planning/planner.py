@@ -46,8 +46,7 @@ class Planner:
         filler: Filler,
         writes_texts: bool = False,
     ) -> None:
-        """`name` is the model's, as users are told it; `writes_texts`: it can write a poem,
-        and talk."""
+        """`name` is the model's, as users are told it; `writes_texts`: it can write a poem."""
         self._name = name
         self._writes_texts = writes_texts
         self._encoder = encoder
@@ -176,11 +175,11 @@ class Planner:
         return conclude_all(list_told_results(turn, constraint, steps))
 
     def _agrees(self, text: str) -> bool:
-        return max(self._encoder.closeness(text, small_talk.YES)) > small_talk.MIN_SAME_NEARNESS
+        return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
 
     def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> Utterance | None:
         scores = self._scorer.compare(text, choices)
-        if self._writes_texts and small_talk.asks_for_text(scores.kind, scores.nearness):
+        if self._writes_texts and scores.text_lead > MIN_TEXT_LEAD:
             return None
         return Utterance(small_talk.answer_talk(scores.kind, scores.nearness, choices))
 
@@ -210,6 +209,13 @@ def shorten_request(text: str) -> str:
     if len(text) <= PLANNED_REQUEST:
         return text
     return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]
+
+
+MIN_SAME_NEARNESS = 0.93
+"""Nearness of two short answers that mean the same."""
+MIN_TEXT_LEAD = -0.01
+"""So near to the nearest talk is what asks for a text: what is to be translated or corrected is
+often talk itself."""
 
 
 def write_command(choice: Choice, found: FilledArguments) -> str:

@@ -22,9 +22,6 @@ CANNOT_DO = "I cannot do this: {part}."
 """Of a wish beside that."""
 QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
-FORMULAS = frozenset({"greeting", "thanks", "goodbye", "okay", "mood", "reason"})
-MIN_SAME_NEARNESS = 0.93
-"""Nearness of two short texts that mean the same."""
 MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 MAX_ABILITIES = 12
@@ -65,12 +62,6 @@ def load_examples() -> Mapping[str, tuple[str, ...]]:
 
 
 YES = ("yes", "yes please", "sure, do it", "ok, go on")
-
-
-def asks_for_text(kind: str, nearness: float) -> bool:
-    """Tell whether talk is for a model that writes to answer: a wish for a text of its own, or what
-    is no formula that there is an answer to. Of facts it is not asked."""
-    return kind == "create" or (kind in FORMULAS and nearness < MIN_SAME_NEARNESS)
 
 
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
