@@ -80,7 +80,7 @@ def test_each_step_is_chosen_for_a_model_that_is_not_trusted_with_looking(home: 
         assert "ANDYBOT" not in str(request.body)
         for text in (
             "translate 'good morning, how are you?' into French",
-            "korrigier das: ich gehe heim in Haus",
+            "correct this sentence: i has two dog",
         ):
             assert "scattered" in ask(text), text
         assert "scattered" not in ask("ugh what a day, good morning to you")
