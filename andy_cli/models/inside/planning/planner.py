@@ -67,8 +67,6 @@ class Planner:
         turn = replace(turn, request=request, before=before)
         if turn.refused:
             return Utterance(repeat_question(turn.results[-1], choices))
-        if not turn.calls and self._is_text_wish(turn.request, choices):
-            return None
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
@@ -178,13 +176,6 @@ class Planner:
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
-
-    def _is_text_wish(self, text: str, choices: Sequence[Choice]) -> bool:
-        """Tell whether all of a request asks the model for a text, and is nearer to no command."""
-        if not (self._writes_texts and text and choices):
-            return False
-        scores = self._scorer.compare(text, choices)
-        return scores.text_lead > MIN_TEXT_LEAD and scores.talk > max(scores.commands)
 
     def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> Utterance | None:
         scores = self._scorer.compare(text, choices)
