@@ -86,9 +86,10 @@ def test_an_answer_is_shown_as_rendered_markdown() -> None:
 
 
 def test_a_small_model_that_was_never_tried_out_is_said_to_be_one() -> None:
-    with ModelServer([streamed("Hello.")]) as server, Terminal(
-        "chat", "--base-url", server.url, "--model", "tiny:1b", columns=100
-    ) as terminal:
+    with (
+        ModelServer([streamed("Hello.")]) as server,
+        Terminal("chat", "--base-url", server.url, "--model", "tiny:1b", columns=100) as terminal,
+    ):
         hint = terminal.sees(f"andy models probe tiny:1b --base-url {server.url}")
         assert "tiny:1b is small and was never tried out." in hint
         terminal.type("hello\r")
