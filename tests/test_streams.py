@@ -198,7 +198,9 @@ def test_nothing_of_ours_gets_the_number_of_a_closed_stream(home: Path) -> None:
 
 @pytest.mark.slow
 def test_a_chat_typed_into_a_pipe_ends_when_its_reader_has_gone(home: Path) -> None:
-    with ModelServer([streamed("Hello", " you.")]) as server:
+    # The reader is gone before the rest comes.
+    answer = [*streamed("Hello.\n\n")[:-2], {"op": "sleep", "s": 1}, *streamed("And more.\n")[1:]]
+    with ModelServer([answer]) as server:
         line = f'andy chat {to(server)} | head -c 1; echo "${{PIPESTATUS[0]}}."'
         with Terminal("-c", line, command="bash", HOME=str(home), PATH=path()) as terminal:
             terminal.settle(1)
