@@ -252,6 +252,16 @@ def test_a_question_that_is_to_be_looked_up_on_the_web_is_not_answered_by_a_file
     assert "cannot know" not in answer
 
 
+def test_a_question_behind_a_word_is_answered_by_a_file_rather_than_by_the_web(
+    tmp_path: Path, weights_file: Path
+) -> None:
+    folder = tmp_path / "things"
+    folder.mkdir()
+    make_folder(folder, read_world("everyday_46"))
+    answer = asked("ey was kostet n ticket für den perseiden abend", folder, weights_file)
+    assert "4 pounds" in answer
+
+
 def test_what_a_file_has_is_searched_for_there_unless_the_web_is_spoken_of(
     here: Path, weights_file: Path
 ) -> None:

@@ -410,6 +410,7 @@ class PartReader:
         choice = self._request.choices[scores.best]
         asks = is_asking(text) or (scores.kind == "own" and not choice.beyond)
         asks = asks or (scores.kind == "reason" and choice.only_looks)
+        asks = asks or (find_entry_kind(choice) == "url" and holds_question(text))
         if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
