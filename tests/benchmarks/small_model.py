@@ -91,6 +91,7 @@ BATCHES = (
     "everyday_47",
     "everyday_48",
     "everyday_49",
+    "everyday_50",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
