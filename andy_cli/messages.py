@@ -111,6 +111,8 @@ class ToolResult(NamedTuple):
     """The part of it that could not be looked at, in words for the user, e.g. `3 files could not be
     opened`."""
     display: Display = NO_DISPLAY
+    changed_nothing: bool = False
+    """There was nothing to do it to, and so nobody can say that it was done."""
 
     @property
     def ok(self) -> bool:

@@ -637,3 +637,14 @@ def test_no_text_that_a_form_of_a_verb_matches_begins_otherwise(drawn: tuple[str
     """What begins otherwise would never be looked at."""
     form, text = drawn
     assert any(start in text.lower() for start in find_beginnings(form))
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [("The music is paused.", 1), ("I've paused the music.", 1), ("Nothing is playing.", 0)],
+)
+def test_what_had_nothing_to_be_done_to_was_not_done(answer: str, found: int) -> None:
+    call = ActionRecord("pause_mp3", Effect.PLAY, "pause the music or go on", "nothing is playing")
+    for record, claims in ((call._replace(changed_nothing=True), found), (call, 0)):
+        evidence = Evidence(("nothing is playing",), "pause the music", actions=(record,))
+        assert len(find_unsupported_claims(answer, evidence)) == claims

@@ -588,3 +588,36 @@ def test_a_line_about_a_file_that_nothing_has_looked_at_is_asked_about_once(
     assert ended(happened(conversation(model), "add eggs to notes.txt")).num_turns == 1
     model = ScriptedModel(["Eggs are good for you."])
     assert ended(happened(conversation(model), "are eggs good for me?")).num_turns == 1
+
+
+INVENTED_SUMMARY = """It is a list of what is to be bought.
+
+- eggs and a kilo of flour
+- everything for the party on Saturday, to which Anna and Ben are invited
+
+Shall I add anything to it?"""
+
+
+@pytest.mark.parametrize(
+    ("wish", "warned"),
+    [
+        ("summarize shopping list.txt", "shopping list.txt was"),
+        ("what is on my shopping list?", "shopping list.txt was"),
+        ("compare notes.md with my Shopping List", "notes.md and shopping list.txt were"),
+        ("what do people mostly shop for?", ""),
+        ("is main a good name?", ""),
+    ],
+)
+def test_whoever_tells_of_a_text_that_nothing_has_looked_at_is_contradicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: str, warned: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("shopping list.txt", "notes.md", "main.py"):
+        (tmp_path / name).write_text("milk", encoding="utf-8")
+    talk = conversation(ScriptedModel([INVENTED_SUMMARY]))
+    for _ in range(2):  # what was said of it before is no look at it
+        seen = happened(talk, wish)
+        warnings = [event.message for event in seen if isinstance(event, events.Failed)]
+        told = f"No tool was used: {warned} neither read nor changed."
+        assert warnings == ([told] if warned else [])
+        assert (ended(seen).num_turns, ended(seen).result) == (1, INVENTED_SUMMARY)

@@ -162,7 +162,7 @@ def pause_mp3() -> Outcome:
     """Pause or resume the music."""
     state = current_state()
     if state.song is None:
-        return _both("nothing is playing")
+        return Outcome("nothing is playing", "nothing is playing", changed_nothing=True)
     if state.paused:
         shared_player().resume()
         return _both(f"went on with {state.song.describe_song()}")
@@ -186,10 +186,10 @@ def pause_mp3() -> Outcome:
 )
 def stop_mp3() -> Outcome:
     """Stop the music."""
-    if not current_state().playing:
-        return _both("nothing was playing")
-    before = shared_player().stop()
-    return _both(f"stopped {before.song.describe_song()}" if before.song else "nothing was playing")
+    before = shared_player().stop() if current_state().playing else None
+    if before is None or before.song is None:
+        return Outcome("nothing was playing", "nothing was playing", changed_nothing=True)
+    return _both(f"stopped {before.song.describe_song()}")
 
 
 @tool(

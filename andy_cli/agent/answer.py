@@ -19,6 +19,7 @@ from andy_cli.agent.grounding.audit import (
 from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState, find_not_done
+from andy_cli.agent.unread_files import find_unread_files
 from andy_cli.compiler.bodies.envelopes import (
     is_only_framing,
     may_become_envelope,
@@ -223,10 +224,7 @@ def choose_nudge(conversation: Conversation, state: TurnState, reply: ModelReply
     else nothing."""
     if may_be_request(conversation, state, reply):
         return WRITE_OR_EXPLAIN
-    if should_nudge(conversation, state, reply.raw):
-        state.is_told_to_act = bool(find_unread_files(conversation))
-        return NUDGE
-    return ""
+    return NUDGE if should_nudge(conversation, state, reply.raw) else ""
 
 
 def may_be_request(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
@@ -259,15 +257,23 @@ def should_nudge(conversation: Conversation, state: TurnState, written: str) -> 
     return bool(find_unread_files(conversation))
 
 
+def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequence[str]:
+    """Find the files that the user named and that the model, which could have, did not look at: it
+    answered without any tool, and with more than a question.
+    """
+    may_call = conversation.model.profile.tools and not conversation.client.guided
+    asks_back = is_short_line(state.answer) and asks_something(state.answer)
+    if state.calls or not (may_call and state.answer) or asks_back:
+        return []
+    return find_unread_files(conversation)
+
+
 MAX_CHARACTERS = 160
 """Characters; more is an answer."""
 MIN_WORDS = 4
 """Words; fewer is an answer too."""
 STEM_LETTERS = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
-SEARCHED_REQUEST = 2_000
-"""Characters of a request in which names of files are looked for."""
-FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
 OPEN_END = (":", "\uff1a", "...", "\u2026")
 SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
 CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
@@ -316,30 +322,6 @@ def is_short_line(reply: str) -> bool:
 
 def asks_something(text: str) -> bool:
     return "?" in text or "\uff1f" in text
-
-
-def find_unread_files(conversation: Conversation) -> Sequence[str]:
-    """Find the files of the folder that the user's words name and nothing before has spoken of.
-
-    None where a text came with the words, as it may be what a file holds.
-    """
-    history = conversation.history
-    if history.attached_texts:
-        return []
-    words = set(FILE_WORD.findall(history.user_request[:SEARCHED_REQUEST]))
-    known = "\n".join(message.content for message in history.messages[: history.turn_start])
-    return [
-        word
-        for word in sorted(words)
-        if word not in known and is_present_file(conversation.folder / word)
-    ]
-
-
-def is_present_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a word longer than any name
-        return False
 
 
 def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
@@ -434,9 +416,10 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
 
 def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Warn that nothing was done about a file that the user named, and of what failed meanwhile."""
-    if state.is_told_to_act and not state.calls:
-        names = ", ".join(find_unread_files(conversation))
-        warning = f"No tool was used: {names} was neither read nor changed."
+    if untouched := find_untouched_files(conversation, state):
+        names = " and ".join(untouched)
+        are = "was" if len(untouched) == 1 else "were"
+        warning = f"No tool was used: {names} {are} neither read nor changed."
         yield events.Failed("warning", "grounding", warning)
     for failure in conversation.background.take_failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"

@@ -125,8 +125,6 @@ class TurnState:
     calls: int = 0
     was_asked_to_continue: bool = False
     """A reply was cut off, and the model was asked to go on with it."""
-    is_told_to_act: bool = False
-    """The model was asked to look at what the user named, or to act."""
     is_cut_off: bool = False
     """The answer is cut off, although the model was asked to go on with it."""
     has_repeated: bool = False

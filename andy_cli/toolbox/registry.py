@@ -171,6 +171,7 @@ class Registry:
             problem=problem,
             partial=outcome.partial,
             display=outcome.display,
+            changed_nothing=outcome.changed_nothing,
         )
 
 

@@ -43,13 +43,15 @@ class Outcome(NamedTuple):
     `data` is told to the model as JSON (a text as it is); `summary` tells the user what happened,
     in human words and the past tense: `listed 3 songs in ~/Music`. `partial` tells the user what of
     it could not be looked at because of errors: `3 files could not be opened`. `display` is what
-    the user may look at besides: the change to a file, what a command wrote.
+    the user may look at besides: the change to a file, what a command wrote. `changed_nothing`:
+    there was nothing to do it to, as where a pause is wanted and nothing plays.
     """
 
     data: object
     summary: str
     partial: str = ""
     display: Display = NO_DISPLAY
+    changed_nothing: bool = False
 
 
 Runner = Callable[[Arguments], object | Awaitable[object]]

@@ -209,6 +209,7 @@ class ToolRunner:
             arguments=write_arguments(call),
             problem=result.partial if result.ok else result.problem,
             exit_code=result.display.exit_code,
+            changed_nothing=result.changed_nothing,
         )
         self.actions.append(record)
         if self._history.log is not None:
@@ -241,4 +242,5 @@ def read_action(call: ToolCall, end: Record) -> ActionRecord | None:
         problem=text_of(end, "problem"),
         earlier=True,
         exit_code=int_of(end, "exit_code"),
+        changed_nothing=bool(end.get("changed_nothing")),
     )

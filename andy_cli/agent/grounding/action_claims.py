@@ -335,7 +335,7 @@ def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
 def has_done(action: str, record: ActionRecord, verb: str) -> bool:
     """Tell whether a call that succeeded may have done such a thing, which the `verb` says. A line
     that failed was run, but what its command is called was not done: `I committed it`."""
-    if not fits_action(action, record):
+    if record.changed_nothing or not fits_action(action, record):
         return False
     if not record.exit_code:
         return True

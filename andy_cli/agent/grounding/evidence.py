@@ -38,6 +38,8 @@ class ActionRecord(NamedTuple):
     """It was made in an earlier turn."""
     exit_code: int = 0
     """Of the command line that it ran: a result there is in any case."""
+    changed_nothing: bool = False
+    """There was nothing to do it to: nothing was playing."""
 
     @property
     def ok(self) -> bool:

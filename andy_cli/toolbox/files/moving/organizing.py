@@ -221,7 +221,11 @@ def make_folder(written: str) -> Outcome:
     new_folders = batches.plan_folder(written)
     if not new_folders:
         name = show_path(granted_path(written, "list").path)
-        return Outcome(f"The folder {name} is there already.", f"found the folder {name} there")
+        return Outcome(
+            f"The folder {name} is there already.",
+            f"found the folder {name} there",
+            changed_nothing=True,
+        )
     folder = granted_path(written.rstrip("/") or written, "write")
     folders = (*find_missing_folders(folder.path, folder.root), folder)
     # It is the folder that would hold anything in it.
