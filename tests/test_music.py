@@ -334,7 +334,8 @@ def test_music_is_queued_paused_and_stopped(mp3: Path) -> None:
     first, second = "song1.mp3 (Paper Boats by Ada Finch, 3 s)", "song2.mp3"
     assert called("pause_mp3").data == "nothing is playing"
     assert called("stop_mp3").data == "nothing was playing"
-    assert called("pause_mp3").changed_nothing and called("stop_mp3").changed_nothing
+    assert called("pause_mp3").changed_nothing
+    assert called("stop_mp3").changed_nothing
     assert called("queue_mp3", file="1", path="~/mp3").data == f"playing {first}{SILENT}"
     assert str(called("queue_mp3", file="2", path="~/mp3").data).startswith(f"queued {second}")
     paused = called("pause_mp3").data

@@ -137,3 +137,14 @@ def test_a_model_is_left_to_itself_where_that_is_wanted(
         client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
         ask_streamed(client, MODEL)
     assert "get_weather" in str(upstream.requests[0].body)
+
+
+def test_what_a_probe_says_meanwhile_counts_from_the_next_request(
+    client: openai.OpenAI, upstream: ModelServer
+) -> None:
+    ask_streamed(client, OTHER)
+    assert len(upstream.requests) == 1
+    learn_probe(Endpoint("openai", OTHER, upstream.url), Learned(dialect="hermes", trusted={}))
+    [call] = ask(client, "what's the weather in Lisbon", OTHER).tool_calls
+    assert call.function.name == "get_weather"
+    assert len(upstream.requests) == 1

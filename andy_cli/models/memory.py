@@ -14,6 +14,7 @@ one may lose its entry.
 import json
 from collections.abc import Collection, Mapping
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from andy_cli.foreign_values import text_of
@@ -146,8 +147,18 @@ def _is_fresh(day: str, today: date) -> bool:
 def _read_entries(path: Path) -> dict[Key, Entry]:
     """The entries, the oldest first. Whatever else stands there is passed over."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return {}
+        state = path.stat()
+    except OSError:
+        return {}
+    if state.st_size > MAX_BYTES:
+        return {}
+    return {**_parse_entries(path, state.st_ino, state.st_mtime_ns, state.st_size)}
+
+
+@lru_cache(maxsize=1)
+def _parse_entries(path: Path, *version: int) -> Mapping[Key, Entry]:
+    """The entries of one version of the file: `andy serve` asks for them with each request."""
+    try:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}

@@ -57,7 +57,6 @@ class Upstream:
     """Tokens that its models read, as set; 0: what their server says."""
     _support: dict[str, ToolSupport] = field(default_factory=dict)
     _windows: dict[str, int] = field(default_factory=dict)
-    _too_weak: dict[str, bool] = field(default_factory=dict)
     may_guide: bool = False
     """Steps may be chosen for a model of it that is too weak."""
 
@@ -68,6 +67,8 @@ class Upstream:
         """Tell whether the model is sent the client's tools."""
         if self.dialect != "auto":
             return self.dialect == NATIVE
+        if self.guides(chat_request.model):
+            return False
         support = self.find_support(chat_request.model)
         await support.ask_server(self.get_facts)
         return support.takes_tools(chat_request.tools)
@@ -96,13 +97,8 @@ class Upstream:
         """Tell whether each step is chosen for a model, as it is too weak for it."""
         if not self.may_guide or self.dialect != "auto":
             return False
-        model = self.model_for(wanted_model)
-        if model not in self._too_weak:  # what is remembered of a model is in a file
-            if len(self._too_weak) >= MAX_REMEMBERED_MODELS:
-                self._too_weak.clear()
-            learned = recall_model(replace(self.source.endpoint, model=model))
-            self._too_weak[model] = is_too_weak(learned)
-        return self._too_weak[model]
+        endpoint = replace(self.source.endpoint, model=self.model_for(wanted_model))
+        return is_too_weak(recall_model(endpoint))  # it may have been probed meanwhile
 
     def find_support(self, wanted_model: str) -> ToolSupport:
         model = self.model_for(wanted_model)
