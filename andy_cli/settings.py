@@ -78,6 +78,7 @@ SETTINGS = (
         "ask",
         "what needs a yes: ask, plan (nothing is changed), edits (files inside are free), auto",
         ("ANDY_MODE",),
+        choices=("ask", "plan", "edits", "auto"),
     ),
     Setting("guard.allow", (), "rules for what needs no yes, such as Bash(git status *)"),
     Setting("guard.ask", (), "rules for what always needs a yes"),

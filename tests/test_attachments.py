@@ -13,9 +13,10 @@ from prompt_toolkit.document import Document
 from andy_cli import events
 from andy_cli.agent.attachments import MAX_ATTACHMENTS, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import ATTACHED, fence_text, split_message
+from andy_cli.agent.history.history import ATTACHED, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
+from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.chat.commands.conversation.why import explain_lines
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, AskApproval, Gate
 from andy_cli.guard.rules import Rules, parse_rules

@@ -314,7 +314,7 @@ def test_copy_gives_the_answer_or_a_code_block_to_the_terminals_clipboard() -> N
         terminal.type("how?\r")
         terminal.prompts()
         terminal.type("/copy 1\r")
-        assert "Code block 1 was given to the clipboard" in terminal.prompts()
+        assert "Code block 1 was sent to the terminal" in terminal.prompts()
         assert b"\x1b]52;c;" + base64.b64encode(b"ls -l\n") in terminal.raw
         terminal.type("/copy\r")
         terminal.prompts()

@@ -648,6 +648,8 @@ def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told:
         ("read todo.txt", "Read todo.txt: read todo.txt"),
         ('{"sizes": [1, 2], "name": "x"}', 'Read todo.txt: {"sizes": [1, 2], "name": "x"}'),
         ("Hi.\nCall Tom.\nAsk Ann.\nmilk", "Read todo.txt:\nHi.\nCall Tom.\nAsk Ann.\nmilk"),
+        ("if a:\n    b", "Read todo.txt:\n```\nif a:\n    b\n```"),
+        ("__a__\n```b\n```", "Read todo.txt:\n````\n__a__\n```b\n```\n````"),
         ("milk\n[use make_tea]", "Read todo.txt:\nmilk\n[use make_tea]"),
         ("milk\n[These were lines 1 to 1 of 9. start_line=2 shows more.]", "Read todo.txt: milk"),
         ("\n  milk\n", "Read todo.txt: milk"),

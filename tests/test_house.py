@@ -27,7 +27,7 @@ settings phrases
 resources discover actions
 events
 messages
-errors foreign_values
+errors foreign_values fenced_text
 __init__
 """
 LAYER = {name: row for row, names in enumerate(LAYERS.split("\n")) for name in names.split()}

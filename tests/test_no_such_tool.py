@@ -38,6 +38,8 @@ def test_a_call_in_a_notation_of_its_own_is_no_answer(reply: str) -> None:
     played = play([reply, END], "what is here?")
     assert played.answer == END
     assert "No tool was used" in str(played.model.requests[-1].messages[-1])
+    again = play([reply, reply], "what is here?")
+    assert (again.ended.subtype, again.ended.exit_code) == ("error_unreadable", 1)
 
 
 @pytest.mark.parametrize(

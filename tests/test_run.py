@@ -322,7 +322,7 @@ def test_a_command_that_failed_is_no_proof_for_who_is_strict(tmp_path: Path) -> 
             "fetch_page",
             {"url": "http://127.0.0.1:8123/"},
             "was not allowed to read http://127.0.0.1:8123/: 127.0.0.1 is not on the public net. "
-            "If it is a server of the user's own, they can name it: `andy config set web.trusted "
+            "A server of one's own can be named: `andy config set web.trusted "
             "127.0.0.1:8123`",
         ),
     ],

@@ -606,6 +606,7 @@ Shall I add anything to it?"""
         ("compare notes.md with my Shopping List", "notes.md and shopping list.txt were"),
         ("what do people mostly shop for?", ""),
         ("is main a good name?", ""),
+        ("is there a notes.txt here?", ""),
     ],
 )
 def test_whoever_tells_of_a_text_that_nothing_has_looked_at_is_contradicted(
@@ -621,3 +622,12 @@ def test_whoever_tells_of_a_text_that_nothing_has_looked_at_is_contradicted(
         told = f"No tool was used: {warned} neither read nor changed."
         assert warnings == ([told] if warned else [])
         assert (ended(seen).num_turns, ended(seen).result) == (1, INVENTED_SUMMARY)
+
+
+def test_a_reply_that_follows_a_broken_one_is_a_paragraph_of_its_own() -> None:
+    broken = '<tool_call>\n{"name": "ping", "arguments": {"x'
+    model = ScriptedModel([f"Let me see.\n{broken}", "It is fine."])
+    seen = happened(conversation(model), "see to it")
+    shown = [event.content for event in seen if isinstance(event, events.Said) and event.delta]
+    assert "".join(shown) == "Let me see.\n\nIt is fine."
+    assert ended(seen).result == "Let me see.\n\nIt is fine."

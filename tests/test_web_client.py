@@ -248,7 +248,7 @@ def test_a_server_of_ones_own_is_reached_only_if_it_is_trusted(workspace: Path) 
         told = refused(server.url, trusted=())
         assert told == (
             f"{server.url} is not fetched: 127.0.0.1 is not on the public net. "
-            "If it is a server of the user's own, they can name it: "
+            "A server of one's own can be named: "
             f"`andy config set web.trusted {server.host}`."
         )
         assert server.connections == 0

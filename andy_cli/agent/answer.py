@@ -107,15 +107,21 @@ WRITE_OR_EXPLAIN = (
 WRITE_AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
 
 
+def make_output_filter(conversation: Conversation, state: TurnState) -> OutputFilter:
+    """Make the filter of the next reply; the last message says why the model is asked for it."""
+    last_message = conversation.history.messages[-1]
+    told, enforces_format = last_message.content, conversation.model.enforces_format
+    is_held = bool(state.rejected_answer) or enforces_format or told == WRITE_OR_EXPLAIN
+    was_shown = bool((state.answer or state.announcement).strip())
+    begins_anew = last_message.note and told != CONTINUE and was_shown
+    return OutputFilter(is_held, begins_anew, unwraps=not asks_for_objects(conversation))
+
+
 async def show_reply(
     conversation: Conversation, state: TurnState, reply: ModelReply
 ) -> AsyncIterator[Event]:
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
-    told = conversation.history.messages[-1].content
-    enforces_format = conversation.model.enforces_format
-    is_held = bool(state.rejected_answer) or enforces_format or told == WRITE_OR_EXPLAIN
-    begins_anew = told == NUDGE
-    output = OutputFilter(is_held, begins_anew, unwraps=not asks_for_objects(conversation))
+    output = make_output_filter(conversation, state)
     try:
         async for visible in reply:
             for event in output.take(visible):
@@ -157,7 +163,9 @@ def finish_reply(
     if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
         model.stop_enforcing_format()
     yield from release_reply(conversation, state, reply, output)
-    if warning := conversation.budget.warn_of_unread(reply):
+    # Of one whose steps are chosen no reply tells what of the prompt it has read.
+    warning = "" if conversation.client.guided else conversation.budget.warn_of_unread(reply)
+    if warning:
         yield events.Failed("warning", "context", warning)
     model.note_reasoning(reply)
     if compiled.dialect or compiled.repairs or compiled.incomplete or compiled.hidden:
@@ -200,7 +208,9 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     if note := choose_note(conversation, state, reply):
         conversation.history.add(Message("user", note, note=True))
         return False
-    state.is_cut_off, state.is_unreadable = partial, bool(compiled.fault)
+    user, tools = conversation.history.user_request, conversation.model.profile.tools
+    state.is_cut_off = partial
+    state.is_unreadable = bool(compiled.fault) or is_bare_call(reply.raw.strip(), user, tools)
     state.is_filtered = reply.finish == "content_filter"
     return True
 
@@ -209,10 +219,14 @@ def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply)
     """Choose what the model is told of a reply that may not be the whole answer; else nothing."""
     compiled = reply.compiled
     if compiled.fault and state.count_resend():
+        state.end_paragraph()
         return compiled.fault
     if (reply.cut_off or compiled.incomplete) and not state.was_asked_to_continue:
         state.was_asked_to_continue = True
-        return WRITE_AGAIN if compiled.incomplete else CONTINUE
+        if not compiled.incomplete:
+            return CONTINUE
+        state.end_paragraph()
+        return WRITE_AGAIN
     note = choose_nudge(conversation, state, reply)
     if note:
         state.announcement, state.answer = state.answer, ""

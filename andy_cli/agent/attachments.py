@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.compression import truncate_result
-from andy_cli.agent.history.history import ATTACHED, fence_text
+from andy_cli.agent.history.history import ATTACHED
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.prompt.request import SMALL_RESULT
 from andy_cli.errors import ConsentError, ToolError
+from andy_cli.fenced_text import fence_text
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
@@ -142,7 +143,8 @@ def find_nearest_path(written: str, folder: Path) -> str:
         names = [path.name for path in resolve(written, folder).parent.iterdir()]
     except (ToolError, OSError):
         return ""
-    close = difflib.get_close_matches(Path(written).name, names, n=1, cutoff=0.75)
+    same_stem = sorted(name for name in names if Path(name).stem == Path(written).stem)
+    close = difflib.get_close_matches(Path(written).name, names, n=1, cutoff=0.75) or same_stem
     return str(Path(written).with_name(close[0])) if close else ""
 
 
@@ -175,7 +177,9 @@ async def call_reading_tool(
     verdict = await conversation.tools.decide(requested, approval_request)
     if not verdict.allowed:
         path = spell_out(str(arguments["path"]))
-        raise ConsentError(f"{path} is not attached: {verdict.reason}.", "Nothing was sent.")
+        is_users_no = verdict.asked and conversation.gate.ask is not None
+        reason = "you said no" if is_users_no else verdict.reason
+        raise ConsentError(f"{path} is not attached: {reason}.", "Nothing was sent.")
     return await conversation.registry.call(requested, verdict.granted)
 
 

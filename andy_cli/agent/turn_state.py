@@ -233,6 +233,11 @@ class TurnState:
         self.answer += parted
         return events.Said("assistant", parted, delta=True)
 
+    def end_paragraph(self) -> None:
+        """Begin a new paragraph with what is added to the answer next."""
+        if self.answer.strip():
+            self.answer = f"{self.answer.rstrip()}\n\n"
+
     def _withdraw_example(self, tool: str) -> None:
         """Take out of the answer a reply that was no example: what it asked for is done now."""
         if example := self.examples.pop(tool, ""):

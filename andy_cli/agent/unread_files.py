@@ -17,6 +17,8 @@ TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf
 """Files that people call by their names without the ending: `my notes`."""
 FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
 WORD = re.compile(r"\w+")
+FILE_NAME = re.compile(r"\S*\w\.\w+")
+"""The name of a file with its ending: that file is meant, or none."""
 
 
 def find_unread_files(conversation: Conversation) -> Sequence[str]:
@@ -49,12 +51,15 @@ def is_present_file(path: Path) -> bool:
 
 
 def find_texts_called(request: str, folder: Path) -> Iterator[str]:
-    """Find the texts whose names, without the ending, stand in a request: `my shopping list`."""
-    said = f" {' '.join(split_name(request))} "
+    """Find the texts whose names stand in a request, or do without the ending: `my shopping
+    list`.
+    """
+    written, called = request.casefold(), split_name(FILE_NAME.sub(" ", request))
     for name in list_names(folder):
-        called = " ".join(split_name(Path(name).stem))
-        is_text = Path(name).suffix.lower() in TEXT_ENDINGS and len(called) >= MIN_LETTERS
-        if is_text and f" {called} " in said and is_present_file(folder / name):
+        stem = split_name(Path(name).stem)
+        is_text = Path(name).suffix.lower() in TEXT_ENDINGS and len("".join(stem)) >= MIN_LETTERS
+        is_named = name.casefold() in written or f" {' '.join(stem)} " in f" {' '.join(called)} "
+        if is_text and is_named and is_present_file(folder / name):
             yield name
 
 

@@ -18,11 +18,12 @@ from enum import StrEnum
 from andy_cli import events
 from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import PIPED, fence_text
+from andy_cli.agent.history.history import PIPED
 from andy_cli.agent.turn import turn
 from andy_cli.agent.turn_state import find_not_done
 from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
+from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
 from andy_cli.frontends.session_factory import OpenConversation, open_chat
 from andy_cli.frontends.terminal.messages import (
@@ -144,6 +145,10 @@ async def run_turn(
         return code
     for sentence in attached.notices:
         printer.tell(sentence)
+    if words and piped and conversation.chat.client.guided:
+        printer.tell(
+            "What came through the pipe is not searched for an answer: this model is too small."
+        )
     printer.count_tools = lambda: len(conversation.chat.model.profile.tools)
     stream: AsyncIterator[Event] = turn(conversation.chat, words, attached.text + piped)
     code = 1

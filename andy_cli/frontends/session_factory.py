@@ -7,14 +7,14 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, get_args
+from typing import cast
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.model_server import ModelFacts, ModelServer
 from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Template
-from andy_cli.errors import Cancelled, UsageError
+from andy_cli.errors import Cancelled
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.guard.gate import AskApproval, Gate, Mode
 from andy_cli.guard.rules import find_unreachable_rules, parse_rules
@@ -170,11 +170,7 @@ def load_instructions(
 def create_gate(
     options: Options, settings: Settings, folder: Path, ask_approval: AskApproval | None
 ) -> Gate:
-    """The gate with the user's rules. Raises UsageError for what is no rule or no mode."""
-    mode = settings["guard.mode"]
-    if mode.value not in get_args(Mode):
-        modes = ", ".join(get_args(Mode))
-        raise UsageError(f"{mode.origin}: there is no mode {mode.value!r}.", f"There are: {modes}.")
+    """The gate with the user's rules. Raises UsageError for what is no rule."""
     rules = parse_rules(
         (*settings.texts("guard.deny"), *options.deny),
         settings.texts("guard.ask"),
@@ -182,7 +178,9 @@ def create_gate(
     )
     folders = settings.texts("music.folders")
     further = tuple(map(Path, options.add_dir))
-    return Gate(folder, folders, rules, cast(Mode, mode.value), ask_approval, further)
+    return Gate(
+        folder, folders, rules, cast(Mode, settings.text("guard.mode")), ask_approval, further
+    )
 
 
 def keep_rules(rules: Sequence[str]) -> Path:

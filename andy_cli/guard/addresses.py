@@ -101,7 +101,7 @@ def advise_opening(judged: AddressJudgement) -> str:
     if "not on the public net" not in judged.reason and "its network" not in judged.reason:
         return ""
     command = f"andy config set web.trusted {judged.host}:{judged.port}"
-    return f"If it is a server of the user's own, they can name it: `{command}`."
+    return f"A server of one's own can be named: `{command}`."
 
 
 def _judge_resolved(judged: AddressJudgement, written: str, resolver: Resolver) -> AddressJudgement:

@@ -172,7 +172,7 @@ class Gate:
             return Decision(False, reason)
         consent_reason = self._find_consent_reason(request, resolved_paths)
         if self.mode == "plan" and consent_reason and request.effect in CHANGING:
-            return Decision(False, "in plan mode nothing is changed: say what you would do")
+            return Decision(False, "in plan mode nothing is changed: a plan is wanted")
         if reason := request.injection_reason:
             return await self._ask_user(request, resolved_paths, reason, only_once=True)
         if reason := self._rule_asks(rule_subject):

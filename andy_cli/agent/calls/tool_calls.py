@@ -127,8 +127,12 @@ def show_texts(
     conversation: Conversation, state: TurnState, envelope_plan: EnvelopePlan
 ) -> Iterator[Event]:
     """Show what the calls of an envelope say; while an answer is rewritten, later."""
-    for text in envelope_plan.texts:
-        event = state.append_paragraph(conversation.sanitizer.sanitize(text))
+    texts = [conversation.sanitizer.sanitize(text) for text in envelope_plan.texts]
+    if texts and not envelope_plan.requests and state.answer.endswith("\n\n".join(texts)):
+        state.is_done = True  # a reply that says what the last one said, and nothing else
+        return
+    for text in texts:
+        event = state.append_paragraph(text)
         if not state.rejected_answer:
             yield event
 

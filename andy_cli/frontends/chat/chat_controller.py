@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from rich.text import Text
 
 from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, OutputError, UsageError
+from andy_cli.events import Ended
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.command_lookup import find_command
 from andy_cli.frontends.chat.model_choice import AskUser, ModelChoice
@@ -65,6 +68,8 @@ class ChatController:
         """Nothing may be drawn while a question is on the screen."""
         self._has_begun = False
         """Something was said or commanded."""
+        self.exit_code = 0
+        """Of the last line: of a command or a turn that failed."""
         self.session = ChatSession(options, self._tell_user, self._ask_approval)
         self.session.fetch_weights = self._fetch_weights
         if greets:
@@ -170,7 +175,7 @@ class ChatController:
 
     async def answer_line(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
-        self._has_begun = True
+        self._has_begun, self.exit_code = True, 0
         try:
             if is_command(line):
                 await self._run_command(line[1:])
@@ -181,6 +186,7 @@ class ChatController:
         except OutputError:
             raise
         except AndyError as error:
+            self.exit_code = error.exit_code
             self._print_error(error)
 
     @property
@@ -249,6 +255,8 @@ class ChatController:
             attached += attachments.text + self.session.take_printed(conversation.chat)
             async for event in turn(conversation.chat, line, attached):
                 turn_view.show_event(event)
+                if isinstance(event, Ended):
+                    self.exit_code = event.exit_code
             self._measuring_task = asyncio.create_task(self._measure_window())
 
     def _create_live_region(self) -> LiveRegion:
@@ -297,10 +305,8 @@ class ChatController:
         if self._view is not None:
             self._view.close()
         question = draw_question(approval_request, self._console)
-        self._console.print(TextRows(question.rows), crop=False)
         choices = approval_choices.find_choices(approval_request, Path.cwd().resolve())
-        if choices.rule_line:
-            self._console.print(markdown.style_text(choices.rule_line, markdown.QUIET))
+        self._print_question(question.rows, choices)
         self._is_asking = True
         try:
             return await self._read_approval(choices, question)
@@ -309,6 +315,11 @@ class ChatController:
         finally:
             self._is_asking = False
 
+    def _print_question(self, rows: Sequence[Text], choices: ApprovalChoices) -> None:
+        self._console.print(TextRows(rows), crop=False)
+        if choices.rule_line:
+            self._console.print(markdown.style_text(choices.rule_line, markdown.QUIET))
+
     async def _read_approval(
         self, choices: ApprovalChoices, question: ApprovalQuestion
     ) -> ApprovalAnswer:
@@ -316,7 +327,7 @@ class ChatController:
             typed = await self._ask_user(choices.answer_line, "")
             word = typed.strip().lower()
             if question.whole and word in approval_choices.ALL:
-                self._console.print(TextRows(question.whole), crop=False)
+                self._print_question(question.whole, choices)
             elif choices.always and word in approval_choices.EDIT:
                 if answer := await self._read_edited_rules(choices):
                     return answer

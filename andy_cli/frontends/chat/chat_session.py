@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import USER_RAN, fence_text
+from andy_cli.agent.history.history import USER_RAN
 from andy_cli.compiler.detect import parse_billions
 from andy_cli.errors import UsageError
+from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
 from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, open_chat
@@ -30,7 +31,7 @@ class CommandOutput(NamedTuple):
 
 
 MODES = {
-    "ask": "andy reads in the folder freely, and asks before all else",
+    "ask": "andy looks at what is in the folder freely, and asks before all else",
     "plan": "andy looks and plans, and changes nothing",
     "edits": "andy also changes files in the folder without asking",
     "auto": "andy asks nothing and does all but what destroys",

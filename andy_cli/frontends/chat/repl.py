@@ -105,6 +105,7 @@ class Repl:
             self._controller.show_folded()
 
     async def run(self, prompt: str) -> int:
+        """Converse until the user leaves; returns the exit code."""
         end_on_sigterm()
         async with self._source.keep_open():
             ticking = asyncio.create_task(self._refresh_status())
@@ -121,7 +122,8 @@ class Repl:
                     await self._controller.close()
         if was_kept and is_interactive():
             sys.stderr.write(RESUME_HINT)
-        return 0
+        # Whoever is at the keyboard saw what failed; a script sees this.
+        return self._controller.exit_code if self._controller and not is_interactive() else 0
 
     async def _converse(self, prompt: str) -> None:
         """Until the user leaves. Raises EOFError at the end of the input."""
@@ -229,6 +231,9 @@ class Controller(Protocol):
 
     @property
     def is_over(self) -> bool: ...
+
+    @property
+    def exit_code(self) -> int: ...
 
     @property
     def is_playing(self) -> bool: ...

@@ -89,8 +89,10 @@ def read_text_or_file(written: str) -> str:
     path = Path(written[1:]).expanduser()
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise UsageError(f"{path} cannot be read: it is no text.") from error
 
 
 def find_folder(written: str, flag_name: str) -> str:

@@ -11,12 +11,14 @@ from pathlib import Path
 from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
+from andy_cli.guard.rules import parse_rules
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings, Value, check_key, config_folder, load, replace_file, save
 
 TEMPLATE = "# Settings of andy. `andy config show` lists the keys with their values.\n"
 EDITORS = ("nano", "vim", "vi", "notepad")
 """Tried in this order where neither $VISUAL nor $EDITOR names one."""
+RULES = ("guard.allow", "guard.ask", "guard.deny")
 
 
 def show_settings(overrides: Sequence[str], as_json: bool) -> None:
@@ -77,6 +79,8 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
             "This looks like a secret, and settings hold none.",
             "Put it into an environment variable; `api_key_env` names that variable.",
         )
+    if key in RULES:
+        parse_rules(load((f"{key}={value}",)).texts(key), (), ())
     path = save(key, value)
     current = load()[key]
     is_used = current.origin == str(path)

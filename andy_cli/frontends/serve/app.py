@@ -84,7 +84,8 @@ class App:
             await exchange.write_chunk(b"", has_more=False)
             return
         if method not in methods:
-            raise ApiError(405, "This is not how it is asked for.", headers=allow_header(methods))
+            message = f"{path} takes {' and '.join(methods)}, not {method}."
+            raise ApiError(405, message, headers=allow_header(methods))
         if path not in OPEN:
             self._guard.check_token(exchange.headers)
         if page is not None:

@@ -326,9 +326,12 @@ def _spell_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{minutes} min ({seconds:.0f} s)"
 
 
+NAME_A_KEY = "Set a variable to your key, and name the variable with --api-key-env."
+
+
 def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> AuthError:
     key = f"the key in {key_from}" if key_from else "a request without a key"
-    advice = f"Check {key_from}." if key_from else "Set the provider's key; see `andy models list`."
+    advice = f"Check {key_from}." if key_from else NAME_A_KEY
     refusal_verb = "does not accept" if status == 401 else "does not allow this with"
     error = AuthError(f"{server_name} {refusal_verb} {key} ({status}){quoted}", advice)
     error.kind = "auth" if status == 401 else "forbidden"

@@ -169,5 +169,5 @@ def explain_unreadable(data: bytes) -> ApiError:
     line = FIRST_LINE.search(data)
     if line and line[1].decode() not in METHODS:
         allowed = {"allow": ", ".join(METHODS)}
-        return ApiError(405, "This is not how it is asked for.", headers=allowed)
+        return ApiError(405, f"Only {', '.join(METHODS)} are known here.", headers=allowed)
     return ApiError(400, "This is no HTTP request that can be read.")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from andy_cli.fenced_text import fence_text
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.command_kinds import reads_one
 from andy_cli.models.inside.values.line_ranges import count_last_lines
@@ -28,6 +29,9 @@ ADVICE = re.compile(
 """Sentences that are meant for the model: what to do next, and by which tool."""
 NOTE = re.compile(r"\n\[[^\n]*\]\Z")
 """The last line of a result, in brackets: what was left out, and how to get it."""
+MARKDOWN_FILE = re.compile(r"\.(?:md|markdown)\b", re.I)
+READ_AS_MARKDOWN = re.compile(r"^[ \t]+\S|^#|\*\S[^*\n]*\*|__|`|\\|<\w", re.M)
+"""Marks that Markdown does not show as they are."""
 REWORDED = (
     # (how a failure is told to the model, how it is told to a person)
     (re.compile(r"cannot \S+ without (\w+)", re.I), r"What is the \1?"),
@@ -73,7 +77,8 @@ def conclude(result: str, done: str = "", choice: Choice | None = None, wish: st
         shown, lines = count_last_lines(wish), contents.split("\n")
         if contents == result.strip("\n") and shown and shown < len(lines):
             deed, contents = f"{deed}, the last {shown}", "\n".join(lines[-shown:])
-        return join_deed(deed, _cut_page(contents))
+        page = _cut_page(contents)
+        return join_deed(deed, page if MARKDOWN_FILE.search(deed) else protect_from_markdown(page))
     return _conclude_deed(result, deed, looked=bool(choice and choice.only_looks))
 
 
@@ -97,6 +102,12 @@ def join_deed(deed: str, found: str) -> str:
     if not found:
         return f"{deed}."
     return f"{deed}:\n{found}" if "\n" in found else f"{deed}: {found.strip()}"
+
+
+def protect_from_markdown(contents: str) -> str:
+    """Put contents of several lines into a fence that would look otherwise as Markdown."""
+    has_marks = "\n" in contents and READ_AS_MARKDOWN.search(contents)
+    return fence_text(contents) if has_marks else contents
 
 
 def _drop_parameter_note(contents: str, choice: Choice) -> str:

@@ -26,7 +26,7 @@ async def copy_answer(session: ChatSession, argument: str) -> str:
     sys.stdout.write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
     sys.stdout.flush()
     copied_part = f"Code block {argument}" if argument else "The answer"
-    return f"{copied_part} was given to the clipboard, {len(text):,} characters."
+    return f"{copied_part} was sent to the terminal for its clipboard, {len(text):,} characters."
 
 
 def find_block(answer: str, number: str) -> str:

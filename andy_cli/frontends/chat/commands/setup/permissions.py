@@ -1,6 +1,6 @@
 """/permissions: what may be done without a question, and where that was said."""
 
-from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.chat_session import MODES, ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.settings import config_folder
 
@@ -9,7 +9,7 @@ KINDS = ("deny", "ask", "allow")
 
 async def show_permissions(session: ChatSession, argument: str) -> str:
     gate = (await session.open_conversation()).chat.gate
-    lines = [f"mode {gate.mode} (/mode changes it)"]
+    lines = [f"mode {gate.mode}: {MODES[gate.mode]} (/mode changes it)"]
     for kind in KINDS:
         rules = [rule_text.text for rule_text in getattr(gate.rules, kind)]
         lines += [
