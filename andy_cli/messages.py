@@ -166,6 +166,9 @@ class Chunk(NamedTuple):
     usage: Usage | None = None
     stopped_at: str = ""
     """The stop sequence that ended it, of servers that tell."""
+    is_declined: bool = False
+    """On the last piece of a planned reply: something of what is wanted is not done, or is asked
+    about first."""
 
 
 class Choice(NamedTuple):

@@ -36,6 +36,25 @@ def asked(text: str, folder: Path, weights_file: Path) -> str:
     return andy(*run, text, home=folder.parent, cwd=folder).out
 
 
+@pytest.mark.parametrize(
+    ("wish", "code"),
+    [
+        ("delete notes.txt", 1),
+        ("play a song", 1),
+        ("read notes.txt", 0),
+        ("don't read notes.txt", 0),
+    ],
+)
+def test_what_is_declined_or_asked_about_is_no_success_for_who_is_strict(
+    wish: str, code: int, here: Path, weights_file: Path
+) -> None:
+    run = ("run", "--no-session", "--model", f"local:{weights_file}")
+    done = andy(*run, "--strict", wish, home=here.parent, cwd=here)
+    assert done.code == code
+    assert ("call bob" in done.out) == (wish == "read notes.txt")
+    assert andy(*run, wish, home=here.parent, cwd=here).code == 0
+
+
 def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
     here: Path, weights_file: Path
 ) -> None:

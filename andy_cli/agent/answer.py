@@ -212,6 +212,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     state.is_cut_off = partial
     state.is_unreadable = bool(compiled.fault) or is_bare_call(reply.raw.strip(), user, tools)
     state.is_filtered = reply.finish == "content_filter"
+    state.is_declined = reply.is_declined
     return True
 
 
@@ -498,7 +499,7 @@ def find_shortcoming(state: TurnState, strict: bool) -> events.Subtype:
         ("error_unreadable", state.is_unreadable),
         ("error_cut_off", state.is_cut_off),
         ("error_empty", says_nothing),
-        ("error_not_done", strict and bool(state.not_done)),
+        ("error_not_done", strict and (state.is_declined or bool(state.not_done))),
         ("error_unsupported", strict and bool(state.unsupported)),
     )
     return next((subtype for subtype, is_so in shortcomings if is_so), "success")
@@ -514,7 +515,7 @@ def describe_error(state: TurnState) -> dict[str, str] | None:
     reasons = [str(action) for action in state.not_done]
     if state.subtype == "error_unsupported":
         reasons = [f"Nothing that was found supports: {', '.join(state.unsupported)}"]
-    message = "; ".join(reasons) or state.stop_reason or state.question
+    message = "; ".join(reasons) or state.stop_reason or state.question or state.answer
     return {"kind": state.subtype.removeprefix("error_"), "message": message, "hint": ""}
 
 

@@ -155,6 +155,8 @@ class TurnState:
     """An answer that only announced what was to be done; the model was told to do it."""
     is_withheld: bool = False
     """The last reply was not shown yet: it takes the place of one that was."""
+    is_declined: bool = False
+    """The answer says that something of what is wanted is not done."""
     is_filtered: bool = False
     """The server held the answer back."""
     is_unreadable: bool = False

@@ -61,6 +61,8 @@ class ModelReply:
         """The reason of its end, as the server says it: `stop`, `length` ...; empty until then."""
         self.stopped_at = ""
         """The text at which it was told to stop, where it says so."""
+        self.is_declined = False
+        """Something of what is wanted is not done; known of planned replies alone."""
         self.usage = Usage()
 
     @property
@@ -103,6 +105,7 @@ class ModelReply:
     def _note_chunk(self, chunk: Chunk) -> None:
         self.finish = chunk.finish or self.finish
         self.stopped_at = chunk.stopped_at or self.stopped_at
+        self.is_declined = self.is_declined or chunk.is_declined
         self.usage = chunk.usage or self.usage
         if chunk.text and self._raw_left > 0:
             self._raw.append(chunk.text)

@@ -5,7 +5,7 @@ All looks are made at once and given five seconds; what is not known by then is 
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from pathlib import Path
 
 from andy_cli.errors import AndyError
@@ -23,7 +23,7 @@ from andy_cli.frontends.doctor.machine_checks import (
     look_at_terminal,
 )
 from andy_cli.frontends.management.mcp_command import suggest_fix, try_server
-from andy_cli.frontends.terminal.tables import print_json
+from andy_cli.frontends.terminal.tables import format_table, print_json
 from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
@@ -129,9 +129,10 @@ def print_findings(findings: Sequence[Finding], as_json: bool) -> None:
     sys.stdout.write("".join(f"{neutralize_text(line)}\n" for line in format_findings(findings)))
 
 
-def format_findings(findings: Sequence[Finding]) -> Iterator[str]:
-    width = max(len(finding.subject) for finding in findings)
+def format_findings(findings: Sequence[Finding]) -> Sequence[str]:
+    rows: list[tuple[str, str, str]] = []
     for finding in findings:
-        yield f"{finding.grade:<4}  {finding.subject.ljust(width)}  {finding.message}"
+        rows.append((f"{finding.grade:<4}", finding.subject, finding.message))
         if finding.fix:
-            yield f"      {' ' * width}  fix: {finding.fix}"
+            rows.append(("", "", f"fix: {finding.fix}"))
+    return format_table(rows)

@@ -1,7 +1,6 @@
 """`andy models info [NAME]`: one model, from its address to how it writes tool requests."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 
 from andy_cli.agent.prompt.trust import choose_trust, describe_trust
@@ -16,7 +15,7 @@ from andy_cli.compiler.detect import (
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.terminal.tables import print_json
+from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
@@ -39,11 +38,13 @@ def show_model(options: Options, as_json: bool) -> None:
     if as_json:
         print_json(record)
         return
-    width = max(map(len, record))
-    for name, value in record.items():
-        if value not in (None, "", []):
-            line = f"{name.replace('_', ' ').ljust(width)}  {_format_value(name, value)}"
-            sys.stdout.write(neutralize_text(line) + "\n")
+    print_table(
+        [
+            (name.replace("_", " "), neutralize_text(_format_value(name, value)))
+            for name, value in record.items()
+            if value not in (None, "", [])
+        ]
+    )
 
 
 async def _look_up(options: Options) -> dict[str, object]:

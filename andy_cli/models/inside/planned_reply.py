@@ -67,7 +67,7 @@ def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]
         said, stop = cut_at_stop(said, request.stop)
     yield Chunk(text=said)
     usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
-    yield Chunk(finish="stop", usage=usage, stopped_at=stop)
+    yield Chunk(finish="stop", usage=usage, stopped_at=stop, is_declined=planned.is_declined)
 
 
 def make_plain_request(request: Request, instruction: str) -> Request:

@@ -35,6 +35,8 @@ CONFIRMATION = "Shall I "
 class Utterance(NamedTuple):
     text: str
     is_command: bool = False
+    is_declined: bool = False
+    """Something that is wanted cannot be done, or is asked about first."""
 
 
 class Planner:
@@ -158,11 +160,11 @@ class Planner:
         return None if turn.failed and needs_found else step
 
     def _append_to_results(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
-        """Write the text behind what was found so far."""
+        """Write why a step is not done, or a question about it, behind what was found so far."""
         if not constraint.results:
-            return Utterance(text)
+            return Utterance(text, is_declined=True)
         told = self._render_results(turn, constraint)
-        return Utterance(f"{told}\n\n{text}")
+        return Utterance(f"{told}\n\n{text}", is_declined=True)
 
     def _finish_with_results(self, turn: Turn, constraint: Constraint) -> str:
         """Write what was found, and which question beside it is not answered."""
@@ -181,7 +183,8 @@ class Planner:
         scores = self._scorer.compare(text, choices)
         if self._writes_texts and (scores.kind == "create" or scores.text_lead > MIN_TEXT_LEAD):
             return None
-        return Utterance(small_talk.answer_talk(scores.kind, scores.nearness, choices))
+        answer = small_talk.answer_talk(scores.kind, scores.nearness, choices)
+        return Utterance(answer, is_declined=small_talk.is_refused(scores.kind))
 
 
 def list_told_results(

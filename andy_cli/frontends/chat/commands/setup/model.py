@@ -13,6 +13,7 @@ from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.models_command import find_models
 from andy_cli.frontends.session_factory import OpenConversation, describe_server, list_secrets
+from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
@@ -62,11 +63,12 @@ async def list_models(session: ChatSession, open_conversation: OpenConversation)
         ] + models
     rows = list(dict.fromkeys(models))
     session.listed_models = [(name, address if "://" in address else "") for name, address in rows]
-    width = max((len(name) for name, _ in rows), default=0)
-    lines = []
-    for number, (name, address) in enumerate(rows, 1):
-        dialect = find_dialect(open_conversation.chat, name, address)
-        lines.append(f"{number:3}  {name.ljust(width)}  {dialect:8}  {address}")
+    lines = format_table(
+        [
+            (f"{number:3}", name, find_dialect(open_conversation.chat, name, address), address)
+            for number, (name, address) in enumerate(rows, 1)
+        ]
+    )
     return "\n".join([*lines, "", "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it."])
 
 
