@@ -213,7 +213,7 @@ def test_of_a_command_the_last_lines_stay_and_all_is_kept() -> None:
     written, view = drawn(event, colour=False)
     assert written.split("\n")[:7] == [
         "• ran seq, 0.0 s",
-        "  ... 95 lines before (Ctrl-O shows all)",
+        "  ... 95 rows before (Ctrl-O shows all)",
         *(f"  line {at}" for at in range(96, 101)),
     ]
     assert "  line 1\n" in pages_of(view.folded)
@@ -259,7 +259,7 @@ def test_a_long_change_is_folded_after_the_edit_too() -> None:
     written, view = drawn(
         answered(Status.SUCCESS, "made a.txt", display=Display(diff=diff)), colour=False
     )
-    assert "... 85 more lines (Ctrl-O shows all)" in written
+    assert "... 85 more rows (Ctrl-O shows all)" in written
     assert len(view.folded) == 1
 
 
@@ -354,7 +354,7 @@ def test_a_change_beyond_a_screen_is_folded_and_d_shows_all_and_asks_again(proje
         terminal.type("write it\r")
         text = terminal.sees(QUESTION)
         assert "andy wants to write n.txt (new file, 230 lines)" in text
-        assert "... 215 more lines (d shows all)" in text
+        assert "... 215 more rows (d shows all)" in text
         assert "line 200" not in text
         assert "andy wants to write" in "\n".join(terminal.lines)
         terminal.settle(0.2)
@@ -365,7 +365,7 @@ def test_a_change_beyond_a_screen_is_folded_and_d_shows_all_and_asks_again(proje
         terminal.settle(0.2)
         terminal.type("1\r")
         terminal.sees("Written.")
-        terminal.sees("... 215 more lines (Ctrl-O shows all)")
+        terminal.sees("... 215 more rows (Ctrl-O shows all)")
     assert (project / "n.txt").read_text() == content
 
 
@@ -382,7 +382,7 @@ def test_a_command_shows_its_end_and_one_that_is_stopped_is_named(project: Path)
         terminal.type("1\r")
         text = terminal.sees("andy wants to run: sleep 100")
         assert "exit code 3" in text
-        assert "  ... 120 lines before (Ctrl-O shows all)\n  121\n  122\n" in text
+        assert "  ... 120 rows before (Ctrl-O shows all)\n  121\n  122\n" in text
         terminal.wait(lambda: terminal.text.count(QUESTION) == 2, "second question")
         terminal.settle(0.2)
         terminal.type("1\r")

@@ -242,7 +242,9 @@ class ChatClient:
 
     async def _explain_refusal(self, refused: RequestRefused) -> ModelError:
         shown_address = show_url(self.endpoint.base_url)
-        server_name = f"{self.endpoint.provider} at {shown_address}"
+        # Servers of many makers speak as OpenAI's: that name is the wire's, and says nothing.
+        provider = self.endpoint.provider
+        server_name = f"{'The server' if provider == 'openai' else provider} at {shown_address}"
         if 300 <= refused.status < 400:
             target = show_url(refused.headers.get("location", ""))
             message = (

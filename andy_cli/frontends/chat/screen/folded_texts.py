@@ -65,7 +65,7 @@ def fold_end(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]:
     hidden_rows = len(rows) - most_rows + 1
     return [
         *rows[: most_rows - 1],
-        markdown.style_text(f"  ... {hidden_rows:,} more lines ({key})", markdown.QUIET),
+        markdown.style_text(f"  ... {hidden_rows:,} more rows ({key})", markdown.QUIET),
     ]
 
 
@@ -75,5 +75,5 @@ def fold_beginning(rows: Sequence[Text], most_rows: int, key: str) -> list[Text]
         return [*rows]
     hidden_rows = len(rows) - most_rows
     plural = "s" * (hidden_rows > 1)
-    note = markdown.style_text(f"  ... {hidden_rows:,} line{plural} before ({key})", markdown.QUIET)
+    note = markdown.style_text(f"  ... {hidden_rows:,} row{plural} before ({key})", markdown.QUIET)
     return [note, *rows[-most_rows:]]
