@@ -137,12 +137,26 @@ def test_a_question_is_answered_by_what_it_means_in_whatever_form_it_is_asked(
         "Find every file in which Hannah is mentioned.",
         "retrouve le fichier ou il est question de Hannah",
         "go through all my files and tell me which one mentions Hannah",
+        "Search my files for Hannah, wherever she is mentioned.",
     ],
 )
 def test_a_search_takes_its_words_from_the_part_behind_it(
     household: Path, weights_file: Path, wish: str
 ) -> None:
     assert asked(wish, household, weights_file).startswith("Found 1 match")
+
+
+def test_what_is_clearly_another_wish_is_no_more_of_what_is_read(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "opening_hours.md").write_text("Monday closed\n")
+    wish = "Ouvrez le fichier notes.txt puis donnez-moi l'heure, merci."
+    answer = asked(wish, here, weights_file)
+    assert answer.startswith("Read notes.txt, 1 line: call bob\nLooked up the time: ")
+    assert "Monday" not in answer
+    answer = asked("Elenca la cartella reports e poi leggi notes.txt", here, weights_file)
+    assert answer.endswith("Read notes.txt, 1 line: call bob\n")
+    assert "too small" not in answer
 
 
 @pytest.fixture

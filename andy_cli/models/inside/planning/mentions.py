@@ -39,6 +39,8 @@ STEM_LETTERS = 5
 """Letters by which two words may be forms of one."""
 TELLING_LINES = 8
 """Lines."""
+OTHER_LEAD = 0.05
+"""By so much nearer to another command is what is no more value for the one before."""
 FEW_WORDS = 2
 """Words beside articles and the like that are what a file is called, and ask for nothing else."""
 LONG_WORD = 4
@@ -200,7 +202,8 @@ class Mentions:
             return bool(rest)
         scores = self._request.compare(part)
         is_wish = len(rest) <= FEW_WORDS and list_openers().isdisjoint(rest)
-        is_wish = is_wish and max(scores.commands) > scores.talk
+        lead = max(scores.commands) - scores.commands[self._request.choices.index(choice)]
+        is_wish = is_wish and max(scores.commands) > scores.talk and lead < OTHER_LEAD
         return is_wish and reads_file(choice) and self.means_file(said)
 
     def _fits(self, named: str, choice: Choice) -> bool:

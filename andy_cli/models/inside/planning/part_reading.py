@@ -207,7 +207,8 @@ class PartReader:
         """Find the command that a whole request asks for; of a question that is near to one by the
         name in it alone, the reading of the file that it is about.
         """
-        if begins_negated(text) and not self._mentions.names_recording(text):
+        is_forbidden = self._request.has_examples and begins_negated(text)
+        if is_forbidden and not self._mentions.names_recording(text):
             return None  # a song may be called `Don't stop me now`
         scores = self._request.compare(text)
         is_nearer_to_talk = max(scores.commands) < scores.talk

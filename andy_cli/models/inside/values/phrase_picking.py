@@ -122,7 +122,12 @@ class PhrasePicker:
                 scores.append((max(self._encoder.closeness(rest, templates.texts)), span))
         highest = max((near for near, _ in scores), default=0.0)
         near_enough = [span for near, span in scores if near > highest - ALIKE]
-        return min(near_enough, key=lambda span: len(span.text), default=None)
+        fitting = min(near_enough, key=lambda span: len(span.text), default=None)
+        names = find_proper_names(self._text)
+        if fitting is None or len(names) != 1 or not self.is_free(names[0]):
+            return fitting
+        is_named = overlaps(names[0], [range(fitting.start, fitting.end)])
+        return fitting if is_named else names[0]  # `for Kemal, wherever he is mentioned`
 
     def _find_phrase(self, parameter: Parameter) -> Span | None:
         names = self._list_names(parameter)
