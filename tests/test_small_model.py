@@ -58,7 +58,7 @@ def test_what_is_declined_or_asked_about_is_no_success_for_who_is_strict(
 def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
     here: Path, weights_file: Path
 ) -> None:
-    answer = asked("leggimi i verbali del club e poi dimmi che ore sono", here, weights_file)
+    answer = asked("leggimi il contratto e poi dimmi che ore sono", here, weights_file)
     assert answer.startswith("Looked up the time: ")
     assert answer.endswith("\n\nWhich file?\n")
 
