@@ -146,6 +146,21 @@ def test_a_search_takes_its_words_from_the_part_behind_it(
     assert asked(wish, household, weights_file).startswith("Found 1 match")
 
 
+def test_a_question_is_answered_although_a_greeting_and_a_reason_stand_around_it(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "lifeguards.csv").write_text(
+        "name,licence,valid until\nCallum Reid,Silver,2025-10-02\nMeera Nair,Gold,2026-03-14\n"
+    )
+    answer = asked(
+        "Good morning. Would you be so kind as to tell me until when Mr Callum Reid's licence is"
+        " valid? I have mislaid my reading glasses and cannot see it.",
+        here,
+        weights_file,
+    )
+    assert "Callum Reid,Silver,2025-10-02" in answer
+
+
 def test_what_is_clearly_another_wish_is_no_more_of_what_is_read(
     here: Path, weights_file: Path
 ) -> None:

@@ -92,6 +92,8 @@ BATCHES = (
     "everyday_48",
     "everyday_49",
     "everyday_50",
+    "everyday_51",
+    "everyday_52",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -317,16 +317,27 @@ def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profil
 def fit_form(text: str, is_named: bool, choice: Choice) -> float:
     """Weigh how well what the text holds fits what the command takes: numbers, names, members."""
     taken = list_parameters(choice)
-    count = len(find_numbers(text))
-    numeric = [item for item in taken if item.schema.get("type") in ("integer", "number")]
-    wanting = max(0, sum(item.needed for item in numeric) - count)
-    left_over = max(0, count - len(numeric))
+    misfits = count_misplaced_numbers(text, taken) + lacks_address(text, taken)
     said = f" {' '.join(find_words(text))} "
     members = sum(has_said_member(item, said) for item in taken)
     places = [item.needed for item in taken if item.kind in PLACES]
     unplaced = 2 - bool(places) - any(places) if is_named else 0
     unplaced += count_unplaced(text, choice)
-    return FORM_WEIGHT * (members - wanting - left_over - unplaced)
+    return FORM_WEIGHT * (members - misfits - unplaced)
+
+
+def count_misplaced_numbers(text: str, taken: Sequence[Parameter]) -> int:
+    """Count the numbers that the command needs and the text does not hold, or that are left."""
+    count = len(find_numbers(text))
+    numeric = [item for item in taken if item.schema.get("type") in ("integer", "number")]
+    wanting = max(0, sum(item.needed for item in numeric) - count)
+    return wanting + max(0, count - len(numeric))
+
+
+def lacks_address(text: str, taken: Sequence[Parameter]) -> bool:
+    """Tell whether the command needs the address of a page, and the text holds none."""
+    needs_address = any(item.needed and item.kind == "url" for item in taken)
+    return needs_address and not any(thing.kind == "url" for thing in find_things(text))
 
 
 def count_unplaced(text: str, choice: Choice) -> int:

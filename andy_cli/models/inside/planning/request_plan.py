@@ -26,7 +26,7 @@ from andy_cli.models.inside.planning.mentions import (
     Mentions,
     is_file,
 )
-from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader
+from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader, is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
@@ -62,6 +62,9 @@ class RequestPlan:
         if not steps:
             steps = self._find_whole(text)
             parts = [Part(text, "command", step) for step in steps] or parts
+        if not steps and len(parts) > 1:  # a question may stand beside a greeting and a reason
+            parts = [self._answer(part) if is_asking(part.text) else part for part in parts]
+            steps = self._find_steps(parts, text)
         steps = self._ask_last(self._arrange_steps(steps, text, is_first))
         return Plan(steps, [*list_guesses(steps), *list_left(parts, steps)])
 
