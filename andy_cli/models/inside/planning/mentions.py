@@ -200,11 +200,16 @@ class Mentions:
         said = " ".join(rest)
         if not rest or self.find_value(said, choice, whole=True) is not None:
             return bool(rest)
+        is_call = len(rest) <= FEW_WORDS and list_openers().isdisjoint(rest)
+        is_call = is_call and reads_file(choice) and not self._is_other_wish(part, choice)
+        return is_call and self.means_file(said)
+
+    def _is_other_wish(self, part: str, choice: Choice) -> bool:
+        """Tell whether a part is talk, or clearly nearer to another command."""
         scores = self._request.compare(part)
-        is_wish = len(rest) <= FEW_WORDS and list_openers().isdisjoint(rest)
-        lead = max(scores.commands) - scores.commands[self._request.choices.index(choice)]
-        is_wish = is_wish and max(scores.commands) > scores.talk and lead < OTHER_LEAD
-        return is_wish and reads_file(choice) and self.means_file(said)
+        nearest = max(scores.commands)
+        lead = nearest - scores.commands[self._request.choices.index(choice)]
+        return nearest <= scores.talk or lead >= OTHER_LEAD
 
     def _fits(self, named: str, choice: Choice) -> bool:
         """Tell whether what is named is of a kind that the command takes."""

@@ -1,7 +1,7 @@
 """Pick the words of a request that are the value of a command, where no form shows it."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
@@ -112,22 +112,29 @@ class PhrasePicker:
         """Find the words without which the request is nearest to what people say without them."""
         if parameter != self._first or len(find_words(self._text)) > MAX_WORDS:
             return None
-        scores: list[tuple[float, Span]] = []
+        scores = list(self._score_phrases(templates))
+        highest = max((near for near, _ in scores), default=0.0)
+        near_enough = [span for near, span in scores if near > highest - ALIKE]
+        fitting = min(near_enough, key=lambda span: len(span.text), default=None)
+        return fitting and self._prefer_name(fitting)
+
+    def _score_phrases(self, templates: Templates) -> Iterator[tuple[float, Span]]:
+        """Measure how near the request without a run of words is to what people say."""
         for span in find_phrases(self._text, self.taken, frozenset()):
             said = find_words(span.text)
             if templates.words & {said[0], said[-1]} and len(said) < len(find_words(self._text)):
                 continue
             rest = f"{self._text[: span.start]}{GAP}{self._text[span.end :]}"
             if find_words(rest):
-                scores.append((max(self._encoder.closeness(rest, templates.texts)), span))
-        highest = max((near for near, _ in scores), default=0.0)
-        near_enough = [span for near, span in scores if near > highest - ALIKE]
-        fitting = min(near_enough, key=lambda span: len(span.text), default=None)
+                yield max(self._encoder.closeness(rest, templates.texts)), span
+
+    def _prefer_name(self, fitting: Span) -> Span:
+        """Take the one proper name that stands elsewhere: `for Kemal, wherever he is mentioned`."""
         names = find_proper_names(self._text)
-        if fitting is None or len(names) != 1 or not self.is_free(names[0]):
+        if len(names) != 1 or not self.is_free(names[0]):
             return fitting
-        is_named = overlaps(names[0], [range(fitting.start, fitting.end)])
-        return fitting if is_named else names[0]  # `for Kemal, wherever he is mentioned`
+        is_within = overlaps(names[0], [range(fitting.start, fitting.end)])
+        return fitting if is_within else names[0]
 
     def _find_phrase(self, parameter: Parameter) -> Span | None:
         names = self._list_names(parameter)
