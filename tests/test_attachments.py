@@ -350,7 +350,7 @@ def test_chat_asks_before_a_secret_is_attached_and_a_no_sends_nothing(folder: Pa
             terminal.sees(".env may hold secrets")
             terminal.sees("4 no, because")
             terminal.type("n\r")
-            terminal.sees(".env is not attached: the user said no.")
+            terminal.sees(".env is not attached: you said no.")
         assert not server.requests
 
 

@@ -607,13 +607,23 @@ Shall I add anything to it?"""
         ("what do people mostly shop for?", ""),
         ("is main a good name?", ""),
         ("is there a notes.txt here?", ""),
+        ("what happens in chapter2?", "book/chapter2.md was"),
+        ("and in Chapter3.md?", "book/chapter3.md was"),
+        ("write me a poem about notes", ""),
     ],
 )
 def test_whoever_tells_of_a_text_that_nothing_has_looked_at_is_contradicted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: str, warned: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("shopping list.txt", "notes.md", "main.py"):
+    (tmp_path / "book").mkdir()
+    for name in (
+        "shopping list.txt",
+        "notes.md",
+        "main.py",
+        "book/chapter2.md",
+        "book/chapter3.md",
+    ):
         (tmp_path / name).write_text("milk", encoding="utf-8")
     talk = conversation(ScriptedModel([INVENTED_SUMMARY]))
     for _ in range(2):  # what was said of it before is no look at it

@@ -269,7 +269,7 @@ def should_nudge(conversation: Conversation, state: TurnState, written: str) -> 
         return True
     if is_tried or not is_short_line(state.answer) or asks_something(state.answer):
         return False
-    return bool(find_unread_files(conversation))
+    return bool(find_unread_files(conversation, state.answer))
 
 
 def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequence[str]:
@@ -280,7 +280,7 @@ def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequen
     asks_back = is_short_line(state.answer) and asks_something(state.answer)
     if state.calls or not (may_call and state.answer) or asks_back:
         return []
-    return find_unread_files(conversation)
+    return find_unread_files(conversation, state.answer)
 
 
 MAX_CHARACTERS = 160

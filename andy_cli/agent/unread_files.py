@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.toolbox.nearby import find_nearby_names
 
 SEARCHED_REQUEST = 2_000
 """Characters of a request in which names of files are looked for."""
-MAX_ENTRIES = 2_000
-"""Entries of the folder whose names are compared."""
 MIN_LETTERS = 4
 """Letters of a name without its ending that tell which file is meant."""
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
@@ -21,26 +19,29 @@ FILE_NAME = re.compile(r"\S*\w\.\w+")
 """The name of a file with its ending: that file is meant, or none."""
 
 
-def find_unread_files(conversation: Conversation) -> Sequence[str]:
+def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
     """Find the files of the folder that the user's words name, and that no call was about so far,
     nor told of.
 
-    None where a text came with the words, as it may be what a file holds.
+    A text that is called by one word, without its ending, counts if the answer has that word too:
+    `any good recipes?` seldom means recipes.txt. None where a text came with the words, as it may
+    be what a file holds.
     """
     history = conversation.history
     if history.attached_texts:
         return []
     request = history.user_request[:SEARCHED_REQUEST]
-    named = {*find_written_files(request, conversation.folder)}
-    named.update(find_texts_called(request, conversation.folder))
+    named = {*find_written_paths(request, conversation.folder)}
+    named.update(find_called_files(request, answer, find_nearby_names(conversation.folder)))
     results = [message.content for message in history.messages if message.role == "tool"]
     known = "\n".join([*results, *(action.text for action in conversation.tools.actions)])
     return [name for name in sorted(named) if name not in known]
 
 
-def find_written_files(request: str, folder: Path) -> Iterator[str]:
+def find_written_paths(request: str, folder: Path) -> Iterator[str]:
     """Find the words that are the path of a file."""
-    return (word for word in FILE_WORD.findall(request) if is_present_file(folder / word))
+    paths = map(PurePath, FILE_WORD.findall(request))
+    return (path.as_posix() for path in paths if is_present_file(folder / path))
 
 
 def is_present_file(path: Path) -> bool:
@@ -50,26 +51,36 @@ def is_present_file(path: Path) -> bool:
         return False
 
 
-def find_texts_called(request: str, folder: Path) -> Iterator[str]:
-    """Find the texts whose names stand in a request, or do without the ending: `my shopping
-    list`.
+def find_called_files(request: str, answer: str, names: Sequence[str]) -> Iterator[str]:
+    """Find the files whose names stand in a request, and the texts that it calls by theirs without
+    the ending: `my shopping list`.
     """
-    written, called = request.casefold(), split_name(FILE_NAME.sub(" ", request))
-    for name in list_names(folder):
-        stem = split_name(Path(name).stem)
-        is_text = Path(name).suffix.lower() in TEXT_ENDINGS and len("".join(stem)) >= MIN_LETTERS
-        is_named = name.casefold() in written or f" {' '.join(stem)} " in f" {' '.join(called)} "
-        if is_text and is_named and is_present_file(folder / name):
+    written, called = request.casefold(), spread_words(FILE_NAME.sub(" ", request))
+    told = spread_words(answer)
+    for name in names:
+        path = PurePath(name)
+        is_written = not name.endswith("/") and stands_in(path.name.casefold(), written)
+        stem = spread_words(path.stem)
+        is_told = stem in told or " " in stem.strip() or is_coded(stem)
+        if is_written or (may_be_called(path, stem) and stem in called and is_told):
             yield name
 
 
-def list_names(folder: Path) -> Sequence[str]:
-    """List what the folder holds, or as much as is compared."""
-    try:
-        return [path.name for path in islice(folder.iterdir(), MAX_ENTRIES)]
-    except OSError:  # it is gone, or closed to the user
-        return []
+def may_be_called(path: PurePath, stem: str) -> bool:
+    """Tell whether people may call a file by the words of its name alone."""
+    is_text = path.suffix.lower() in TEXT_ENDINGS or is_coded(stem)
+    return is_text and len(stem.strip()) >= MIN_LETTERS
 
 
-def split_name(text: str) -> list[str]:
-    return WORD.findall(text.casefold().replace("_", " "))
+def is_coded(stem: str) -> bool:
+    """Tell whether a name has letters and figures, as nothing else is called: `kapitel2`."""
+    return any(map(str.isdigit, stem)) and any(map(str.isalpha, stem))
+
+
+def stands_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def spread_words(text: str) -> str:
+    """The words of a text in lower case, a blank before, behind and between them."""
+    return f" {' '.join(WORD.findall(text.casefold().replace('_', ' ')))} "
