@@ -482,3 +482,12 @@ def test_a_model_that_is_chosen_for_is_not_told_and_that_is_said(folder: Path) -
     chat.switch_model(ScriptedModel(["Well."], name="local:small", guided=True))
     expected = "notes.txt is not attached: this model is too small for it."
     assert attached(chat, "sum up @notes.txt") == Attachments("", (expected,))
+
+
+def test_a_file_of_the_same_name_with_another_ending_is_suggested(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("milk")
+    assert find_mentions("sum up @notes.txt", tmp_path) == (
+        [],
+        ["There is no file notes.txt; the nearest is notes.md."],
+    )
+    assert find_mentions("what is @types/node?", tmp_path) == ([], [])

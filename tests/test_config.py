@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from andy_cli.errors import UsageError
-from andy_cli.settings import load
+from andy_cli.guard.gate import Mode
+from andy_cli.settings import BY_KEY, load
 from tests.shell import andy
 
 SECRET = "sk-proj-4Fh2kQ9xT7bLmZ0wYcRv8uNa"
@@ -134,3 +136,28 @@ def test_where_the_file_is_needs_no_file(tmp_path: Path) -> None:
     own_file(tmp_path, "modle = 1\n")
     told = json.loads(andy("config", "path", "--json", home=tmp_path).out)
     assert told == {"path": str(own_file(tmp_path)), "exists": True}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("guard.mode", "wild", "guard.mode is ask, plan, edits or auto, not 'wild'."),
+        ("guard.allow", "Foo(", "'Foo(' is no rule."),
+        ("guard.deny", "Bash(ls *)", ""),
+    ],
+)
+def test_what_nobody_could_follow_is_not_kept(key: str, value: str, told: str, home: Path) -> None:
+    done = andy("config", "set", key, value, home=home)
+    assert (done.code, told in done.err) == (2 if told else 0, True)
+    kept = andy("config", "get", key, home=home).out.strip()
+    assert (kept == value) == (not told)
+
+
+def test_the_modes_that_may_be_set_are_those_of_the_gate() -> None:
+    assert BY_KEY["guard.mode"].choices == get_args(Mode)
+
+
+def test_a_chat_behind_a_pipe_ends_with_the_code_of_its_last_line(home: Path) -> None:
+    done = andy("chat", "--model", "nosuch", home=home, stdin="hello\n")
+    assert (done.code, "There is no provider for the model" in done.out + done.err) == (2, True)
+    assert andy("chat", "--model", "nosuch", home=home, stdin="hello\n/mode\n").code == 0

@@ -55,6 +55,14 @@ def test_what_is_declined_or_asked_about_is_no_success_for_who_is_strict(
     assert andy(*run, wish, home=here.parent, cwd=here).code == 0
 
 
+def test_a_text_from_a_pipe_that_is_not_looked_at_is_named(here: Path, weights_file: Path) -> None:
+    run = ("run", "--no-session", "--model", f"local:{weights_file}")
+    wish = "what time is it?"
+    done = andy(*run, wish, home=here.parent, cwd=here, stdin="The party is on Friday.\n")
+    assert "What came through the pipe is not searched" in done.err
+    assert "pipe" not in andy(*run, wish, home=here.parent, cwd=here).err
+
+
 def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
     here: Path, weights_file: Path
 ) -> None:
