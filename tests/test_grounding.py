@@ -16,6 +16,7 @@ from andy_cli.agent.grounding.audit import (
     Evidence,
     find_backing,
     find_unsupported_claims,
+    is_worth_asking,
     mark_claims,
     remove_markers,
     write_rewrite_request,
@@ -529,6 +530,93 @@ def test_one_step_over_one_column_is_support_and_nothing_more() -> None:
         assert texts(answer, sold, figures=True) == [], answer
     assert texts("All shops sold 72.", sold, figures=True) == ["72"]
     assert texts("The shops in the south sold 351.", sold, figures=True) == ["351"]
+
+
+SALES = (
+    "article,units,price,region\nlamp,40,12.50,North\nchair,25,49.90,South\nbench,10,89.00,South"
+)
+DERIVED = (
+    "All articles together are worth 2,637.50.",  # the sum of units times price
+    "All units of the chair come to 1,247.50.",  # one product
+    "In a year the lamps would bring in 6,000.",  # 40 * 12.50 * 12
+    "In five months you would sell 200 lamps.",
+    "The lamps have 40 units and the chairs 25, so both together are 65.",
+)
+
+
+def test_a_figure_that_comes_about_from_others_is_supported() -> None:
+    evidence = Evidence((SALES,), "what is it all worth?")
+    for answer in DERIVED:
+        assert texts(answer, evidence, figures=True) == [], answer
+    assert texts("All articles together are worth 2,647.50.", evidence, figures=True) != []
+    assert texts("All units of the chair come to 1,274.50.", evidence, figures=True) != []
+
+
+def test_megabytes_of_a_result_may_be_told_as_gigabytes() -> None:
+    evidence = Evidence(('{"memory": {"total_mb": 15931, "used_mb": 6120}}',), "how is the server?")
+    assert texts("6.1 GB of 15.9 GB of memory are used.", evidence, figures=True) == []
+    assert texts("6.1 GB of 18.9 GB of memory are used.", evidence, figures=True) == ["18.9 GB"]
+
+
+def test_a_sum_of_durations_is_supported() -> None:
+    evidence = Evidence(("Mon: 85 min\nWed: 95 min\nFri: 72 min",), "how long have I practised?")
+    assert texts("You practised 4 hours and 12 minutes.", evidence, figures=True) == []
+    assert texts("You practised 5 hours and 20 minutes.", evidence, figures=True) != []
+
+
+def list_asked(answer: str, evidence: Evidence) -> list[str]:
+    """List the claims for which another answer is asked for."""
+    claims = find_unsupported_claims(answer, evidence, figures=True)
+    return [claim.text for claim in claims if is_worth_asking(claim)]
+
+
+def test_another_answer_is_asked_for_where_a_precise_figure_is_wrong() -> None:
+    evidence = Evidence((SALES,), "what is it all worth?")
+    assert list_asked("All articles together are worth 2,647.50.", evidence) == ["2,647.50"]
+    assert list_asked("The units were counted on 3 May 2026.", evidence) == ["3 May 2026"]
+    for rough in ("You have 4 articles.", "The lamp was made in 1987.", "About 70 % are lamps."):
+        assert list_asked(rough, evidence) == [], rough
+
+
+def test_another_answer_is_asked_for_where_an_item_or_a_row_has_the_figures_of_another() -> None:
+    table = "| Article | Units |\n|---|---|\n| lamp | 25 |\n| chair | 40 |\n| bench | 10 |"
+    assert list_asked(table, Evidence((SALES,), "a table of the units please"))
+    told = "- lamp: 25 units\n- chair: 40 units"
+    assert list_asked(told, Evidence((SALES,), "how many units?"))
+    request = write_rewrite_request(
+        find_unsupported_claims(table, Evidence((SALES,)), figures=True)
+    )
+    assert "in another row" in request
+
+
+def test_few_honest_answers_are_asked_for_again() -> None:
+    honest = [(row["answer"], evidence_of(row)) for row in TRUTH if row["class"] == "honest"]
+    honest += [(row["answer"], known) for row, known in written() if not row.get("expect")]
+    again = [answer for answer, evidence in honest if list_asked(answer, evidence)]
+    assert len(again) <= len(honest) // 25, again
+
+
+def test_a_file_behind_what_was_done_before_is_looked_up() -> None:
+    changed = file_action("edit_file", Effect.WRITE, "settings.json")
+    evidence = Evidence(("changed",), "turn debug off, but keep a backup", (), (changed,))
+    told = "I saved a backup as settings.json.bak before changing it"
+    assert texts(f"{told}.", evidence) == [told]
+    assert texts("I changed settings.json before anything else.", evidence) == []
+
+
+def test_a_sentence_beside_emphasised_names_is_no_name() -> None:
+    evidence = Evidence(("region,q1\nNorth,1200\nEast,430\nWest,1570",), "sum it up")
+    points = "- Both ends of the year are alike: no news.\n- *East* grew.\n- *West* is large."
+    assert texts(points, evidence) == []
+    assert texts("- **North** fell\n- **East** grew\n- **South** is large", evidence) == ["South"]
+
+
+def test_a_figure_of_a_file_that_nobody_opened_is_told_of_it() -> None:
+    look = file_action("read_file", Effect.READ, "north.txt")
+    evidence = Evidence(("Stock: 40 boxes",), "compare north.txt and south.txt", (), (look,))
+    told = "The north has 40 boxes, while south.txt lists 65 boxes"
+    assert texts(f"{told}.", evidence) == [told]
+    assert texts("The north has 40 boxes; next comes south.txt with its boxes.", evidence) == []
 
 
 def test_a_claim_says_where_it_stands() -> None:

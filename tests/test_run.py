@@ -526,6 +526,24 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence(tmp_path: Path) -> None
     assert (child.returncode, err) == (141, "")
 
 
+def test_a_wrong_total_goes_back_once_and_is_marked_for_who_is_strict(tmp_path: Path) -> None:
+    (tmp_path / "costs.csv").write_text("what,euro\nhotel,312.00\ntrain,89.50\nfood,143.20\n")
+    call = called("read_file", '{"path": "costs.csv"}')
+    wrong, right = streamed("The total is 554.70."), streamed("The total is 544.70.")
+    with ModelServer([call, wrong, right]) as server:
+        done = run(server, tmp_path, "total of costs.csv?", cwd=tmp_path)
+        told = server.requests[2].body["messages"][-1]["content"]
+    assert (done.code, done.out) == (0, "The total is 544.70.\n")
+    assert "- 554.70" in told
+    with ModelServer([call, wrong]) as server:
+        done = run(server, tmp_path, "total of costs.csv?", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "The total is 554.70.\n")
+    assert "Nothing that was found supports: 554.70." in done.err
+    with ModelServer([call, wrong]) as server:
+        done = run(server, tmp_path, "--strict", "total of costs.csv?", cwd=tmp_path)
+    assert (done.code, done.out) == (1, "The total is 554.70 (not verified).\n")
+
+
 def test_strict_fails_an_answer_that_nothing_supports(tmp_path: Path) -> None:
     script = [called("list_mp3s", '{"path": "tests/music"}'), streamed("There is ghost.mp3.")]
     with ModelServer(script) as server:

@@ -13,6 +13,7 @@ from andy_cli.agent.grounding.audit import (
     Claim,
     Evidence,
     find_unsupported_claims,
+    is_worth_asking,
     mark_claims,
     write_rewrite_request,
 )
@@ -353,10 +354,6 @@ def _cut_to_stem(word: str) -> str:
 
 MAX_EARLIER_MESSAGES = 500
 """Messages before a turn in which a name may stand: no model is told more, but for small talk."""
-FIGURES = frozenset(
-    "date weekday time size duration percent number spelled version row item".split()
-)
-"""Kinds of claims for which no other answer is asked for."""
 DENIED_EXIT_CODE = 3
 """The exit code of a turn in which something was not allowed."""
 
@@ -375,8 +372,8 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     return Evidence(tuple(state.results), user + attached, tuple(known_texts), actions)
 
 
-def find_claims(conversation: Conversation, state: TurnState) -> Sequence[Claim]:
-    """Find what nothing supports in the answer; figures are judged for those who ask (R16).
+def find_claims(conversation: Conversation, state: TurnState, figures: bool) -> Sequence[Claim]:
+    """Find what nothing supports in the answer; `figures` too, if so (R16).
 
     Of a model that each step is chosen for the answer is made of results.
     """
@@ -386,14 +383,13 @@ def find_claims(conversation: Conversation, state: TurnState) -> Sequence[Claim]
         or state.exit_code not in (0, DENIED_EXIT_CODE)
     ):
         return ()
-    return find_unsupported_claims(
-        state.answer, collect_evidence(conversation, state), conversation.strict
-    )
+    return find_unsupported_claims(state.answer, collect_evidence(conversation, state), figures)
 
 
 def request_rewrite(conversation: Conversation, state: TurnState) -> Iterator[Event]:
-    """Ask the model once to answer again without actions and names that nothing supports (R16)."""
-    claims = [claim for claim in find_claims(conversation, state) if claim.kind not in FIGURES]
+    """Ask the model once to answer again without actions, names and precise figures that nothing
+    supports (R16)."""
+    claims = [claim for claim in find_claims(conversation, state, True) if is_worth_asking(claim)]
     if claims:
         texts = ", ".join(list_claim_texts(claims))
         warning = f"Nothing that was found supports: {texts}. Asking once more."
@@ -403,8 +399,9 @@ def request_rewrite(conversation: Conversation, state: TurnState) -> Iterator[Ev
 
 
 def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
-    """Mark what is not supported beside the claim, in one look; nothing is taken out."""
-    claims = find_claims(conversation, state)
+    """Mark what is not supported beside the claim, in one look; nothing is taken out. Figures are
+    marked for those who ask: what a model makes of others may be right."""
+    claims = find_claims(conversation, state, conversation.strict)
     state.unsupported = list_claim_texts(claims)
     if state.rejected_answer:
         state.answer = state.answer or state.rejected_answer

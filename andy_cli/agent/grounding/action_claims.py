@@ -284,15 +284,15 @@ def is_target_known(
 ) -> bool:
     """Tell whether the files that the report names are known from a call or a result: of one that
     the user alone named it is not known that anything was done to it. A command may do it to any
-    file, and so may a pattern."""
-    clause, _ = locate_clause(sentence, sentence.start + report.match.start("done"))
-    if language.unreal.search(clause) or any(
-        record.effect is Effect.RUN or "*" in record.arguments for record in doers
-    ):
+    file, and so may a pattern; what stands behind `if` or `before` is not said to be done."""
+    if any(record.effect is Effect.RUN or "*" in record.arguments for record in doers):
         return True
+    clause, _ = locate_clause(sentence, sentence.start + report.match.start("done"))
+    supposed = language.unreal.search(clause)
+    told = clause[: supposed.start()] if supposed else clause
     texts = [fold_text(record.text) for record in index.evidence.actions or () if record.ok]
     known = "\n".join([index.given, *texts])
-    names = map(list_file_readings, FILE.findall(fold_text(clause)))
+    names = map(list_file_readings, FILE.findall(fold_text(told)))
     return all(any(reading in known for reading in readings) for readings in names)
 
 

@@ -17,8 +17,9 @@ from andy_cli.agent.grounding.evidence import (
     SentenceBacking,
 )
 from andy_cli.agent.grounding.figures.answer_figures import find_figures
+from andy_cli.agent.grounding.figures.derived_figures import is_precise
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
-from andy_cli.agent.grounding.figures.figure_claims import find_figure_claims
+from andy_cli.agent.grounding.figures.figure_claims import YEAR, find_figure_claims
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
 from andy_cli.agent.grounding.name_claims import NameChecker
 from andy_cli.agent.grounding.result_tables import parse_result
@@ -32,7 +33,7 @@ from andy_cli.compiler.expression import Expression
 
 __all__ = [
     "ActionRecord", "Claim", "Evidence", "SentenceBacking", "find_backing",
-    "find_unsupported_claims", "mark_claims", "write_rewrite_request",
+    "find_unsupported_claims", "is_worth_asking", "mark_claims", "write_rewrite_request",
 ]  # fmt: skip
 
 
@@ -59,6 +60,16 @@ def find_unsupported_claims(
     return drop_overlaps(claims)
 
 
+def is_worth_asking(claim: Claim) -> bool:
+    """Tell whether the model is asked for another answer: for a deed, a name and a figure that is
+    hardly right by chance, nor known to everybody as a year."""
+    if claim.kind in ROUGH_KINDS:
+        return False
+    return claim.kind not in COUNTED_KINDS or (
+        is_precise(claim.text) and not YEAR.fullmatch(claim.text)
+    )
+
+
 def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """Put claims in order; of two that overlap keep the first."""
     kept_claims: dict[str, Claim] = {}
@@ -70,6 +81,10 @@ def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return tuple(kept_claims.values())
 
 
+OF_ANOTHER_ROW = " (what was found has this figure in another row)"
+ROUGH_KINDS = frozenset("weekday spelled row item".split())
+COUNTED_KINDS = frozenset("number percent size duration".split())
+"""Kinds of figures of which a few digits tell little."""
 MARKER = " (not verified)"
 CODE = Expression(r"(`{1,4})(?!`).+?(?<!`)\1(?!`)")
 LINK = Expression(r"\[[^\]\n]*\]\([^)\n]*\)")
@@ -117,7 +132,11 @@ def remove_markers(text: str) -> str:
 def write_rewrite_request(claims: Sequence[Claim]) -> str:
     """Write one message to the model that names the claims and asks for an answer from results
     alone."""
-    names = [f"- {claim.text}" for claim in claims if claim.kind != "deed"]
+    names = [
+        f"- {claim.text}{OF_ANOTHER_ROW if claim.kind == 'entry' else ''}"
+        for claim in claims
+        if claim.kind != "deed"
+    ]
     actions = [f"- {claim.text}" for claim in claims if claim.kind == "deed"]
     paragraphs = []
     if names:

@@ -153,17 +153,22 @@ class NameChecker:
             yield Claim(text, start, start + len(text), "quote")
 
     def _find_unknown_items(self, group: Sequence[ListEntry]) -> Iterator[Claim]:
-        """Find what nobody knows among entries that are all known but for it."""
+        """Find what nobody knows among entries that are all known but for it, and emphasised as
+        one of them."""
         names = list(filter(may_be_item, group))
         unknown = [entry for entry in names if not self._knows(entry.text)]
         if len(names) < 3 or len(unknown) > max(1, len(names) // 4):
             return
+        forms = {entry.emphasis for entry in names if entry not in unknown}
         for entry in unknown:
-            words = split_words(fold_text(entry.text))
-            if "\0" in entry.text or all(map(self.index.contains_stem, words)):
-                continue
-            if not self._is_supposed(entry.start):
+            # What is not emphasised as the names are is a sentence beside `**East** grew the most`.
+            if entry.emphasis in forms and self._is_unknown_item(entry):
                 yield Claim(entry.text, entry.start, entry.end, "item")
+
+    def _is_unknown_item(self, entry: ListEntry) -> bool:
+        words = split_words(fold_text(entry.text))
+        has_known_words = all(map(self.index.contains_stem, words))
+        return not ("\0" in entry.text or has_known_words or self._is_supposed(entry.start))
 
     def _is_half_known(self, text: str) -> bool:
         """Tell whether a part of an address is known; an id is judged so before."""

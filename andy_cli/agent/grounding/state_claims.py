@@ -11,7 +11,12 @@ from andy_cli.agent.grounding.evidence import (
     find_key_words,
 )
 from andy_cli.agent.grounding.text.languages import Language
-from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
+from andy_cli.agent.grounding.text.segmentation import (
+    Sentence,
+    fold_text,
+    locate_clause,
+    split_words,
+)
 from andy_cli.messages import Effect
 
 LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
@@ -33,13 +38,29 @@ def find_state_claim(
     match = FILE_FIRST.match(sentence.text)
     if match and says_more(match["rest"]) and is_unread(match["name"], index):
         start = match.start("name")
-    elif tells_wish_as_fact(sentence.text, languages, index):
+    elif tells_wish_as_fact(sentence.text, languages, index) or tells_figure_of_unread(
+        sentence, index
+    ):
         start = 0
     else:
         return None
     text = sentence.text.rstrip(" .!…*_|")[start:]
     start += sentence.start
     return Claim(text, start, start + len(text), "state")
+
+
+def tells_figure_of_unread(sentence: Sentence, index: EvidenceIndex) -> bool:
+    """Tell whether a clause about a file that nobody has looked at has a figure that nobody knows:
+    `north.txt has 40 boxes, while south.txt has 65`."""
+    for match in FILE.finditer(sentence.text):
+        if not is_unread(match[0], index):
+            continue
+        clause, _ = locate_clause(sentence, sentence.start + match.start())
+        figures = find_figures(FILE.sub(" ", fold_text(clause)))
+        known = figures & {*index.given_words, *split_words(index.said)}
+        if figures and not known:
+            return True
+    return False
 
 
 def says_more(rest: str) -> bool:

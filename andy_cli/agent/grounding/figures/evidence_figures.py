@@ -35,11 +35,14 @@ from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 
 PLAIN_NUMBER = Expression(r"\d{1,15}(?:\.\d{1,12})?")
+UNITS_OF_BYTES = (1, 1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
 UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
 MAX_TIME = 1e9
 CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
 GROUPED_COLUMNS = 8
+CHANCE = 100
+"""Smaller figures come about by chance where each pair of columns is reckoned with."""
 
 
 class EvidenceFigures:
@@ -95,12 +98,17 @@ class EvidenceFigures:
 
     @cached_property
     def totals(self) -> NumberLine:
-        """Sum, mean and span of each column; its least and most stand in the results."""
-        return NumberLine({value for table in self.index.tables for value in compute_totals(table)})
+        """Sum, mean and span of each column, and what two of them make; the least and the most of a
+        column stand in the results."""
+        tables = self.index.tables
+        totals = {value for table in tables for value in compute_totals(table)}
+        totals.update(value for table in tables for value in compare_columns(table))
+        return NumberLine({*totals, *map(abs, totals)})  # what was spent is told without its sign
 
     @cached_property
     def bytes(self) -> NumberLine:
-        values = set(self.numbers.values)
+        numbers = self.numbers.values  # which may be megabytes, as a key says: `total_mb`
+        values = {number * unit for number in numbers for unit in UNITS_OF_BYTES}
         for match in SIZE.finditer(self._text):
             values.update(size.value for size in read_size(match["number"], match["unit"]))
         return NumberLine(values)
@@ -109,10 +117,10 @@ class EvidenceFigures:
     def seconds(self) -> NumberLine:
         numbers = [number for number in self.numbers.values if number < MAX_TIME]
         values = {number * unit for number in numbers for unit in UNITS_OF_SECONDS}
-        for match in DURATION.finditer(self._text):
-            values.update(duration.value for duration in read_duration(match[0]))
+        values.update(find_durations(self._text))
         for result in self.index.results:
             values.update(compute_clock_totals(result))
+            values.add(sum(find_durations(result)))
         times = itertools.combinations(sorted(self.minutes)[:CLOCK_TIMES], 2)
         values.update((later - earlier) * 60.0 for earlier, later in times)
         return NumberLine(values)
@@ -120,6 +128,11 @@ class EvidenceFigures:
     def has_near(self, quantity: Quantity) -> bool:
         """Tell whether the evidence holds it, or one step over one column makes it."""
         return any(line.has_near(quantity) for line in (self.numbers, self.counts, self.totals))
+
+
+def find_durations(text: str) -> Iterator[float]:
+    for match in DURATION.finditer(text):
+        yield from (duration.value for duration in read_duration(match[0]))
 
 
 def compute_clock_totals(result: str) -> Iterator[float]:
@@ -142,6 +155,31 @@ def compute_totals(table: ResultTable) -> Iterator[float]:
             if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
                 yield column[-1]
     yield from compute_group_sums(table)
+
+
+def compare_columns(table: ResultTable) -> Iterator[float]:
+    """Reckon with each two columns of records: the difference and the product in each row, where
+    they are too large to come about by chance, the sum of the products, and the mean of one column
+    weighted by the other."""
+    for first, second in itertools.combinations(list_number_columns(table)[:GROUPED_COLUMNS], 2):
+        products = [one * other for one, other in zip(first, second, strict=True)]
+        differences = [one - other for one, other in zip(first, second, strict=True)]
+        yield from filter(is_large, differences + products)
+        yield sum(products)
+        yield from (sum(products) / sum(column) for column in (first, second) if sum(column))
+
+
+def list_number_columns(table: ResultTable) -> list[list[float]]:
+    """List the columns of records that have a number in every row."""
+    if not table.sure:
+        return []
+    columns = [list(map(read_cell, values)) for values in table.columns.values()]
+    numbers = [[number for number in column if number is not None] for column in columns]
+    return [column for column in numbers if len(column) == len(table.rows)]
+
+
+def is_large(value: float) -> bool:
+    return abs(value) >= CHANCE
 
 
 def compute_group_sums(table: ResultTable) -> Iterator[float]:

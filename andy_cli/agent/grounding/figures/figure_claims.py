@@ -1,10 +1,10 @@
 """Find the figures in an answer - numbers, dates, times, sizes - and look them up. Pure.
 
-A figure is supported if the evidence holds it, or if it is the count, sum, mean, least or most of
-one column of a result. Nothing else is reckoned: of many figures any could be made.
+A figure is supported if the evidence holds it, if it is the count, sum, mean, least or most of one
+column of a result, or what two columns of it make, or if it comes about from others
+(derived_figures.py). Nothing else is reckoned: of many figures any could be made.
 """
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
@@ -16,6 +16,11 @@ from andy_cli.agent.grounding.figures.answer_figures import (
     read_values,
 )
 from andy_cli.agent.grounding.figures.dates import DATE, TIME, PartialDate, read_date, read_time
+from andy_cli.agent.grounding.figures.derived_figures import (
+    is_computed,
+    is_converted,
+    is_multiple,
+)
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.quantities import (
     FIGURE,
@@ -155,7 +160,11 @@ def find_figure_claims(
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
-        if not (is_computed(figure, supported) or any(map(lengths.has_near, read_values(figure)))):
+        if not (
+            is_computed(figure, supported)
+            or is_multiple(figure, figures, evidence_figures)
+            or any(map(lengths.has_near, read_values(figure)))
+        ):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
 
 
@@ -172,53 +181,6 @@ def is_checkable(
     return is_about(figure, sentence, evidence_figures.index, is_short) and not is_converted(
         figure, sentence, evidence_figures
     )
-
-
-MAX_DISTANCE = 400
-"""Characters on either side in which an answer shows what it reckons with."""
-MAX_OPERANDS = 12
-
-
-def is_computed(figure: AnswerFigure, supported: Sequence[AnswerFigure]) -> bool:
-    """Tell whether the answer itself shows how the figure comes about: from two of those near it,
-    or as the sum of them all."""
-    near_figures = [other for other in supported if abs(other.start - figure.start) < MAX_DISTANCE]
-    readings = [read_values(other) for other in near_figures]
-    operands = [values[0].value for values in readings if values][-MAX_OPERANDS:]
-    results = [sum(operands)]
-    for first, second in itertools.permutations(operands, 2):
-        results += [first + second, first - second, first * second]
-        if second:
-            results += [first / second, 100 * first / second, 100 * (first - second) / second]
-    return any(map(NumberLine(results).has_near, read_values(figure)))
-
-
-CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
-    (Expression(r"°?\s?f\b"), lambda value: (value - 32) / 1.8),
-    (Expression(r"°?\s?c\b"), lambda value: value * 1.8 + 32),
-    (Expression(r"(?:miles?|mi|mph|meilen|millas|milles)\b"), lambda value: value * 1.609344),
-    (Expression(r"(?:km|kilom\w+|km/h)\b"), lambda value: value / 1.609344),
-    (Expression(r"(?:lbs?|pounds?)\b"), lambda value: value * 0.45359),
-    (Expression(r"(?:feet|foot|ft)\b"), lambda value: value * 0.3048),
-)
-"""Converts a figure with this unit behind it into the unit that it was given in."""
-
-
-def is_converted(
-    figure: AnswerFigure, sentence: Sentence, evidence_figures: EvidenceFigures
-) -> bool:
-    following_text = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
-    in_table = "|" in sentence.text
-    values = [reading.value for reading in read_values(figure)]
-    for unit, convert in CONVERTED:
-        if in_table or unit.match(following_text):
-            slack = max(0.6 * convert(1.0) - 0.6 * convert(0.0), 0.6)
-            if any(
-                evidence_figures.numbers.has_near(Quantity(convert(value), slack))
-                for value in values
-            ):
-                return True
-    return False
 
 
 KINDS_GIVEN = {

@@ -91,7 +91,8 @@ def find_row_claims(
                 for figure in find_misattributed(inside, sentence, records)
                 if not is_supported_elsewhere(figure, totals, evidence_figures)
             ]
-            yield from (Claim(figure.text, figure.start, figure.end, "row") for figure in wrong)
+            kind = "entry" if sentence.text.lstrip()[:1] in LINE_MARKS else "row"
+            yield from (Claim(figure.text, figure.start, figure.end, kind) for figure in wrong)
             if wrong:
                 break
 

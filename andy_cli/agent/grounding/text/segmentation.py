@@ -96,6 +96,8 @@ class ListEntry(NamedTuple):
 
     text: str
     start: int
+    emphasis: str = ""
+    """The mark that stands around the name, and not around the rest: `**`."""
 
     @property
     def end(self) -> int:
@@ -173,10 +175,11 @@ def read_entry(text: str, start: int) -> ListEntry:
     close = next((emphasis for emphasis in EMPHASIS if emphasis in opener), "")
     end = body.find(close) if close else -1
     if end < 0:
+        close = ""
         lead_end = LEAD_END.search(body)
         end = lead_end.start() if lead_end else len(body)
     name = body[:end].rstrip(PEEL).rstrip(":：").rstrip(PEEL)
-    return ListEntry(name, start + peeled)
+    return ListEntry(name, start + peeled, close)
 
 
 NAME_WORD = Expression(r"[^\W\d_][\w'’-]*")

@@ -1,0 +1,94 @@
+"""Figures that stand nowhere and come about from others: by the answer's own reckoning, as a
+multiple of one of the evidence, or in another unit. Pure.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+from andy_cli.agent.grounding.figures.answer_figures import AnswerFigure, read_values
+from andy_cli.agent.grounding.figures.evidence_figures import CHANCE, EvidenceFigures
+from andy_cli.agent.grounding.figures.quantities import NumberLine, Quantity
+from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text
+from andy_cli.compiler.expression import Expression
+
+MAX_DISTANCE = 400
+"""Characters on either side in which an answer shows what it reckons with."""
+MAX_OPERANDS = 12
+PERIODS = (7, 12, 24, 52, 60, 365, 1000)
+"""Numbers that people multiply by without saying so: days of a week, months, hours, metres."""
+PRECISE = 3
+"""Digits of a figure that does not come about by chance."""
+
+
+def is_computed(figure: AnswerFigure, supported: Sequence[AnswerFigure]) -> bool:
+    """Tell whether the answer itself shows how the figure comes about: from two of those near it,
+    or as the sum of them all, or of those with as many decimals."""
+    near_figures = [other for other in supported if abs(other.start - figure.start) < MAX_DISTANCE]
+    operands = [values[0] for other in near_figures if (values := read_values(other))]
+    sought = read_values(figure)
+    slack = min((quantity.slack for quantity in sought), default=0.0)
+    results = [
+        *combine_pairs([operand.value for operand in operands][-MAX_OPERANDS:]),
+        sum(operand.value for operand in operands if operand.slack == slack),
+    ]
+    return any(map(NumberLine(results).has_near, sought))
+
+
+def combine_pairs(operands: Sequence[float]) -> Iterator[float]:
+    """Add up all numbers, and reckon with each two of them."""
+    yield sum(operands)
+    for first, second in itertools.permutations(operands, 2):
+        yield from (first + second, first - second, first * second)
+        if second:
+            yield from (first / second, 100 * first / second, 100 * (first - second) / second)
+
+
+def is_precise(text: str) -> bool:
+    """Tell whether a figure has so many digits that it is hardly right by chance."""
+    return sum(map(str.isdigit, text)) >= PRECISE
+
+
+def is_multiple(
+    figure: AnswerFigure, figures: Sequence[AnswerFigure], evidence_figures: EvidenceFigures
+) -> bool:
+    """Tell whether a precise figure is one of the evidence, times or divided by a small number of
+    the answer or by a period: `5.25 a day, 26.25 for the five days`."""
+    if not is_precise(figure.text):
+        return False
+    counts = [values[0].value for other in figures if (values := read_values(other))]
+    factors = [count for count in counts if 1 < count < CHANCE and not count % 1]
+    products = (
+        Quantity(quantity.value / factor, min(quantity.slack, 0.5) / factor)  # it is told as it is
+        for quantity in read_values(figure)
+        for number in (*factors, *PERIODS)
+        for factor in (number, 1 / number)
+    )
+    return any(map(evidence_figures.numbers.has_near, products))
+
+
+CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
+    (Expression(r"°?\s?f\b"), lambda value: (value - 32) / 1.8),
+    (Expression(r"°?\s?c\b"), lambda value: value * 1.8 + 32),
+    (Expression(r"(?:miles?|mi|mph|meilen|millas|milles)\b"), lambda value: value * 1.609344),
+    (Expression(r"(?:km|kilom\w+|km/h)\b"), lambda value: value / 1.609344),
+    (Expression(r"(?:lbs?|pounds?)\b"), lambda value: value * 0.45359),
+    (Expression(r"(?:feet|foot|ft)\b"), lambda value: value * 0.3048),
+)
+"""Converts a figure with this unit behind it into the unit that it was given in."""
+
+
+def is_converted(
+    figure: AnswerFigure, sentence: Sentence, evidence_figures: EvidenceFigures
+) -> bool:
+    following_text = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
+    in_table = "|" in sentence.text
+    values = [reading.value for reading in read_values(figure)]
+    for unit, convert in CONVERTED:
+        if in_table or unit.match(following_text):
+            slack = max(0.6 * convert(1.0) - 0.6 * convert(0.0), 0.6)
+            if any(
+                evidence_figures.numbers.has_near(Quantity(convert(value), slack))
+                for value in values
+            ):
+                return True
+    return False
