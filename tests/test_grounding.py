@@ -617,6 +617,24 @@ def test_a_figure_of_a_file_that_nobody_opened_is_told_of_it() -> None:
     told = "The north has 40 boxes, while south.txt lists 65 boxes"
     assert texts(f"{told}.", evidence) == [told]
     assert texts("The north has 40 boxes; next comes south.txt with its boxes.", evidence) == []
+    later = "In south.txt the number is another one, it has gone up to 65"
+    assert texts(f"In north.txt there are 40 boxes. {later}.", evidence) == [later]
+
+
+def test_quotations_and_verses_report_nothing() -> None:
+    nothing = Evidence((), "a mail to Anna, and a poem about keys", (), ())
+    draft = "> Dear Anna,\n>\n> I have sent you the contract today. I deleted the old one.\n"
+    poem = "I've searched in every pocket,\nI opened all the drawers\nand found them on the floor."
+    assert texts(f"Here is a draft:\n\n{draft}", nothing) == []
+    assert texts(poem, nothing) == []
+    assert texts("I opened all the drawers.", nothing) != []
+    assert texts(f"{draft}\nI have sent it to Anna.", nothing) == ["I have sent it to Anna"]
+
+
+def test_a_date_in_figures_is_no_telephone_number() -> None:
+    evidence = Evidence(("passport: 9 March 2027",), "when does my passport run out?")
+    assert texts("On 9 March 2027 (09/03/2027).", evidence) == []
+    assert texts("Call 030/555 12 34.", evidence) == ["030/555 12 34"]
 
 
 def test_a_claim_says_where_it_stands() -> None:

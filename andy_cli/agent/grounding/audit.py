@@ -17,7 +17,7 @@ from andy_cli.agent.grounding.evidence import (
     SentenceBacking,
 )
 from andy_cli.agent.grounding.figures.answer_figures import find_figures
-from andy_cli.agent.grounding.figures.derived_figures import is_precise
+from andy_cli.agent.grounding.figures.derived_figures import count_digits, is_precise
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.figure_claims import YEAR, find_figure_claims
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
@@ -26,6 +26,7 @@ from andy_cli.agent.grounding.result_tables import parse_result
 from andy_cli.agent.grounding.text.segmentation import (
     OUTPUT,
     blank_spans,
+    find_cited_texts,
     find_fences,
     split_sentences,
 )
@@ -48,7 +49,9 @@ def find_unsupported_claims(
     code = [(start, end) for start, end, kind in find_fences(answer) if kind not in OUTPUT]
     prose = blank_spans(answer, code)
     spoken = split_sentences(prose)
-    claims = list(find_action_claims(spoken, index, prose))
+    cited = find_cited_texts(prose)
+    own = [sentence for sentence in spoken if not find_span(sentence.end, cited)]
+    claims = list(find_action_claims(own, index, prose))
     if evidence.results:
         names = NameChecker(prose, spoken, index)
         claims += names.find_claims()
@@ -63,11 +66,11 @@ def find_unsupported_claims(
 def is_worth_asking(claim: Claim) -> bool:
     """Tell whether the model is asked for another answer: for a deed, a name and a figure that is
     hardly right by chance, nor known to everybody as a year."""
-    if claim.kind in ROUGH_KINDS:
-        return False
-    return claim.kind not in COUNTED_KINDS or (
-        is_precise(claim.text) and not YEAR.fullmatch(claim.text)
-    )
+    if claim.kind == "entry":
+        return count_digits(claim.text) > 1
+    if claim.kind in COUNTED_KINDS:
+        return is_precise(claim.text) and not YEAR.fullmatch(claim.text)
+    return claim.kind not in ROUGH_KINDS
 
 
 def drop_overlaps(claims: Sequence[Claim]) -> tuple[Claim, ...]:

@@ -50,15 +50,17 @@ def find_state_claim(
 
 
 def tells_figure_of_unread(sentence: Sentence, index: EvidenceIndex) -> bool:
-    """Tell whether a clause about a file that nobody has looked at has a figure that nobody knows:
-    `north.txt has 40 boxes, while south.txt has 65`."""
-    for match in FILE.finditer(sentence.text):
+    """Tell whether what is said of a file that nobody has looked at, up to the next file, has a
+    figure that nobody knows: `north.txt has 40 boxes, while south.txt has 65`."""
+    files = [*FILE.finditer(sentence.text)]
+    ends = [*(match.start() for match in files[1:]), len(sentence.text)]
+    for match, end in zip(files, ends, strict=False):
         if not is_unread(match[0], index):
             continue
-        clause, _ = locate_clause(sentence, sentence.start + match.start())
-        figures = find_figures(FILE.sub(" ", fold_text(clause)))
-        known = figures & {*index.given_words, *split_words(index.said)}
-        if figures and not known:
+        _, start = locate_clause(sentence, sentence.start + match.start())
+        told = FILE.sub(" ", fold_text(sentence.text[start - sentence.start : end]))
+        figures = find_figures(told)
+        if figures and figures.isdisjoint({*index.given_words, *split_words(index.said)}):
             return True
     return False
 

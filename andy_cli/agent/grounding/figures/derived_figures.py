@@ -20,18 +20,31 @@ PRECISE = 3
 """Digits of a figure that does not come about by chance."""
 
 
-def is_computed(figure: AnswerFigure, supported: Sequence[AnswerFigure]) -> bool:
+def is_computed(
+    figure: AnswerFigure, supported: Sequence[AnswerFigure], is_exact: bool = False
+) -> bool:
     """Tell whether the answer itself shows how the figure comes about: from two of those near it,
-    or as the sum of them all, or of those with as many decimals."""
+    or as the sum of them all, or of those with as many decimals. `is_exact`: it is not rounded.
+    """
+    sought = read_values(figure)
+    if is_exact:
+        sought = list(map(make_exact, sought))
     near_figures = [other for other in supported if abs(other.start - figure.start) < MAX_DISTANCE]
     operands = [values[0] for other in near_figures if (values := read_values(other))]
-    sought = read_values(figure)
+    results = NumberLine(combine(operands, sought))
+    return any(map(results.has_near, sought))
+
+
+def combine(operands: Sequence[Quantity], sought: Sequence[Quantity]) -> Iterator[float]:
+    """Reckon with the last of the numbers, and add up those with as many decimals as `sought`."""
+    yield from combine_pairs([operand.value for operand in operands][-MAX_OPERANDS:])
     slack = min((quantity.slack for quantity in sought), default=0.0)
-    results = [
-        *combine_pairs([operand.value for operand in operands][-MAX_OPERANDS:]),
-        sum(operand.value for operand in operands if operand.slack == slack),
-    ]
-    return any(map(NumberLine(results).has_near, sought))
+    yield sum(operand.value for operand in operands if operand.slack == slack)
+
+
+def make_exact(quantity: Quantity) -> Quantity:
+    """Take a round number as it is."""
+    return quantity._replace(slack=min(quantity.slack, 0.5))
 
 
 def combine_pairs(operands: Sequence[float]) -> Iterator[float]:
@@ -45,7 +58,11 @@ def combine_pairs(operands: Sequence[float]) -> Iterator[float]:
 
 def is_precise(text: str) -> bool:
     """Tell whether a figure has so many digits that it is hardly right by chance."""
-    return sum(map(str.isdigit, text)) >= PRECISE
+    return count_digits(text) >= PRECISE
+
+
+def count_digits(text: str) -> int:
+    return sum(map(str.isdigit, text))
 
 
 def is_multiple(
@@ -58,8 +75,8 @@ def is_multiple(
     counts = [values[0].value for other in figures if (values := read_values(other))]
     factors = [count for count in counts if 1 < count < CHANCE and not count % 1]
     products = (
-        Quantity(quantity.value / factor, min(quantity.slack, 0.5) / factor)  # it is told as it is
-        for quantity in read_values(figure)
+        Quantity(quantity.value / factor, quantity.slack / factor)
+        for quantity in map(make_exact, read_values(figure))
         for number in (*factors, *PERIODS)
         for factor in (number, 1 / number)
     )

@@ -160,8 +160,9 @@ def find_figure_claims(
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
+        in_table = prose[prose.rfind("\n", 0, figure.start) + 1 :].lstrip().startswith("|")
         if not (
-            is_computed(figure, supported)
+            is_computed(figure, supported, is_exact=in_table)
             or is_multiple(figure, figures, evidence_figures)
             or any(map(lengths.has_near, read_values(figure)))
         ):
