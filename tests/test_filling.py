@@ -13,7 +13,7 @@ from andy_cli.models.inside.planning.choosing import count_unplaced
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
-from andy_cli.models.inside.values.numbers import find_hours, find_ordinal
+from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
 from andy_cli.models.inside.values.words import find_things
 
@@ -397,11 +397,21 @@ def test_a_number_may_have_a_comma(encoder: Encoder) -> None:
         ("we were twelve hundred people", "1200"),
         ("move the clock by minus 3", "-3"),
         ("retrasa el reloj menos dos", "-2"),
+        ("two hundred and fifty people", "250"),
+        ("zweihundertf\u00fcnfzig Leute", "250"),
+        ("treinta y cinco grados", "35"),
+        ("quatre-vingt-dix-sept francs", "97"),
+        ("quaranta minuti", "40"),
     ],
 )
 def test_words_beside_a_number_are_part_of_it(encoder: Encoder, said: str, hours: str) -> None:
     number: Schema = {"type": "number", "description": "length"}
     assert fill(encoder, command("Do", "it", it=number), said).values == {"it": hours}
+
+
+def test_single_letters_articles_and_places_in_a_row_are_no_numbers() -> None:
+    for said in ("gomme o copertoni", "oh dear", "un perro y una gata", "the second, il second"):
+        assert find_numbers(said) == [], said
 
 
 @pytest.mark.parametrize(
@@ -771,6 +781,10 @@ def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
     assert filler.fill(CLOSE, said, NOTHING).values == {"road": "Furka", "hours": "12"}
     shut = "Passo Rolle is shut for 3 hours"
     assert filler.fill(CLOSE, shut, NOTHING).values["road"] == "Passo Rolle"
+    level = command("Current water level of a well", "well", well={"type": "string"})
+    assert filler.fill(level, "how high is it in Orchard 2", NOTHING).values == {
+        "well": "Orchard 2"
+    }
 
 
 @pytest.mark.parametrize(
@@ -778,6 +792,7 @@ def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
     [
         ("get a notice for Edith Marlow into the Evening Post", ["Edith Marlow", "Evening Post"]),
         ("Tom Becker is taking 318", ["Tom Becker"]),
+        ("an hour with Mr. Pettersson on March 3 2026", ["Mr. Pettersson"]),
         ("una cocción de la Porter de Invierno", ["Porter de Invierno"]),
         ("Where is it? Somewhere on Friday 3 August 2026", []),
         ("stell den Keller und die Garage auf elf Grad", []),

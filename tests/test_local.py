@@ -337,6 +337,7 @@ def test_a_request_may_be_cut_at_joints_sentences_and_where_a_wish_may_begin() -
     sentences = list_parts("Play Mr. Blue & stop. What is left?")
     assert ("Play Mr. Blue & stop.", "What is left?") in sentences
     assert ("Play Mr. Blue", "stop.", "What is left?") in sentences
+    assert not any("Blue" in parts for parts in sentences)
     unjoined = list_parts("kill the noise open notes.txt")
     assert unjoined == [("kill the noise open notes.txt",), ("kill the noise", "open notes.txt")]
     assert list_parts("spiel dann den letzten") == [("spiel dann den letzten",)]

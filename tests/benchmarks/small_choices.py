@@ -24,7 +24,7 @@ from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
 CORPUS = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 18)))
+BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 19)))
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ BATCHES = (
     "everyday_50",
     "everyday_51",
     "everyday_52",
+    "everyday_53",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -1,30 +1,21 @@
 """Numbers in what a user said, in digits or words, and which of several is meant. Pure."""
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from andy_cli.models.inside.values.words import find_plain_words, find_things
 
-NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
-OTHER_NUMBER_WORDS = tuple(
-    line.split()
-    for line in (
-        "zwei drei vier f\u00fcnf sechs sieben acht neun zehn elf zw\u00f6lf",
-        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
-        "deux trois quatre cinq six sept huit neuf dix onze douze",
-        "due tre quattro cinque sei sette otto nove dieci undici dodici",
-    )
-)
-"""From two to twelve; one is an article in all of them."""
-HOMONYMS = frozenset("once due sei elf neuf acht".split())
+LANGUAGES = ("en", "de", "es", "fr", "it")
+UNITS = frozenset(["zero", "one", "eins"])
+"""Words for nought and one that are no other words."""
+HOMONYMS = frozenset("once due sei elf neuf acht mil cent sept".split())
 """Numbers that are other words in another of these languages, or in their own."""
-SCALES = {"hundred": 100, "thousand": 1000}
-TENS = {
-    word: 10 * at
-    for at, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
-}
+MIN_LETTERS = 3
+"""Of a number: `o` and `oh` are no noughts."""
+MAX_TEXTS = 256
+"""Texts whose spelled numbers are kept: a plan looks for those of the same few parts again."""
 BEHIND_ADVERB = "the|my|la|las|el|los|mi|mis|le|les|ma|mes|il|lo|gli|die|das|den"
 """Words behind which a list has an entry, but none is behind `first`: `prima la lista`."""
 ORDINALS = tuple(
@@ -52,16 +43,12 @@ DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?=%|\b)(?![\w/
 """Also `36,5`; three digits behind a comma may be thousands."""
 
 
-ONES = "|".join(NUMBER_WORDS[1:10])
-SPELLED = re.compile(
-    rf"\b(?:(?:{'|'.join(NUMBER_WORDS[1:])}) (?:hundred|thousand)"
-    rf"|(?:twenty|{'|'.join(TENS)})[- ](?:{ONES})"
-    r"|[^\W\d_]+)\b",
-    re.I,
-)
+TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
 
 
 NEGATIVE = re.compile(r"\b(?:minus|menos|moins|meno) $", re.I)
+HALF_ENDING = "einhalb"
+"""Of German words: `zweieinhalb`."""
 HALF = re.compile(r"(?: [^\W\d_]+)? (?:and a half|y medi[ao]|et demie?|e mezz[ao])\b", re.I)
 HOUR = re.compile(r"(?<![\w:.,])(?:(\w{1,9})(?::\d\d)? ?([ap])\.?m\b|(\d\d?):00\b)", re.I)
 
@@ -70,9 +57,7 @@ def find_numbers(text: str) -> list[tuple[float, int, int]]:
     """Find the numbers a text names, in digits or words, with where they stand."""
     text = without_things(text)
     found = [(float(match[0].replace(",", ".")), *match.span()) for match in DIGITS.finditer(text)]
-    for match in SPELLED.finditer(text):
-        if (number := read_number(match[0])) is not None:
-            found.append((float(number), *match.span()))
+    found += find_spelled_numbers(text)
     return sorted((_extend_number(text, *number) for number in found), key=lambda number: number[1])
 
 
@@ -90,31 +75,73 @@ def find_hours(text: str) -> list[tuple[float, int, int]]:
     found = []
     for match in HOUR.finditer(text):
         said, half, full = match.groups()
-        hour = int(said or full) if (said or full).isdecimal() else read_number(said)
+        hour = int(said or full) if (said or full).isdecimal() else read_word(said)
         if hour is not None and hour < (13 if half else 24):
             hour = hour % 12 + 12 * (half in "pP") if half else hour
             found.append((float(hour), *match.span()))
     return found
 
 
-def read_number(word: str) -> float | None:
-    """Read a number that is spelled in letters, as `twenty-one`; None if it is none."""
-    word = word.lower()
-    whole = word.removesuffix("einhalb")
-    number = _read_whole_number(whole)
-    return number + 0.5 if number and whole != word else number
+def read_word(word: str) -> float | None:
+    """Read a number that is one word, as `ten`; None if it is none."""
+    return next((number for number, *_ in find_spelled_numbers(word)), None)
 
 
-def _read_whole_number(word: str) -> int | None:
-    first, _, second = word.replace("-", " ").partition(" ")
-    if second in SCALES and (base := _read_whole_number(first)) is not None:
-        return base * SCALES[second]
-    if first in TENS or first == "twenty":
-        ten = TENS.get(first, 20)
-        return ten + (NUMBER_WORDS.index(second) if second in NUMBER_WORDS else 0)
-    if first in NUMBER_WORDS:
-        return NUMBER_WORDS.index(first)
-    return next((row.index(first) + 2 for row in OTHER_NUMBER_WORDS if first in row), None)
+class NumberToken(NamedTuple):
+    """A word or a sign, as `text_to_num` reads it."""
+
+    match: re.Match[str]
+
+    def text(self) -> str:
+        return self.match[0].removesuffix(HALF_ENDING)
+
+    def nt_separated(self, previous: "NumberToken") -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return False
+
+
+class SpelledNumber(NamedTuple):
+    """A number in letters, and where it stands."""
+
+    value: float
+    start: int
+    end: int
+    is_ordinal: bool
+
+
+@lru_cache(MAX_TEXTS)
+def find_spelled_numbers(text: str) -> Sequence[tuple[float, int, int]]:
+    """Find the numbers that are spelled in letters, in five languages; of those that overlap the
+    longest. None where the package that reads them is not installed."""
+    found = [*read_spelled_numbers(text)]
+    ordinals = {(number.start, number.end) for number in found if number.is_ordinal}
+    cardinals = {
+        (number.start, number.end): number.value for number in found if not number.is_ordinal
+    }
+    spans = [span for span in cardinals if span not in ordinals]
+    return [(cardinals[span], *span) for span in spans if not is_within_other(span, spans)]
+
+
+def read_spelled_numbers(text: str) -> Iterator[SpelledNumber]:
+    """Read a text in each of the languages; single letters and articles are no numbers."""
+    try:
+        from text_to_num import find_numbers as find_occurrences
+    except ImportError:
+        return
+    tokens = [NumberToken(match) for match in TOKEN.finditer(text)]
+    for language in LANGUAGES:
+        for found in find_occurrences(tokens, language, 0.0):
+            start, end = tokens[found.start].match.start(), tokens[found.end - 1].match.end()
+            said = text[start:end].lower()
+            value = found.value + 0.5 * said.endswith(HALF_ENDING)
+            if end - start >= MIN_LETTERS and (value > 1 or found.is_ordinal or said in UNITS):
+                yield SpelledNumber(value, start, end, found.is_ordinal)
+
+
+def is_within_other(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    return any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in spans)
 
 
 def is_homonym(word: str) -> bool:

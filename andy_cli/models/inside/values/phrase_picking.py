@@ -39,6 +39,8 @@ STREET = re.compile(
     r"|(?:\b[A-Z\u00c0-\u00de][\w'\u2019-]+ ){1,3}\d{1,4}[a-z]?\b"
 )
 """A house number beside the name of its street."""
+NUMBER_BEHIND = re.compile(r" \d{1,3}[a-z]?$")
+"""Of a name: `Orchard 2`."""
 ARTICLES = frozenset("the a an my der die das el la los las le les il i lo l".split())
 
 
@@ -160,7 +162,10 @@ class PhrasePicker:
             return []
         found = {span.text for span in find_proper_names(self._text)}
         phrases = find_phrases(self._text, self.taken, self.own)
-        return [span for span in phrases if span.text in found]
+        numbered = [
+            span for span in phrases if NUMBER_BEHIND.sub("", span.text) in found - {span.text}
+        ]
+        return numbered or [span for span in phrases if span.text in found]
 
     def _find_least_gain(self, parameter: Parameter, span: Span) -> float:
         if parameter.needed or self._is_led_to(span, meaningful_stems(parameter.about)):

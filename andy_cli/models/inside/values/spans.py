@@ -151,8 +151,10 @@ def _is_whole(text: str, own: frozenset[str]) -> bool:
 
 
 CAPITALIZED = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019](?:[^\W\d_]{2,}|s(?= [A-Z])))?"
+TITLE = r"[A-Z][^\W\d_aeiou]{1,2}\."
+"""`Mr.`, `Dr.`, `St.`: an abbreviation without a vowel."""
 PROPER_NAME = re.compile(
-    rf"(?<![\w'\u2019-]){CAPITALIZED}"
+    rf"(?<![\w'\u2019-])(?:{TITLE} )?{CAPITALIZED}"
     rf"(?:(?:[ -]|\s(?:of|de|the|di|du|des|van|von|in)\s){CAPITALIZED})*(?!\w)"
 )
 SENTENCE_BEGINNING = re.compile(r"(?:^|[.!?]\s)\W*$")
