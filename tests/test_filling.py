@@ -781,6 +781,8 @@ def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
     assert filler.fill(CLOSE, said, NOTHING).values == {"road": "Furka", "hours": "12"}
     shut = "Passo Rolle is shut for 3 hours"
     assert filler.fill(CLOSE, shut, NOTHING).values["road"] == "Passo Rolle"
+    where = command("Where a truck is", truck={"type": "string", "description": "Name of it"})
+    assert filler.fill(where, "where's Daisy parked rn", NOTHING).values == {"truck": "Daisy"}
     level = command("Current water level of a well", "well", well={"type": "string"})
     assert filler.fill(level, "how high is it in Orchard 2", NOTHING).values == {
         "well": "Orchard 2"

@@ -526,6 +526,32 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence(tmp_path: Path) -> None
     assert (child.returncode, err) == (141, "")
 
 
+@pytest.mark.parametrize(
+    "announced",
+    ["The port is 8080. I'll set it to 8081 in app.ini now.", "Ich werde den Port jetzt anpassen."],
+)
+def test_who_looks_and_announces_a_change_is_told_once_to_make_it(
+    announced: str, tmp_path: Path
+) -> None:
+    (tmp_path / "app.ini").write_text("port=8080\n")
+    look = called("read_file", '{"path": "app.ini"}')
+    edit = called("edit_file", '{"path": "app.ini", "old_text": "8080", "new_text": "8081"}')
+    script = [look, streamed(announced), edit, streamed("The port is 8081.")]
+    with ModelServer(script) as server:
+        done = run(server, tmp_path, "-y", "set the port in app.ini to 8081", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "The port is 8081.\n")
+    assert (tmp_path / "app.ini").read_text() == "port=8081\n"
+
+
+def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:
+    (tmp_path / "app.ini").write_text("port=8080\n")
+    look = called("read_file", '{"path": "app.ini"}')
+    for offer in ("The port is 8080. I'll change it if you agree.", "8080. I'll be here."):
+        with ModelServer([look, streamed(offer)]) as server:
+            done = run(server, tmp_path, "which port is in app.ini?", cwd=tmp_path)
+        assert (done.out, len(server.requests)) == (f"{offer}\n", 2)
+
+
 def test_a_wrong_total_goes_back_once_and_is_marked_for_who_is_strict(tmp_path: Path) -> None:
     (tmp_path / "costs.csv").write_text("what,euro\nhotel,312.00\ntrain,89.50\nfood,143.20\n")
     call = called("read_file", '{"path": "costs.csv"}')

@@ -1,13 +1,18 @@
 """The answer of a turn: shown while it arrives, held against what was found, and settled."""
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli import events
+from andy_cli.agent.announcement import (
+    asks_something,
+    is_bare_call,
+    is_short_line,
+    should_nudge,
+)
 from andy_cli.agent.conversation import AnswerProvenance, Conversation
 from andy_cli.agent.grounding.audit import (
     Claim,
@@ -26,11 +31,9 @@ from andy_cli.compiler.bodies.envelopes import (
     may_become_envelope,
     unwrap_answer,
 )
-from andy_cli.compiler.compiler import Visible, asks_for_code
-from andy_cli.compiler.dialect import Tools
+from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError
 from andy_cli.events import Event, Subtype
-from andy_cli.foreign_values import read_json
 from andy_cli.messages import Message
 
 
@@ -97,7 +100,7 @@ class OutputFilter:
 
 CONTINUE = "You were cut off. Go on exactly where you stopped."
 NUDGE = (
-    "No tool was used. If that was still to come, use it now. If what you said is your whole "
+    "No tool was used for that. If it was still to come, do it now. If what you said is your whole "
     "answer, give it again. If you cannot do it, say so plainly."
 )
 WRITE_OR_EXPLAIN = (
@@ -251,28 +254,6 @@ def may_be_request(conversation: Conversation, state: TurnState, reply: ModelRep
     return bool(shown) and is_first and not asks_for_objects(conversation)
 
 
-def should_nudge(conversation: Conversation, state: TurnState, written: str) -> bool:
-    """Tell whether the answer only announces something, is one line about a file that nothing
-    has looked at, or little but the name of a tool: then the model is told once to do it, or to
-    say that it was the answer.
-
-    One whose steps are chosen announces nothing, and would take that for the user's next wish.
-    """
-    if state.announcement or conversation.client.guided or state.answer != state.reply_text:
-        return False
-    if not conversation.model.profile.tools:
-        return False
-    is_tried = state.calls > 0
-    user = conversation.history.user_request
-    if only_announces(user, state.answer, is_done=is_tried):
-        return True
-    if is_bare_call(written.strip(), user, conversation.model.profile.tools):
-        return True
-    if is_tried or not is_short_line(state.answer) or asks_something(state.answer):
-        return False
-    return bool(find_unread_files(conversation, state.answer))
-
-
 def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequence[str]:
     """Find the files that the user named and that the model, which could have, did not look at: it
     answered without any tool, and with more than a question.
@@ -282,74 +263,6 @@ def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequen
     if state.calls or not (may_call and state.answer) or asks_back:
         return []
     return find_unread_files(conversation, state.answer)
-
-
-MAX_CHARACTERS = 160
-"""Characters; more is an answer."""
-MIN_WORDS = 4
-"""Words; fewer is an answer too."""
-STEM_LETTERS = 4
-"""Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
-OPEN_END = (":", "\uff1a", "...", "\u2026")
-SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
-CONTRACTION = re.compile(r"(?<=\w)['\u2019](?=\w)")
-WORD = re.compile(r"[^\W\d_]+")
-VALUE = re.compile(r"\"[^\"]*\"|'[^']*'|\w+\s*=\s*[^\s,)]+")
-
-
-def only_announces(user: str, reply: str, is_done: bool = False) -> bool:
-    """Tell whether a reply that calls nothing announces what the user asked for, and stops.
-
-    No words of any language are looked for. A reply that stops at a colon or an ellipsis has more
-    to come. Else it is one short line that repeats a wish of the user and adds nothing to it: no
-    figure, no name, no quotation, no place.
-
-    `is_done`: something was done before; then its end alone tells.
-    """
-    if not is_short_line(reply):
-        return False
-    line = CONTRACTION.sub(" ", reply.strip())
-    if line.endswith(OPEN_END):
-        return True
-    is_question = "?" in user or asks_something(line)
-    words = WORD.findall(line)
-    if is_done or len(words) < MIN_WORDS or SUBSTANCE.search(line) or is_question:
-        return False
-    return _only_repeats_wish(words, user)
-
-
-def is_bare_call(reply: str, user: str, tools: Tools) -> bool:
-    """Tell whether a reply is one line with the name of a tool, values and next to no words: a call
-    in a notation of the model's own. Not JSON, nor where the user speaks of that tool or of code.
-    """
-    if not is_short_line(reply) or reply.endswith(".") or asks_for_code(user):
-        return False
-    named = [name for name in tools if "_" in name and name in reply]
-    if len(named) != 1 or named[0] in user:
-        return False
-    rest = VALUE.sub(" ", reply.replace(named[0], " ", 1))
-    return len(WORD.findall(rest)) < MIN_WORDS and read_json(reply) is None
-
-
-def is_short_line(reply: str) -> bool:
-    """Tell whether a reply is one line that is too short to be more than a word about a wish."""
-    return 0 < len(reply.strip()) <= MAX_CHARACTERS and "\n" not in reply.strip()
-
-
-def asks_something(text: str) -> bool:
-    return "?" in text or "\uff1f" in text
-
-
-def _only_repeats_wish(words: Sequence[str], user: str) -> bool:
-    """Tell whether words repeat a wish of the user, and name nothing that the user does not."""
-    wished = {_cut_to_stem(word) for word in WORD.findall(user)}
-    repeats = any(len(word) >= STEM_LETTERS and _cut_to_stem(word) in wished for word in words)
-    names = [word for word in words[1:] if word[0].isupper() and _cut_to_stem(word) not in wished]
-    return repeats and not any(len(name) > 1 for name in names)
-
-
-def _cut_to_stem(word: str) -> str:
-    return word.lower()[:STEM_LETTERS]
 
 
 MAX_EARLIER_MESSAGES = 500

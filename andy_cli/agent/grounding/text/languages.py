@@ -81,6 +81,7 @@ class Language:
         self._weak: list[str] = table.get("weak", [])
         self._done: Mapping[str, list[str]] = table["done"]
         self._own_forms: Mapping[str, list[str]] = table.get("own_forms", {})
+        self._intends: list[str] = table.get("intends", [])
         self._words: Mapping[str, list[str]] = {
             key: table[key] for key in ("unreal", "others", "now")
         }
@@ -119,6 +120,11 @@ class Language:
     def now(self) -> re.Pattern[str]:
         """Words that say that something is otherwise than before."""
         return self._compile_words(self._words["now"])
+
+    @cached_property
+    def intends(self) -> re.Pattern[str]:
+        """Words by which the speaker says what he is going to do."""
+        return compile_choice(self._intends)
 
     def reports_action(self, text: str) -> bool:
         """Tell whether a text reports something as done: `a.txt was deleted, why?`"""

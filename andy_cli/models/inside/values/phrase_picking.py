@@ -57,7 +57,9 @@ class PhrasePicker:
         self._ask_model = pick
         self._text = text
         self._examples = choice.examples
-        self._first = next(iter(list_parameters(choice)), None)
+        parameters = list_parameters(choice)
+        self._first = next(iter(parameters), None)
+        self._wordings = [item for item in parameters if item.is_wording and not item.members]
         self._action = choice.about.partition("\n")[0]
         self.own = meaningful_stems(f"{self._action} {choice.text.rpartition(',')[2]}")
         """Stems of the command's own words, which are no values."""
@@ -157,15 +159,19 @@ class PhrasePicker:
         return found
 
     def _list_names(self, parameter: Parameter) -> list[Span]:
-        """List what is called by a proper name: it is a value, if there is one."""
-        if not (self._is_chosen and parameter.needed and parameter.kind == "words"):
+        """List what is called by a proper name, with the number behind it if there is one."""
+        if not self._may_take_name(parameter):
             return []
-        found = {span.text for span in find_proper_names(self._text)}
+        names = {span.text for span in find_proper_names(self._text)}
         phrases = find_phrases(self._text, self.taken, self.own)
-        numbered = [
-            span for span in phrases if NUMBER_BEHIND.sub("", span.text) in found - {span.text}
-        ]
-        return numbered or [span for span in phrases if span.text in found]
+        called = [span for span in phrases if NUMBER_BEHIND.sub("", span.text) in names]
+        return [span for span in called if span.text not in names] or called
+
+    def _may_take_name(self, parameter: Parameter) -> bool:
+        """Tell whether a name is the value of a parameter: it is needed, or the only one that takes
+        words."""
+        may_take = parameter.needed or len(self._wordings) == 1
+        return self._is_chosen and may_take and parameter.kind == "words"
 
     def _find_least_gain(self, parameter: Parameter, span: Span) -> float:
         if parameter.needed or self._is_led_to(span, meaningful_stems(parameter.about)):
