@@ -326,6 +326,19 @@ def test_what_a_file_has_is_searched_for_there_unless_the_web_is_spoken_of(
     answer = asked("search for Petrakis and open it", here, weights_file)
     assert "Read machine.md" in answer
     assert "new belt" not in asked("search the web for Petrakis", here, weights_file)
+    assert "new belt, Mr Petrakis" in asked("search everything for Petrakis", here, weights_file)
+
+
+def test_a_file_that_answers_surely_is_read_before_one_whose_name_is_near(
+    tmp_path: Path, weights_file: Path
+) -> None:
+    folder = tmp_path / "things"
+    folder.mkdir()
+    make_folder(folder, read_world("everyday_53"))
+    both = "price of a service wash?? and how long we keep lost stuff"
+    answer = asked(both, folder, weights_file)
+    assert "16.50" in answer
+    assert "Electrolux" not in answer
 
 
 @pytest.fixture

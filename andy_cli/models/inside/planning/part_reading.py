@@ -353,7 +353,8 @@ class PartReader:
         is_own = self._request.compare(text).kind == "own"
         if reading is None or not (is_own and self._mentions.means_file(text)):
             return None
-        return Step(reading, text, 1.0)
+        answer = self.find_answer(text)
+        return answer if answer and not answer.is_guess else Step(reading, text, 1.0)
 
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
@@ -444,7 +445,8 @@ class PartReader:
         """
         searched = " ".join(self.list_searched(step, "url"))
         here = self.find_best_of(step.text, finds_files) if searched else None
-        if here is None or self._mentions.find_written_run(searched) != searched:
+        written = self._mentions.find_written_run(searched) if here else None
+        if here is None or written is None or not holds_all_asked(searched, written):
             return step
         scores = self._request.compare(step.text).commands
         is_near = scores[here.at] > scores[step.at] - SEARCHED
@@ -470,6 +472,12 @@ class PartReader:
         looks_around = choice.only_looks and not needs_value(choice)
         is_filled = bool(self._request.fill(step).values)
         return self._lists.refer_back(step) if looks_around and not is_filled else step
+
+
+def holds_all_asked(text: str, run: str) -> bool:
+    """Tell whether a run of words of a text has all that it asks for: `Callum` of `everything for
+    Callum`."""
+    return list_unasked_words(run) == list_unasked_words(text)
 
 
 def is_doubtful(lead: float, text: str) -> bool:
