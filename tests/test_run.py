@@ -543,6 +543,24 @@ def test_who_looks_and_announces_a_change_is_told_once_to_make_it(
     assert (tmp_path / "app.ini").read_text() == "port=8081\n"
 
 
+def test_a_list_of_files_is_no_look_at_what_they_hold(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("milk and eggs\n")
+    told = (
+        "Your notes speak of a journey to Rome, of the tickets, the hotel and what to pack for it."
+    )
+    unread = "No tool was used: notes.txt was neither read nor changed."
+    for first, is_read in (
+        (called("list_directory", '{"path": "."}'), False),
+        (called("search_files", '{"pattern": "milk"}'), True),
+    ):
+        with ModelServer(
+            [first, streamed("There it is."), streamed(f"{told}\n\n{told}")]
+        ) as server:
+            run(server, tmp_path, "what is here?", cwd=tmp_path)
+            done = run(server, tmp_path, "-c", "summarize notes.txt", cwd=tmp_path)
+        assert (unread in done.err) is not is_read
+
+
 def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:
     (tmp_path / "app.ini").write_text("port=8080\n")
     look = called("read_file", '{"path": "app.ini"}')

@@ -5,10 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.guard.workspace import is_secret_file
 from andy_cli.toolbox.nearby import find_nearby_names
 
 SEARCHED_REQUEST = 2_000
 """Characters of a request in which names of files are looked for."""
+MAX_CHARACTERS = 64_000
+"""Of a file, of which results may tell."""
 MIN_LETTERS = 4
 """Letters of a name without its ending that tell which file is meant."""
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
@@ -21,7 +24,7 @@ FILE_NAME = re.compile(r"\S*\w\.\w+")
 
 def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
     """Find the files of the folder that the user's words name, and that no call was about so far,
-    nor told of.
+    nor told of: a list of files tells nothing of what they hold.
 
     A text that is called by one word, without its ending, counts if the answer has that word too:
     `any good recipes?` seldom means recipes.txt. None where a text came with the words, as it may
@@ -33,9 +36,29 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
     request = history.user_request[:SEARCHED_REQUEST]
     named = {*find_written_paths(request, conversation.folder)}
     named.update(find_called_files(request, answer, find_nearby_names(conversation.folder)))
-    results = [message.content for message in history.messages if message.role == "tool"]
-    known = "\n".join([*results, *(action.text for action in conversation.tools.actions)])
-    return [name for name in sorted(named) if name not in known]
+    results = "\n".join(message.content for message in history.messages if message.role == "tool")
+    calls = "\n".join(action.text for action in conversation.tools.actions)
+    folder = conversation.folder
+    return [
+        name
+        for name in sorted(named)
+        if name not in calls and not is_told_of(name, folder, results)
+    ]
+
+
+def is_told_of(name: str, folder: Path, results: str) -> bool:
+    """Tell whether results have a line of a file; of one that is no text, or may hold secrets, its
+    name."""
+    path = folder / name
+    if is_secret_file(path, folder) or not is_present_file(path):
+        return name in results
+    try:
+        with path.open(encoding="utf-8") as file:
+            lines = [line.strip() for line in file.read(MAX_CHARACTERS).splitlines()]
+    except (OSError, ValueError):
+        return name in results
+    telling = [line for line in lines if len(line) >= MIN_LETTERS]
+    return any(line in results for line in telling) if telling else name in results
 
 
 def find_written_paths(request: str, folder: Path) -> Iterator[str]:
