@@ -36,10 +36,21 @@ class Setting(NamedTuple):
     """It is a number, or empty."""
 
 
+ORIGINS = ("", "/", "$", "--")
+"""Signs that origins begin with, the weakest first."""
+
+
 class Value(NamedTuple):
     value: str | int | float | bool | tuple[str, ...]
     origin: str
     """`default`, `/path/config.toml`, `$NAME`, `--flag`."""
+    overridden: "Value | None" = None
+    """The value of a weaker origin that it stands in place of."""
+
+    @property
+    def strength(self) -> int:
+        """The place of its origin in the order in which they override each other, from 0 on."""
+        return max(rank for rank, sign in enumerate(ORIGINS) if self.origin.startswith(sign))
 
 
 SETTINGS = (
@@ -228,7 +239,7 @@ def load(
         if "*" not in setting.key
     }
     for key, value, origin in _layers(overrides, flags or {}, environment):
-        values[key] = Value(_fit(key, value, origin), origin)
+        values[key] = Value(_fit(key, value, origin), origin, values.get(key))
     notes = _tighten(values, Path.cwd()) if environment is os.environ else []
     return Settings(values, notes)
 
@@ -250,7 +261,7 @@ def load_what_fits(
         layers = []
     for key, value, origin in layers:
         try:
-            values[key] = Value(_fit(key, value, origin), origin)
+            values[key] = Value(_fit(key, value, origin), origin, values.get(key))
         except UsageError as error:
             faults.append(error)
     notes: list[str] = []

@@ -304,6 +304,10 @@ def test_a_url_is_a_model_too() -> None:
         assert "openai:n: " in terminal.prompts()
         terminal.type("hi\r")
         assert "Two." in terminal.prompts()
+        terminal.type("/model http://127.0.0.1:1/v1\r")
+        assert "http://127.0.0.1:1/v1: " in terminal.prompts()
+        terminal.type("hi\r")
+        assert "Two." in terminal.prompts()
 
 
 def test_copy_gives_the_answer_or_a_code_block_to_the_terminals_clipboard() -> None:

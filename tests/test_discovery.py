@@ -250,3 +250,31 @@ def test_listing_asks_the_server(tmp_path: Path) -> None:
     with ModelServer([], ["a"]) as server:
         found = choice(f"base_url={server.url}")
         assert asyncio.run(models_at(found.endpoint, settings())) == ["a"]
+
+
+def write_settings(folder: Path, *lines: str) -> dict[str, str]:
+    (folder / "config.toml").write_text("\n".join(lines), encoding="utf-8")
+    return {"ANDY_CONFIG_DIR": str(folder)}
+
+
+def choose_with(environment: dict[str, str], model: str) -> Chosen:
+    settings = load((), {"model": model}, environment)
+    return asyncio.run(choose_model(settings, environment, NOBODY))
+
+
+def test_the_address_of_the_settings_is_not_that_of_another_provider(tmp_path: Path) -> None:
+    here = 'base_url = "http://127.0.0.1:9/v1"'
+    keys = {**write_settings(tmp_path, here, 'model = "m"'), "ANTHROPIC_API_KEY": "a"}
+    other = choose_with(keys, "anthropic:claude-x").endpoint
+    assert (other.base_url, other.key) == (presets()["anthropic"].base_url, "a")
+    assert choose_with(keys, "local:smollm2").endpoint.base_url == ""
+    for name in ("n", "openai:n"):  # whoever speaks its chat API
+        assert choose_with(keys, name).endpoint.base_url == "http://127.0.0.1:9/v1"
+
+
+def test_the_address_of_the_settings_is_that_of_the_provider_beside_it(tmp_path: Path) -> None:
+    there = write_settings(tmp_path, 'base_url = "http://127.0.0.1:9/v1"', 'model = "vllm:m"')
+    assert choose_with(there, "vllm:n").endpoint.base_url == "http://127.0.0.1:9/v1"
+    both = load((), {"model": "groq:n", "base_url": "http://127.0.0.1:9/v1"}, there)
+    chosen = asyncio.run(choose_model(both, there, NOBODY))
+    assert chosen.endpoint.base_url == "http://127.0.0.1:9/v1"  # whoever says both means both

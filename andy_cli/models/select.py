@@ -20,7 +20,7 @@ from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers
 from andy_cli.models.kept_keys import read_keys
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.presets import presets
-from andy_cli.settings import Settings
+from andy_cli.settings import Settings, Value
 
 FIRST_RUN = """andy has no model to talk to yet. Any one of these will do:
   export OPENAI_API_KEY=...              a key of OpenAI (or of another provider)
@@ -84,8 +84,8 @@ async def choose_model(
     variables = {**kept_keys, **os.environ} if environment is None else environment
     choosing = Choosing(settings, variables, ports, only_near, kept_keys.keys() - os.environ.keys())
     provider_name, model = parse_name(settings.text("model"))
-    if settings.text("base_url"):
-        return await _at_address(choosing, provider_name, model)
+    if base_url := find_base_url(settings):
+        return await _at_address(choosing, provider_name, model, base_url)
     if provider_name:
         return await _by_preset(
             choosing, presets()[provider_name], model, _phrase_origin(settings, "model")
@@ -100,6 +100,23 @@ def parse_name(text: str) -> tuple[str, str]:
     """
     prefix, _, model_name = text.strip().partition(":")
     return (prefix, model_name) if prefix in presets() else ("", text.strip())
+
+
+def find_base_url(settings: Settings) -> str:
+    """Find the address that holds for the model: none if a stronger place names a model of another
+    provider than that of the address. `-m anthropic:claude` is not asked of the server that the
+    settings name, and its key is not sent there.
+    """
+    address, model = settings["base_url"], settings["model"]
+    provider_name, _ = parse_name(str(model.value))
+    if not address.value or not provider_name or model.strength <= address.strength:
+        return str(address.value)
+    beside: Value | None = model
+    while beside is not None and beside.strength > address.strength:
+        beside = beside.overridden
+    named, _ = parse_name(str(beside.value)) if beside else ("", "")
+    there = named or provider_at(check_base_url(str(address.value)))
+    return str(address.value) if provider_name == there else ""
 
 
 def connect_client(
@@ -266,9 +283,9 @@ TIMEOUT = 4.0
 """Seconds for a list of models that somebody waits for."""
 
 
-async def _at_address(choosing: Choosing, provider_name: str, model: str) -> Chosen:
+async def _at_address(choosing: Choosing, provider_name: str, model: str, address: str) -> Chosen:
     settings = choosing.settings
-    base_url = check_base_url(settings.text("base_url"))
+    base_url = check_base_url(address)
     provider = presets()[provider_name or provider_at(base_url)]
     key, key_from = _find_key(choosing, provider)
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)

@@ -14,7 +14,7 @@ from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.models_command import find_models
 from andy_cli.frontends.session_factory import OpenConversation, describe_server, list_secrets
 from andy_cli.frontends.terminal.tables import format_table
-from andy_cli.guard.hosts import is_loopback_url, show_url
+from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import recall_model
@@ -26,8 +26,8 @@ from andy_cli.settings import Settings
 async def show_or_switch_model(session: ChatSession, argument: str) -> str:
     if argument:
         options_before = session.options
-        session.options = find_options(session, argument)
         try:
+            session.options = await find_options(session, argument)
             chosen, settings = await choose_wanted_model(session)
             if session.opened is not None:
                 await switch_model(session, session.opened, chosen, settings)
@@ -86,7 +86,7 @@ def find_dialect(conversation: Conversation, name: str, address: str) -> str:
     return choose_dialect(model, NO_TEMPLATE, capabilities, dialects, learned).dialect.name
 
 
-def find_options(session: ChatSession, argument: str) -> Options:
+async def find_options(session: ChatSession, argument: str) -> Options:
     """The options that mean this model: a number of the list, a URL, PROVIDER[:NAME] or NAME.
 
     A NAME that the server in use lists is there; any other is looked for as at the start.
@@ -98,8 +98,25 @@ def find_options(session: ChatSession, argument: str) -> Options:
         name, address = session.listed_models[int(argument) - 1]
         return replace(options, model=name, base_url=address)
     if "://" in argument:
-        return replace(options, model="", base_url=argument)
+        return await find_options_at(session, argument)
     return find_named_options(session, argument)
+
+
+async def find_options_at(session: ChatSession, address: str) -> Options:
+    """Find the options that mean the server at an address, with the model of the settings if it
+    has that, else its own. Raises UsageError where nobody answers."""
+    base_url, settings = check_base_url(address), session.options.settings()
+    provider = presets()[select.provider_at(base_url)]
+    key = select.find_key(provider)
+    listing = await select.listing_at(Endpoint(provider.name, "", base_url, key), settings)
+    if listing.status == 0:
+        raise UsageError(f"{show_url(base_url)}: {listing.problem}", "Is the server running?")
+    _, named = select.parse_name(settings.text("model"))
+    model = named
+    if listing.models and named not in listing.models:
+        model = select.preferred_model(listing.models, provider)
+    name = f"{provider.name}:{model}" if model else ""
+    return replace(session.options, model=name, base_url=base_url)
 
 
 def find_named_options(session: ChatSession, argument: str) -> Options:
