@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -116,6 +117,14 @@ def test_the_output_is_shown_and_kept_for_the_model(folder: Path) -> None:
     assert [each.text for each in session.command_outputs] == [
         "$ printf 'one\\ntwo\\n'; exit 3\none\ntwo\n[exit code 3]"
     ]
+
+
+@pytest.mark.usefixtures("_at_a_keyboard")
+def test_a_typed_line_sees_what_the_user_sees(folder: Path) -> None:
+    (folder / ".env").write_text("KEY=secret\n")
+    told: list[str] = []
+    run_in(told, "!!ls -la")
+    assert re.search(r"^-rw\S* .* 11 .*\.env$", told[0], re.MULTILINE)
 
 
 @pytest.mark.usefixtures("_at_a_keyboard")

@@ -77,7 +77,7 @@ async def run_typed_command(session: ChatSession, line: str) -> None:
     showing = asyncio.create_task(screen.keep_telling())
     try:
         finished = await in_thread(
-            lambda work: run_command(typed_line.command, work, screen.take_output),
+            lambda work: run_command(typed_line.command, work, screen.take_output, is_typed=True),
             math.inf,
             grace=ENDING,
         )

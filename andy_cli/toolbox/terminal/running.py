@@ -27,6 +27,7 @@ from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import Output
 from andy_cli.toolbox.terminal.processes import MARK, Started, end_command
 from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
+from andy_cli.toolbox.terminal.sandboxes import secrets_in
 from andy_cli.toolbox.tool import Display, Outcome, progress
 from andy_cli.toolbox.work import Work
 
@@ -56,6 +57,11 @@ PLAIN_GIT = {
 
 Ending = Literal["exited", "left", "timed out", "stopped"]
 SHELL_SAYS = {126: "The shell may not run that program.", 127: "The shell found no such program."}
+
+
+HIDDEN = "Hidden from it, as it may hold secrets, so that what it says of it is not so: {names}."
+MAX_HIDDEN = 5
+"""Names of hidden files that are told."""
 
 
 class Ran(NamedTuple):
@@ -91,11 +97,24 @@ def run_outcome(command: str, seconds: float, notes: list[str], work: Work) -> O
         notes.append("It left a program running in the background.")
     if finished_run.code in SHELL_SAYS:
         notes.append(SHELL_SAYS[finished_run.code])
+    if hidden := list_hidden(finished_run):
+        notes.append(HIDDEN.format(names=", ".join(hidden)))
     if notes:
         record["note"] = " ".join(notes)
     return Outcome(
         record, summary, display=Display(output=finished_run.output, exit_code=finished_run.code)
     )
+
+
+def list_hidden(finished_run: Ran) -> list[str]:
+    """List the files that its output speaks of and that a sandbox hid from it; one in which files
+    can be changed hides none."""
+    is_writable = here().settings.text("guard.sandbox") == "on"
+    if is_writable or not (finished_run.boxed and finished_run.output):
+        return []
+    workspace = here().workspace
+    names = (os.path.relpath(path, workspace) for path, _ in secrets_in(workspace))
+    return [name for name in names if name in finished_run.output][:MAX_HIDDEN]
 
 
 def _describe_unfinished(finished_run: Ran, notes: Sequence[str]) -> str:
@@ -115,16 +134,20 @@ def _show_command(command: str) -> str:
 
 
 def run_command(
-    command: str, work: Work, show_output: Callable[[str], object] = lambda text: None
+    command: str,
+    work: Work,
+    show_output: Callable[[str], object] = lambda text: None,
+    is_typed: bool = False,
 ) -> Ran:
     """Run it until it ends, its time is up or it is stopped. Raises ToolError if it cannot start.
 
-    `show_output` gets what it writes, as it comes.
+    `show_output` gets what it writes, as it comes; `is_typed`: it is the user's own line, which
+    sees what the user sees.
     """
     if "\0" in command:
         raise ToolError("A command cannot hold a NUL character.")
     line = _shell_line(command)
-    harmless = only_reads(command)
+    harmless = not is_typed and only_reads(command)
     sandboxed = sandboxed_line(line, harmless)
     # Nobody was asked about it, so no program of the workspace may pass for one of the system's.
     environment = clean_environment(
