@@ -210,6 +210,9 @@ def test_what_goes_on_is_said_after_a_second() -> None:
     shown.now += 0.2
     shown.view.tick()
     assert shown.text == "m is working, 1 s (Ctrl-C stops it)"
+    shown.view.count_received = lambda: 3200
+    shown.view.tick()
+    assert shown.text == "m is working, 1 s, 3,200 characters (Ctrl-C stops it)"
     shown.show("Hello", step=1.0)
     assert shown.text == "Hello"
 

@@ -250,6 +250,11 @@ class Listing(NamedTuple):
     seconds: float = 0.0
     """Until it answered."""
 
+    def explain(self, base_url: str) -> str:
+        """Say why there is nothing at an address, with the address."""
+        address = show_url(base_url)
+        return self.problem if address in self.problem else f"{address}: {self.problem}"
+
 
 async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
     """As `models_at`, and why there is nothing where there is nothing. Never raises."""

@@ -437,6 +437,10 @@ class ModelSession:
         self.exchanges.append(ModelExchange(request.messages[-1], reply))
         return reply
 
+    def count_received(self) -> int:
+        """Count the characters of the newest reply that came so far."""
+        return self.exchanges[-1].reply.received if self.exchanges else 0
+
     async def ask_aside(self, request: Request) -> str:
         """Ask for a short reply that nobody sees; returns its text alone."""
         reply = await self.send(request, Compiler(Markers([])), {}).read_whole()

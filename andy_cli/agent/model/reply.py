@@ -64,6 +64,8 @@ class ModelReply:
         self.is_declined = False
         """Something of what is wanted is not done; known of planned replies alone."""
         self.usage = Usage()
+        self.received = 0
+        """Characters that came so far: text, reasoning and calls."""
 
     @property
     def cut_off(self) -> bool:
@@ -107,6 +109,8 @@ class ModelReply:
         self.stopped_at = chunk.stopped_at or self.stopped_at
         self.is_declined = self.is_declined or chunk.is_declined
         self.usage = chunk.usage or self.usage
+        self.received += len(chunk.text) + len(chunk.reasoning)
+        self.received += len(chunk.call.arguments) if chunk.call else 0
         if chunk.text and self._raw_left > 0:
             self._raw.append(chunk.text)
             self._raw_left -= len(chunk.text)

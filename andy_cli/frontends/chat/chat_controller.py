@@ -249,6 +249,7 @@ class ChatController:
             turn_view.audit = conversation.chat.sanitizer.clean
             conversation.chat.registry.progress = turn_view.show_progress
             turn_view.busy = f"{conversation.chat.client.name} is working"
+            turn_view.count_received = conversation.chat.model.count_received
             attachments = await attach_mentions(conversation.chat, line)
             for sentence in attachments.notices:
                 self._tell_user(sentence)

@@ -135,7 +135,7 @@ class ModelChoice:
             key = (await self._ask("It wants a key (it is not shown): ", secret=True)).strip()
             listing = await self._list_models(base_url, provider, key)
         if listing.problem:
-            raise UsageError(f"{show_url(base_url)}: {listing.problem}")
+            raise UsageError(listing.explain(base_url))
         if key:
             os.environ[provider.key_names[0]] = key
         model = await self._choose_model(listing.models)

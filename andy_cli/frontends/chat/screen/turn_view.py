@@ -74,6 +74,8 @@ class TurnView:
         """The progress of the running tool: behind its action, or as lines below it."""
         self.busy = busy_line
         """The line for when nothing else is known."""
+        self.count_received: Callable[[], int] = int
+        """Count the characters of the reply that came so far: a long call shows nothing else."""
         self.meter = ""
         """The progress of a download, in the place of what goes on; set from any thread."""
         self._last_event = self._clock()
@@ -221,22 +223,21 @@ class TurnView:
         """Describe what goes on, and after a while the seconds it has taken."""
         if self.meter:
             return self.meter
-        progress_note = (
-            f": {self._progress_lines[0]}"
-            if self._activity and len(self._progress_lines) == 1
-            else ""
-        )
-        below = (
-            [f"\n  {line}" for line in self._progress_lines]
-            if self._activity and not progress_note
-            else []
-        )
+        if not self._activity:
+            return "" if quiet < STATUS_DELAY else self._describe_waiting(quiet)
+        progress_note, below = "", [f"\n  {line}" for line in self._progress_lines]
+        if len(below) == 1:
+            progress_note, below = f": {self._progress_lines[0]}", []
+        activity = f"{self._activity}{progress_note}"
         if quiet < STATUS_DELAY:
-            return (
-                "".join([f"{self._activity}{progress_note} ...", *below]) if self._activity else ""
-            )
-        doing = f"{self._activity or self.busy}{progress_note}, {int(quiet)} s (Ctrl-C stops it)"
-        return "".join([doing, *below])
+            return "".join([f"{activity} ...", *below])
+        return "".join([f"{activity}, {int(quiet)} s (Ctrl-C stops it)", *below])
+
+    def _describe_waiting(self, quiet: float) -> str:
+        """Describe a reply that shows nothing yet, and how much of it came: it may be a call."""
+        received = self.count_received()
+        written = f", {received:,} characters" if received else ""
+        return f"{self.busy}, {int(quiet)} s{written} (Ctrl-C stops it)"
 
     def _render_tail(self, text: str, status: str) -> RenderableType | None:
         renderables: list[RenderableType] = []

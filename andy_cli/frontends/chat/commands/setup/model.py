@@ -110,7 +110,7 @@ async def find_options_at(session: ChatSession, address: str) -> Options:
     key = select.find_key(provider)
     listing = await select.listing_at(Endpoint(provider.name, "", base_url, key), settings)
     if listing.status == 0:
-        raise UsageError(f"{show_url(base_url)}: {listing.problem}", "Is the server running?")
+        raise UsageError(listing.explain(base_url), "Is the server running?")
     _, named = select.parse_name(settings.text("model"))
     model = named
     if listing.models and named not in listing.models:
