@@ -182,7 +182,7 @@ def describe_conclusion(
     """Describe what will be used from now on."""
     name = neutralize_text(f"{chosen.endpoint.provider}:{chosen.endpoint.model}")
     if winner is None:
-        return [f"{name} used no tool in any of them: nothing changes."]
+        return [f"{name} used no tool in any of these ways: what is in use stays."]
     if not was_kept:
         return [f"* did best, but {state_folder()} cannot be written: it is not remembered."]
     lines = [f"* is used with {name} from now on."]

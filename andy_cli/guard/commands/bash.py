@@ -176,8 +176,10 @@ class _ShellReader:
                 self._read_loop(node)
             case "test_command":
                 self._read_test(node)
-            case "&" | "((":
-                self._add_doubt("it goes on in the background, or counts")
+            case "&":
+                self._add_doubt("it goes on in the background")
+            case "((":
+                self._add_doubt("it reckons with variables")
         command_numbers: list[int] = []
         for child in node.children:
             command_numbers += self.read(

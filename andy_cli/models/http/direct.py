@@ -145,7 +145,9 @@ def no_answer(error: BaseException, url: str) -> ModelError:
         )
     if "complete message body" in str(error):
         broken_off = f"{shown_address} broke off in the middle of its answer."
-        return set_error_kind(TransientError(broken_off, "Its log may say why."), "protocol")
+        return set_error_kind(
+            TransientError(broken_off, "The server's log may say why."), "protocol"
+        )
     message = f"The connection to {shown_address} broke off ({_error_words(error)})."
     advice = "Try again. If it stays so, what listens there is probably no model server."
     return set_error_kind(TransientError(message, advice), "protocol")

@@ -22,7 +22,7 @@ async def show_raw(session: ChatSession, argument: str) -> str:
     return "\n\n".join(
         [
             *shown_exchanges,
-            f"{conversation.dialect.name} was taught: {conversation.model.profile.why}.",
+            f"Requests are read as {conversation.dialect.name}: {conversation.model.profile.why}.",
         ]
     )
 
