@@ -275,7 +275,7 @@ def test_raw_shows_the_last_exchange_as_it_was(home: Path) -> None:
         assert "--- user\nANDYBOT RESPONDS: 01 - Morning Light.mp3" in text
         assert "--- the model\nThere are \\x1b]0;owned\\x07three." in text
         assert "--- read as plain text" in text
-        assert "andybot was taught: --set says so." in text
+        assert "Requests are read as andybot: --set says so." in text
         assert b"\x1b]0;owned" not in terminal.raw[before:]
         terminal.type("/raw 3\r")
         text = terminal.prompts()

@@ -19,6 +19,8 @@ from andy_cli.guard.commands.lookup import UNKNOWN
 
 MAX_VALUES, MAX_COMMANDS = 500, 1000
 """Values of one word, and commands of one line: what has more is never taken at its word."""
+UNFOLLOWED = {"&": "it goes on in the background", "((": "it reckons with variables"}
+"""Why a line is asked about, by a sign in it."""
 
 
 class TooMuch(Exception):
@@ -176,10 +178,8 @@ class _ShellReader:
                 self._read_loop(node)
             case "test_command":
                 self._read_test(node)
-            case "&":
-                self._add_doubt("it goes on in the background")
-            case "((":
-                self._add_doubt("it reckons with variables")
+            case "&" | "((":
+                self._add_doubt(UNFOLLOWED[node.type])
         command_numbers: list[int] = []
         for child in node.children:
             command_numbers += self.read(

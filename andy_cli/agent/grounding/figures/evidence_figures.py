@@ -186,17 +186,18 @@ def compute_group_sums(table: ResultTable) -> Iterator[float]:
     """Add up a column for each value that another column repeats: totals by person."""
     full_columns = [column for column in table.columns.values() if len(column) == len(table.rows)]
     columns = full_columns[:GROUPED_COLUMNS]
+    numbers = [list(map(read_cell, column)) for column in columns]
     for key_column in columns:
         groups = Counter(map(str, key_column))
         if not 1 < len(groups) < len(key_column):
             continue
-        for values in columns:
+        for values in numbers:
             sums_by_key = sum_by_key(key_column, values)
             yield from (total for key, total in sums_by_key.items() if groups[key] > 1)
 
 
-def sum_by_key(key_column: Sequence[object], values: Sequence[object]) -> dict[str, float]:
+def sum_by_key(key_column: Sequence[object], values: Sequence[float | None]) -> dict[str, float]:
     sums_by_key: dict[str, float] = {}
-    for key, number in zip(map(str, key_column), map(read_cell, values), strict=True):
+    for key, number in zip(map(str, key_column), values, strict=True):
         sums_by_key[key] = sums_by_key.get(key, 0.0) + (number or 0.0)
     return sums_by_key
