@@ -1,6 +1,7 @@
 """Events -> terminal, without a program around it."""
 
 import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -100,6 +101,78 @@ def test_however_an_answer_is_cut_it_looks_the_same(answer: str, data: st.DataOb
     whole.view.close()
     cut.view.close()
     assert cut.text == whole.text
+
+
+WIDE_TABLE = """\
+| Date | Item | Units | Price | Revenue | Supplier | Origin | Remark |
+|---|---|--:|---|---|---|---|---|
+| 2024-01-01 | apples **number 1** | 10 | 1.20 | 12.00 | Fruits | Spain | see claims/2024-late |
+| 2024-01-02 | pears | 20 | 2.20 | 44.00 | Fruits | Spain | |
+"""
+NARROW_TABLE = """\
+| id | file | what it does |
+|---|---|---|
+| 1 | a_long_name_of_a_module.py | counts the words of all texts |
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "table", "shown"),
+    [
+        (
+            60,
+            NARROW_TABLE,
+            """\
+ id  file                        what it does
+ ──────────────────────────────────────────────────────────
+ 1   a_long_name_of_a_module.py  counts the words of all
+                                 texts""",
+        ),
+        (
+            40,
+            NARROW_TABLE,
+            """\
+ id  file              what it does
+ ──────────────────────────────────────
+ 1   a_long_name_of_a  counts the words
+     _module.py        of all texts""",
+        ),
+        (
+            60,
+            WIDE_TABLE,
+            """\
+ • Date: 2024-01-01
+   Item: apples number 1
+   Units: 10
+   Price: 1.20
+   Revenue: 12.00
+   Supplier: Fruits
+   Origin: Spain
+   Remark: see claims/2024-late
+ • Date: 2024-01-02
+   Item: pears
+   Units: 20
+   Price: 2.20
+   Revenue: 44.00
+   Supplier: Fruits
+   Origin: Spain
+   Remark:""",
+        ),
+    ],
+)
+def test_a_table_loses_nothing_on_a_narrow_screen(width: int, table: str, shown: str) -> None:
+    screen = Shown(width, height=24).show(table)
+    screen.view.close()
+    assert screen.text == shown
+
+
+@pytest.mark.parametrize("width", [12, 20, 40, 60, 80, 100])
+def test_each_value_of_a_table_is_shown(width: int) -> None:
+    screen = Shown(width, height=80).show(WIDE_TABLE)
+    screen.view.close()
+    assert "…" not in screen.text
+    signs = Counter("2024-01-01 apples number 1 see claims/2024-late".replace(" ", ""))
+    assert signs <= Counter(screen.text)
 
 
 def test_a_number_at_the_end_may_be_the_next_item_of_a_list() -> None:

@@ -11,11 +11,20 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.markdown import CodeBlock, Heading, HorizontalRule, Markdown, MarkdownElement
+from rich.markdown import (
+    CodeBlock,
+    Heading,
+    HorizontalRule,
+    Markdown,
+    MarkdownElement,
+    TableElement,
+    TableRowElement,
+)
 from rich.rule import Rule
 from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
+from rich.table import Column, Table
 from rich.text import Text
 from rich.theme import Theme
 
@@ -38,6 +47,9 @@ THEME = Theme(
 )
 CODE_THEME = "ansi_dark"
 """The terminal's own sixteen colours."""
+LEAST_COLUMN, COLUMN_GAP = 8, 2
+"""Cells that a column of a table needs at least where its texts are longer, and its gap."""
+ROW_MARK = " • "
 
 
 def create_console(plain: bool = False) -> Console:
@@ -94,6 +106,51 @@ class PlainRule(HorizontalRule):
         yield Rule(style="markdown.hr", characters="─")
 
 
+class FoldedTable(TableElement):
+    """A table that loses nothing on a narrow screen.
+
+    Words that are wider than their column are broken. Where columns would be too narrow to be read
+    each row is a list of `Column: value`.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        heading = self.header.row if self.header is not None else None
+        rows = self.body.rows if self.body is not None else []
+        if heading is not None and rows and count_least_cells(heading, rows) > options.max_width:
+            yield list_rows(heading, rows)
+            return
+        for part in super().__rich_console__(console, options):
+            for column in part.columns if isinstance(part, Table) else ():
+                column.overflow = "fold"
+            yield part
+
+
+def count_least_cells(heading: TableRowElement, rows: Sequence[TableRowElement]) -> int:
+    """Count the cells of the screen that a table needs to be read."""
+    columns = zip(*(row.cells for row in (heading, *rows)), strict=True)
+    widths = (max(cell.content.cell_len for cell in column) for column in columns)
+    return sum(min(width, LEAST_COLUMN) + COLUMN_GAP for width in widths)
+
+
+def list_rows(heading: TableRowElement, rows: Sequence[TableRowElement]) -> Table:
+    """Draw each row of a table as an item of a list, with one line for each column."""
+    items = Table.grid("", Column(overflow="fold"))
+    for row in rows:
+        lines = [
+            Text.assemble(name_column(title.content), cell.content)
+            for title, cell in zip(heading.cells, row.cells, strict=True)
+        ]
+        items.add_row(Text(ROW_MARK), Text("\n").join(lines))
+    return items
+
+
+def name_column(title: Text) -> Text:
+    """The title as it stands before a value; nothing for a column that has none."""
+    named = Text.assemble(title, ": ") if title else Text()
+    named.stylize("markdown.table.header")
+    return named
+
+
 class MarkdownBlock(Markdown):
     """One top-level block that has been parsed already."""
 
@@ -103,6 +160,7 @@ class MarkdownBlock(Markdown):
         "fence": PlainCode,
         "code_block": PlainCode,
         "hr": PlainRule,
+        "table_open": FoldedTable,
     }
 
 
