@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.terminal import ESCAPE, Terminal, without_escapes
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
+LEAVE_HINT = "Ctrl-C again or Ctrl-D leaves."
 STALLED = [status(), event({"content": "The first half. "}), {"op": "stall"}]
 SILENT: list[Operation] = [status(), {"op": "stall"}]
 PROTOCOL = re.compile(r"ANDYBOT|tool_call|list_mp3s|LIST_MP3S|\{\"")
@@ -173,12 +175,26 @@ def test_whoever_leaves_leaves_with_0(way: str) -> None:
         assert terminal.leaves() == 0
 
 
-def test_ctrl_c_leaves_an_empty_line_the_second_time() -> None:
-    with chatting([streamed("x")]) as terminal:
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_ctrl_c_leaves_an_empty_line_the_second_time_however_late(term: str) -> None:
+    with chatting([streamed("x")], TERM=term) as terminal:
+        terminal.settle(0.3)
         terminal.type("\x03")
-        terminal.sees("Ctrl-C again or Ctrl-D leaves.")
+        terminal.sees(LEAVE_HINT)
+        time.sleep(1.2)  # longer than the hint takes to be read
         terminal.type("\x03")
         assert terminal.leaves() == 0
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_ctrl_c_warns_again_when_another_key_was_pressed(term: str) -> None:
+    with chatting([streamed("x")], TERM=term) as terminal:
+        terminal.settle(0.3)
+        terminal.type("\x03")
+        terminal.sees(LEAVE_HINT)
+        terminal.settle(0.3)
+        terminal.type("a\x7f\x03")
+        terminal.wait(lambda: terminal.text.count(LEAVE_HINT) == 2, "the second warning")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import signal
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 
 from prompt_toolkit import PromptSession
@@ -12,7 +11,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
-from andy_cli.frontends.chat.prompt.prompt_keys import LEAVE_HINT, LEAVE_SECONDS
+from andy_cli.frontends.chat.prompt.prompt_keys import LEAVE_HINT
 from andy_cli.frontends.chat.prompt.prompt_layout import PROMPT
 
 
@@ -47,6 +46,12 @@ class TypedInput:
 
     def __init__(self, history: History) -> None:
         self._session: PromptSession[str] = PromptSession(history=history)
+        self._session.default_buffer.on_text_changed += self._forget_warning
+        self._is_warned = False
+        """The last key was a Ctrl-C."""
+
+    def _forget_warning(self, _: object) -> None:
+        self._is_warned = False
 
     @contextlib.asynccontextmanager
     async def keep_open(self) -> AsyncIterator[None]:
@@ -54,16 +59,16 @@ class TypedInput:
 
     async def read_line(self) -> str:
         """The next line with something on it. Raises EOFError where the user leaves."""
-        interrupted = 0.0
+        self._is_warned = False
         while True:
             try:
                 if line := (await self._session.prompt_async(PROMPT)).strip():
                     return line
+                self._is_warned = False
             except KeyboardInterrupt:
-                current_time = time.monotonic()
-                if current_time - interrupted < LEAVE_SECONDS:
+                if self._is_warned:
                     raise EOFError from None
-                interrupted = current_time
+                self._is_warned = True
                 sys.stdout.write(LEAVE_HINT)
 
     @contextlib.contextmanager

@@ -62,8 +62,9 @@ class LivePrompt:
         self._state = PromptState(history, completer)
         self._output = find_output()
         layout = build_layout(self._state, self._output, lambda: self.status())
-        bindings = PromptKeys(self._state, self).bind()
-        self._application = PromptApplication(layout, bindings, LOOK, self._output)
+        keys = PromptKeys(self._state, self)
+        self._application = PromptApplication(layout, keys.bind(), LOOK, self._output)
+        self._application.key_processor.before_key_press += keys.note_key_press
         self._application.before_render += self._take_early_keys
         self._application.after_render += self._report_start
         self._away = False

@@ -1,6 +1,5 @@
 """The keys of the prompt and their actions; docs/terminal.md has the table of them."""
 
-import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -13,8 +12,6 @@ from prompt_toolkit.utils import suspend_to_background_supported
 
 from andy_cli.frontends.chat.prompt.prompt_state import PromptState
 
-LEAVE_SECONDS = 1.0
-"""Seconds within which a second Ctrl-C leaves."""
 LEAVE_HINT = "Ctrl-C again or Ctrl-D leaves.\n"
 
 
@@ -35,8 +32,8 @@ class PromptKeys:
     def __init__(self, state: PromptState, actions: KeyActions) -> None:
         self._state = state
         self._actions = actions
-        self._interrupted = 0.0
-        """When Ctrl-C last had nothing to stop and nothing to clear."""
+        self._is_warned = self._was_warned = False
+        """The key that is handled, and the one before it, was a Ctrl-C that had nothing to do."""
         state.typed.accept_handler = self._send
         state.answer.accept_handler = self._answer
 
@@ -101,9 +98,15 @@ class PromptKeys:
 
         return bindings
 
+    def note_key_press(self, _: object) -> None:
+        """Remember, before a key is handled, if the last one warned: any key between takes it back.
+
+        A time would not do: whoever reads the warning first would always be too late.
+        """
+        self._was_warned, self._is_warned = self._is_warned, False
+
     def _send(self, typed: Buffer) -> bool:
         """Enter: send what is typed, which is queued while a turn runs."""
-        self._interrupted = 0.0
         if line := typed.text.strip():
             self._state.sent.send(line)
         return False
@@ -128,11 +131,10 @@ class PromptKeys:
         elif text := state.typed.text.strip():
             state.typed.history.append_string(text)
             state.typed.reset()
-            self._interrupted = 0.0
-        elif time.monotonic() - self._interrupted < LEAVE_SECONDS:
+        elif self._was_warned:
             state.sent.send(None)
         else:
-            self._interrupted = time.monotonic()
+            self._is_warned = True
             self._actions.print_above(LEAVE_HINT)
 
     def _refuse(self) -> None:
