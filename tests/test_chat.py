@@ -1,5 +1,6 @@
 """The chat, in a real terminal, against a real server."""
 
+import asyncio
 import base64
 import os
 import re
@@ -16,7 +17,9 @@ import typer.main
 from typer.core import TyperGroup
 
 from andy_cli.cli import app
-from andy_cli.frontends.command_line.options import SHARED_OPTIONS, read_line
+from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.command_line.options import SHARED_OPTIONS, Options, read_line
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from tests.model_server import (
     Answer,
     ModelServer,
@@ -402,6 +405,31 @@ def test_clear_begins_a_new_conversation() -> None:
             terminal.prompts()
         users = [each["content"] for each in server.requests[1].body["messages"]][1:]
     assert users == ["what was it?"]
+
+
+def test_the_status_line_names_the_model_after_clear() -> None:
+    with chatting([streamed("Noted.")]) as terminal:
+        terminal.type("remember 42\r")
+        terminal.sees("context")
+        terminal.type("/clear\r")
+        terminal.sees("A new conversation.")
+        terminal.prompts()
+        terminal.wait(lambda: "openai:m - native - ask" in terminal.lines, "name of the model")
+
+
+async def refuse(approval_request: ApprovalRequest) -> ApprovalAnswer:
+    return ApprovalAnswer(False)
+
+
+def test_a_model_is_named_also_where_its_server_is_not_asked_again() -> None:
+    async def open_and_close() -> str:
+        session = ChatSession(Options(model="m", base_url=server.url), print, refuse)
+        await session.open_conversation()
+        await session.close()
+        return session.describe_status("")
+
+    with ModelServer([]) as server:
+        assert asyncio.run(open_and_close()) == "openai:m - ask"
 
 
 def test_a_server_that_is_not_there_is_one_line_and_the_chat_goes_on() -> None:

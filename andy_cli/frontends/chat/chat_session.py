@@ -107,6 +107,8 @@ class ChatSession:
         self._held_back: list[str] | None = None
         """Notes that come while a conversation is opened."""
         self._fullness = 0.0
+        self._last_model = ""
+        """The model of the conversation that was closed last."""
 
     def describe_status(self, music: str) -> str:
         """The model, its dialect once known, and the mode; loudly, where nothing is asked.
@@ -117,7 +119,8 @@ class ChatSession:
         shown_mode = self.mode.upper() if self.mode == "auto" else self.mode
         playing = [music] if music else []
         if self.opened is None:
-            return " - ".join([self.options.model or "andy", shown_mode, *playing])
+            expected_model = self._last_model or self.options.model or "andy"
+            return " - ".join([expected_model, shown_mode, *playing])
         conversation = self.opened.chat
         status_parts = [conversation.client.name, conversation.dialect.name, shown_mode, *playing]
         if self._fullness:
@@ -271,5 +274,6 @@ class ChatSession:
             self.resumed = None
         self._fullness = 0.0
         if self.opened is not None:
+            self._last_model = self.opened.chat.client.name
             await self.opened.close()
             self.opened = None
