@@ -362,11 +362,22 @@ def test_context_tells_what_fills_the_window() -> None:
     with chatting([streamed("Hello.")]) as terminal:
         terminal.type("hi\r")
         terminal.prompts()
+        terminal.sees("% of 64,000 assumed")
         terminal.type("/context\r")
-        text = terminal.prompts()
+        text = terminal.sees("in all")
     assert re.search(r"^\d+ tools +about +[\d,]+ tokens$", text, re.MULTILINE)
     assert re.search(r"^2 messages +about +\d+ tokens$", text, re.MULTILINE)
-    assert re.search(r"^in all +about +[\d,]+ of 64,000, \d+%$", text, re.MULTILINE)
+    assert re.search(r"^in all +about +[\d,]+ of 64,000 assumed, \d+%$", text, re.MULTILINE)
+
+
+def test_a_window_that_is_set_is_not_said_to_be_assumed() -> None:
+    with chatting([streamed("Hello.")], "--set", "limits.context=32000") as terminal:
+        terminal.type("hi\r")
+        terminal.sees(" - context ")
+        terminal.type("/context\r")
+        text = terminal.sees("in all")
+    assert re.search(r"^in all +about +[\d,]+ of 32,000, \d+%$", text, re.MULTILINE)
+    assert "assumed" not in text
 
 
 def test_the_mode_is_shown_and_stays_through_clear() -> None:
@@ -413,7 +424,6 @@ def test_the_status_line_names_the_model_after_clear() -> None:
         terminal.sees("context")
         terminal.type("/clear\r")
         terminal.sees("A new conversation.")
-        terminal.prompts()
         terminal.wait(lambda: "openai:m - native - ask" in terminal.lines, "name of the model")
 
 

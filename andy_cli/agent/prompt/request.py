@@ -76,6 +76,8 @@ class WindowBudget:
         self._settings, self._model, self._history = settings, model, history
         self._tools = ToolFitting(model, history, registry)
         self._window = 0
+        self.is_assumed = False
+        """Nothing is known of the window: neither a setting nor the server tells it."""
         self._narrowed_at = 0
         """The length of the history when it was last told with less."""
         self._warning = ""
@@ -90,14 +92,19 @@ class WindowBudget:
         """Find the tokens of prompt and reply together: as set, as the server says, or a guess."""
         if not self._window:
             server_facts = await self._model.server.ask()
-            self._window = (
-                self._settings.whole("limits.context") or server_facts.context or DEFAULT_WINDOW
-            )
+            known_window = self._settings.whole("limits.context") or server_facts.context
+            self._window = known_window or DEFAULT_WINDOW
+            self.is_assumed = not known_window
         return self._window
 
     async def measure_fullness(self) -> float:
         """Estimate how much of the window the next request fills: 0.31."""
         return self.estimate() / await self.find_window()
+
+    async def describe_window(self) -> str:
+        """Describe the size of the window: `8,192`, or `64,000 assumed`."""
+        window = await self.find_window()
+        return f"{window:,} assumed" if self.is_assumed else f"{window:,}"
 
     def estimate(self) -> int:
         """Estimate the tokens of all that is sent."""
@@ -135,6 +142,7 @@ class WindowBudget:
         self._narrowed_at = length
         sent_tokens = self.estimate()
         self._window = int(min(await self.find_window(), sent_tokens) * NARROWED_SHARE)
+        self.is_assumed = False
         shortened = self._shorten()
         return shortened.after < shortened.before
 

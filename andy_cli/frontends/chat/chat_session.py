@@ -106,7 +106,8 @@ class ChatSession:
         self._opening = asyncio.Lock()
         self._held_back: list[str] | None = None
         """Notes that come while a conversation is opened."""
-        self._fullness = 0.0
+        self._fullness = ""
+        """The part of the window that is filled, for the status line; empty before the first answer."""
         self._last_model = ""
         """The model of the conversation that was closed last."""
 
@@ -124,15 +125,19 @@ class ChatSession:
         conversation = self.opened.chat
         status_parts = [conversation.client.name, conversation.dialect.name, shown_mode, *playing]
         if self._fullness:
-            status_parts.append(f"context {self._fullness:.0%}")
+            status_parts.append(self._fullness)
         if any(conversation.model.usage):
             status_parts.append(f"{shorten_count(sum(conversation.model.usage))} tokens")
         return " - ".join(status_parts)
 
     async def measure_window(self) -> None:
-        """Find out how full the window is, for the status line."""
-        if self.opened is not None:
-            self._fullness = await self.opened.chat.budget.measure_fullness()
+        """Find out how full the window is, for the status line, which says so if it is assumed."""
+        if self.opened is None:
+            return
+        budget = self.opened.chat.budget
+        self._fullness = f"context {await budget.measure_fullness():.0%}"
+        if budget.is_assumed:
+            self._fullness += f" of {await budget.describe_window()}"
 
     @property
     def mode(self) -> str:
@@ -272,7 +277,7 @@ class ChatSession:
         if self.resumed is not None:
             self.resumed.log.close()
             self.resumed = None
-        self._fullness = 0.0
+        self._fullness = ""
         if self.opened is not None:
             self._last_model = self.opened.chat.client.name
             await self.opened.close()

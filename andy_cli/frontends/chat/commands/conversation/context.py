@@ -19,8 +19,8 @@ async def show_context(session: ChatSession, argument: str) -> str:
     total_tokens = sum(size for _, size in rows)
     width = max(len(name) for name, _ in rows)
     lines = [f"{name.ljust(width)}  about {size:>7,} tokens" for name, size in rows if size]
-    share = f"{total_tokens / window:.0%}"
-    lines.append(f"{'in all'.ljust(width)}  about {total_tokens:>7,} of {window:,}, {share}")
+    window_size, share = await conversation.budget.describe_window(), f"{total_tokens / window:.0%}"
+    lines.append(f"{'in all'.ljust(width)}  about {total_tokens:>7,} of {window_size}, {share}")
     lines += [f"told: {file.name}" for file in conversation.instructions.files]
     return "\n".join(lines)
 
