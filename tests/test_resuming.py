@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from andy_cli.errors import UsageError
+from andy_cli.frontends.session_choice import number_sessions, offer_sessions, pick_session
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import read, read_records
 from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN
-from andy_cli.sessions.store import list_sessions
+from andy_cli.sessions.store import SessionCard, list_sessions
 from tests.marking import answer_request, install_mark_tool
 from tests.model_server import Answer, ModelServer, Operation, called, event, status, streamed
 from tests.shell import ANDY, Done, andy, environment, start_andy
@@ -401,6 +403,28 @@ def test_a_session_is_chosen_from_a_list_by_its_number(home: Path, here: Path) -
         terminal.sees("Which one?")
         terminal.type("\x04")
         assert terminal.leaves() == 0
+
+
+def test_a_list_of_sessions_that_is_cut_says_how_many_more_there_are() -> None:
+    cards = [SessionCard(Path(f"s{number:02}.jsonl"), 0.0, 1) for number in range(1, 34)]
+    lines = number_sessions(cards).split("\n")
+    assert len(lines) == 16
+    assert lines[14].startswith(" 15  s15  ")
+    assert lines[15] == "18 more: `andy sessions list` shows all."
+    assert pick_session("15", cards) is cards[14]
+    with pytest.raises(UsageError, match="There is no number 16 in the list"):
+        pick_session("16", cards)
+    assert len(number_sessions(cards[:15]).split("\n")) == 15
+
+
+def test_all_sessions_of_the_folder_are_counted(
+    home: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(here)
+    for number in range(17):
+        write_session(kept(home), f"202601{number:02}-a", HELLO, card={"folder": str(here)})
+    offered = offer_sessions(without="20260103-a")
+    assert number_sessions(offered).endswith("\n1 more: `andy sessions list` shows all.")
 
 
 @pytest.mark.slow

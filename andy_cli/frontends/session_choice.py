@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from andy_cli.agent.history.history import split_message
@@ -16,8 +15,8 @@ from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.resuming import ResumedSession, resume_session
 from andy_cli.sessions.store import SessionCard, find_newest, find_session, list_sessions
 
-MAX_OFFERED = 15
-"""Sessions to choose from."""
+MAX_NUMBERED = 15
+"""Sessions that are shown with a number; the others are meant by their ids."""
 MAX_LINES = 3
 """Of the last message and of its answer, so many are shown."""
 MAX_LINE_LENGTH = 200
@@ -51,18 +50,19 @@ def open_session(session_card: SessionCard) -> ResumedSession:
 
 
 def offer_sessions(without: str = "") -> list[SessionCard]:
-    """This folder's newest sessions, to choose from; not the one of the id `without`."""
+    """This folder's sessions to choose from, newest first; not the one of the id `without`."""
     cards = list_sessions(sessions_folder(), Path.cwd())
-    return list(
-        islice((session_card for session_card in cards if session_card.id != without), MAX_OFFERED)
-    )
+    return [session_card for session_card in cards if session_card.id != without]
 
 
 def number_sessions(cards: Sequence[SessionCard]) -> str:
+    """Number the first sessions, and say how many more there are."""
     rows = [
         f"{number:>3}  {describe_session(session_card)}"
-        for number, session_card in enumerate(cards, start=1)
+        for number, session_card in enumerate(cards[:MAX_NUMBERED], start=1)
     ]
+    if len(cards) > MAX_NUMBERED:
+        rows.append(f"{len(cards) - MAX_NUMBERED:,} more: `andy sessions list` shows all.")
     return "\n".join(rows)
 
 
@@ -91,7 +91,7 @@ def pick_session(answer: str, offered: Sequence[SessionCard]) -> SessionCard:
     """The session of a number in the list, else of an id. Raises UsageError."""
     answer = answer.strip()
     if answer.isdecimal() and len(answer) < 3:
-        if not 0 < int(answer) <= len(offered):
+        if not 0 < int(answer) <= min(len(offered), MAX_NUMBERED):
             raise UsageError(f"There is no number {answer} in the list.")
         return offered[int(answer) - 1]
     return find_session(sessions_folder(), answer)
