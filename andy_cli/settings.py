@@ -43,7 +43,7 @@ ORIGINS = ("", "/", "$", "--")
 class Value(NamedTuple):
     value: str | int | float | bool | tuple[str, ...]
     origin: str
-    """`default`, `/path/config.toml`, `$NAME`, `--flag`."""
+    """`default`, `/path/config.toml`, `$NAME`, `--flag`, `/command`."""
     overridden: "Value | None" = None
     """The value of a weaker origin that it stands in place of."""
 
@@ -227,18 +227,20 @@ def load(
     overrides: Sequence[str] = (),
     flags: Mapping[str, str] | None = None,
     environment: Mapping[str, str] = os.environ,
+    origins: Mapping[str, str] | None = None,
 ) -> Settings:
     """All layers, the strongest last.
 
     `overrides` are `KEY=VALUE` as given to `--set`, `flags` values of flags with a setting of
-    their own (empty ones were not given). Raises `UsageError` that names the key and the place.
+    their own (empty ones were not given), `origins` what set one of these in place of its flag.
+    Raises `UsageError` that names the key and the place.
     """
     values = {
         setting.key: Value(setting.default, "default")
         for setting in SETTINGS
         if "*" not in setting.key
     }
-    for key, value, origin in _layers(overrides, flags or {}, environment):
+    for key, value, origin in _layers(overrides, flags or {}, environment, origins or {}):
         values[key] = Value(_fit(key, value, origin), origin, values.get(key))
     notes = _tighten(values, Path.cwd()) if environment is os.environ else []
     return Settings(values, notes)
@@ -255,7 +257,7 @@ def load_what_fits(
     }
     faults: list[UsageError] = []
     try:
-        layers = _layers(overrides, flags or {}, os.environ)
+        layers = _layers(overrides, flags or {}, os.environ, {})
     except UsageError as error:
         faults.append(error)
         layers = []
@@ -311,7 +313,10 @@ Layer = list[tuple[str, object, str]]
 
 
 def _layers(
-    overrides: Sequence[str], flags: Mapping[str, str], environment: Mapping[str, str]
+    overrides: Sequence[str],
+    flags: Mapping[str, str],
+    environment: Mapping[str, str],
+    origins: Mapping[str, str],
 ) -> Layer:
     found = _from_file(config_folder(environment) / "config.toml")
     for setting in SETTINGS:
@@ -323,7 +328,7 @@ def _layers(
         if not equals:
             raise UsageError(f"--set takes KEY=VALUE, not {override!r}.")
         found.append((key.strip(), text.strip(), "--set"))
-    found += [(key, text, flag_of(key)) for key, text in flags.items() if text]
+    found += [(key, text, origins.get(key) or flag_of(key)) for key, text in flags.items() if text]
     return found
 
 

@@ -82,6 +82,22 @@ def test_a_command_that_takes_nothing_is_not_run_with_something_behind_it(
     assert controller.is_over
 
 
+def test_a_mode_that_was_set_in_the_chat_names_the_command_and_no_flag(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def set_and_look() -> None:
+        for line in ("/config get guard.mode", "/mode edits", "/config get guard.mode"):
+            await controller.answer_line(line)
+
+    async def nobody(text: str, begun: str = "", secret: bool = False) -> str:
+        raise AssertionError(f"asked {text}")
+
+    controller = ChatController(Options(mode="plan"), nobody)
+    asyncio.run(set_and_look())
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[-1]) == ("plan  (--permission-mode)", "edits  (/mode)")
+
+
 def test_only_a_command_whose_usage_is_its_name_refuses_what_is_typed_behind_it(
     home: Path,
 ) -> None:

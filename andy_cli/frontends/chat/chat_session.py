@@ -147,7 +147,7 @@ class ChatSession:
 
     def set_mode(self, mode: str) -> None:
         """From now on, and also after /clear; `mode` is one of MODES."""
-        self.options = replace(self.options, mode=mode, yes=False)
+        self.options = replace(self.options, mode=mode, yes=False, mode_origin="/mode")
         if self.opened is not None:
             self.opened.chat.gate.mode = cast(Mode, mode)
 

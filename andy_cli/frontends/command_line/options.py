@@ -39,6 +39,8 @@ class Options:
     continue_last: bool = False
     resume: str = ""
     """An id, its beginning, or ANY."""
+    mode_origin: str = ""
+    """The slash command that set the mode; empty where the flag did."""
 
     @property
     def resumes(self) -> bool:
@@ -46,7 +48,7 @@ class Options:
 
     def settings(self) -> Settings:
         """The settings with these flags on top. Raises UsageError."""
-        return load(self.set, self.flags())
+        return load(self.set, self.flags(), origins={"guard.mode": self.mode_origin})
 
     def flags(self) -> dict[str, str]:
         """The settings that have a flag of their own, as they were given."""
