@@ -1,5 +1,6 @@
 """The first minute of a chat: who answers is said, and what is missing is got on the spot."""
 
+import asyncio
 import contextlib
 import hashlib
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from andy_cli import __version__
+from andy_cli.frontends.chat.model_choice import ModelChoice
+from andy_cli.frontends.command_line.options import Options
 from tests.model_server import ModelServer, streamed
 from tests.terminal import Terminal, without_escapes
 from tests.web_server import Received, WebServer, head, page, stalled
@@ -86,7 +89,7 @@ def test_a_session_that_is_gone_on_with_is_greeted_before_it_is_told_of(home: Pa
         assert text.count("m of openai") == 1
 
 
-CHOICE = "1, 2, 3 or 4 (Esc: later)?"
+CHOICE = "1, 2, 3 or 4, or a URL (Esc: later)?"
 NOBODY = "http://127.0.0.1:9"
 
 
@@ -201,6 +204,33 @@ def test_a_server_is_given_by_its_address_and_answers_at_once(
         terminal.prompts()
         assert server.requests[-1].body["model"] == "beta"
     assert not (home / ".config" / "andy" / "config.toml").exists()
+
+
+@pytest.mark.parametrize("answer", ["hello", "5", "sk-proj-x", "localhost", "qwen2.5:7b"])
+def test_what_is_no_way_to_a_model_is_answered_with_what_is_taken(answer: str, home: Path) -> None:
+    told: list[str] = []
+    answers = iter([answer])
+
+    async def type_answer(text: str, begun: str = "", secret: bool = False) -> str:
+        if (typed := next(answers, None)) is None:
+            raise EOFError
+        return typed
+
+    choice = ModelChoice(Options(set=["network.scan=false"]), type_answer, told.append)
+    with pytest.raises(EOFError):
+        asyncio.run(choice.pick_model())
+    assert told[1:] == ["A number from 1 to 4, or a URL such as http://127.0.0.1:8080/v1."]
+
+
+def test_a_host_with_its_port_is_taken_for_a_url(home: Path) -> None:
+    with (
+        ModelServer([], models=["alpha"]) as server,
+        choosing(folder=home) as terminal,
+    ):
+        terminal.type(f"{server.url.removeprefix('http://')}\r")
+        terminal.sees("Use it from now on?")
+        terminal.type("n\r")
+        terminal.sees("alpha of openai (you chose it)")
 
 
 def test_enter_looks_again_for_a_server_that_was_started_meanwhile(home: Path) -> None:

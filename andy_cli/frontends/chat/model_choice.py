@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
@@ -52,14 +53,22 @@ class ModelChoice:
         """The options that mean the model which was chosen. Raises EOFError where none is."""
         self._servers = await self._find_servers()
         self._tell(self._describe_ways())
-        steps = {"1": self._start_small, "2": self._take_key, "3": self._take_address}
+        steps = {
+            "1": self._start_small,
+            "2": self._take_key,
+            "3": self._take_address,
+            "4": self._use_server,
+        }
         while True:
-            answer = (await self._ask("1, 2, 3 or 4 (Esc: later)? ")).strip()
+            answer = (await self._ask("1, 2, 3 or 4, or a URL (Esc: later)? ")).strip() or "4"
             try:
-                if "://" in answer:
+                if answer in steps:
+                    options = await steps[answer]()
+                elif is_address(answer):
                     options = await self._at_address(answer)
                 else:
-                    options = await steps.get(answer or "4", self._use_server)()
+                    self._tell("A number from 1 to 4, or a URL such as http://127.0.0.1:8080/v1.")
+                    continue
                 if options is not None:
                     return options
             except UsageError as error:
@@ -190,6 +199,14 @@ class ModelChoice:
             return (await self._ask(question)).strip().lower() in YES
         except EOFError:
             return False
+
+
+def is_address(text: str) -> bool:
+    """Find out if a text is a URL, or a host with its port: `localhost:8080`."""
+    try:
+        return "://" in text or urlsplit(f"//{text}").port is not None
+    except ValueError:
+        return False
 
 
 def has_local_extra() -> bool:
