@@ -82,6 +82,17 @@ def test_a_command_that_takes_nothing_is_not_run_with_something_behind_it(
     assert controller.is_over
 
 
+def test_the_help_of_model_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    async def nobody(text: str, begun: str = "", secret: bool = False) -> str:
+        raise AssertionError(f"asked {text}")
+
+    asyncio.run(ChatController(Options(), nobody).answer_line("/help model"))
+    assert " ".join(capsys.readouterr().out.split()) == (
+        "/model [NAME] show or change the model /model lists the models, each with its number; "
+        "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it. also: /models"
+    )
+
+
 def test_a_mode_that_was_set_in_the_chat_names_the_command_and_no_flag(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -37,6 +37,8 @@ class SlashCommand:
     """
     takes_text: bool = False
     """Takes whatever is typed behind its name, also where its usage names nothing."""
+    details: str = ""
+    """More of what it takes than the usage says; `/help NAME` shows it."""
 
 
 def check_argument(command: SlashCommand, typed_name: str, argument: str) -> None:

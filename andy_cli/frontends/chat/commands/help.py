@@ -39,7 +39,9 @@ async def show_help(session: ChatSession, argument: str) -> str:
 
 def describe_command(command: SlashCommand) -> str:
     alias_list = ", ".join(f"/{alias}" for alias in command.aliases)
-    return f"{command.usage}  {command.about}" + (f"\nalso: {alias_list}" if alias_list else "")
+    lines = [f"{command.usage}  {command.about}", command.details]
+    lines += [f"also: {alias_list}"] if alias_list else []
+    return "\n".join(filter(None, lines))
 
 
 def offer_commands(session: ChatSession | None, typed: str) -> Iterable[Offer]:

@@ -22,6 +22,8 @@ from andy_cli.models.presets import presets
 from andy_cli.models.select import Chosen
 from andy_cli.settings import Settings
 
+CHANGE_HINT = "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it."
+
 
 async def show_or_switch_model(session: ChatSession, argument: str) -> str:
     if argument:
@@ -69,7 +71,7 @@ async def list_models(session: ChatSession, open_conversation: OpenConversation)
             for number, (name, address) in enumerate(rows, 1)
         ]
     )
-    return "\n".join([*lines, "", "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it."])
+    return "\n".join([*lines, "", CHANGE_HINT])
 
 
 def find_dialect(conversation: Conversation, name: str, address: str) -> str:
@@ -188,4 +190,5 @@ COMMAND = SlashCommand(
     show_or_switch_model,
     ("models",),
     offer_models,
+    details=f"/model lists the models, each with its number; {CHANGE_HINT}",
 )
