@@ -107,7 +107,7 @@ class ChatSession:
         self._held_back: list[str] | None = None
         """Notes that come while a conversation is opened."""
         self._fullness = ""
-        """The part of the window that is filled, for the status line; empty before the first answer."""
+        """The filled part of the window, for the status line; empty before the first answer."""
         self._last_model = ""
         """The model of the conversation that was closed last."""
 
