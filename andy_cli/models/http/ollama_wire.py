@@ -232,7 +232,9 @@ class OllamaReader:
             return
         event = read_json(text)
         if isinstance(event, dict) and event.get("error"):
-            self.failure = as_error(500, read_refusal(event), "The model server")
+            self.failure = as_error(
+                500, read_refusal(event), "The model server", tells_status=False
+            )
         elif isinstance(event, dict) and isinstance(event.get("message"), dict):
             self._take_event(event, event["message"], text)
         else:

@@ -171,14 +171,23 @@ def _clean_line(text: str) -> str:
 
 
 def error_in_reply(body: object) -> ModelError:
-    """The error for an `error` object inside a reply that began with status 200."""
+    """The error for an `error` object inside a reply that began with status 200.
+
+    A status is told only where the object has one: nobody finds another in the server's log.
+    """
     refusal = read_refusal(body)
-    number = wording("code_status").search(refusal.code)
-    status = int(number[1]) if number else _status_by_words(refusal.code)
-    return as_error(status, refusal, "The model server")
+    if number := wording("code_status").search(refusal.code):
+        return as_error(int(number[1]), refusal, "The model server")
+    status = _status_by_words(refusal.code)
+    return as_error(status, refusal, "The model server", tells_status=False)
 
 
-CODE_WORDINGS = {429: "code_rate_limit", 503: "code_overload", 401: "code_key"}
+CODE_WORDINGS = {
+    429: "code_rate_limit",
+    503: "code_overload",
+    500: "code_failure",
+    401: "code_key",
+}
 
 
 def _status_by_words(code: str) -> int:
@@ -194,8 +203,13 @@ def as_error(
     server_name: str,
     key_from: str = "",
     retry_after: float | None = None,
+    tells_status: bool = True,
 ) -> ModelError:
-    """The refusal as one sentence. `server_name` begins it: a name of the server."""
+    """The refusal as one sentence. `server_name` begins it: a name of the server.
+
+    With `tells_status` the sentence has the status in it: the server sent that number.
+    """
+    shown_status = f" ({status})" if tells_status else ""
     quoted = f": {refusal.message}" if refusal.message else "."
     if is_quota(status, refusal):
         return set_error_kind(
@@ -216,9 +230,9 @@ def as_error(
     if error := _find_permanent_refusal(status, refusal, server_name, quoted):
         return error
     if status in RETRYABLE_STATUS:
-        return _transient_error(status, server_name, quoted, retry_after)
+        return _transient_error(status, server_name, f"{shown_status}{quoted}", retry_after)
     if status in (401, 403):
-        return _no_entry(status, server_name, quoted, key_from)
+        return _no_entry(status, server_name, f"{shown_status}{quoted}", key_from)
     if status == 413:
         return set_error_kind(
             ModelError(
@@ -227,7 +241,7 @@ def as_error(
             "too_large",
         )
     return set_error_kind(
-        ModelError(f"{server_name} refused the request ({status}){quoted}"), "bad_request"
+        ModelError(f"{server_name} refused the request{shown_status}{quoted}"), "bad_request"
     )
 
 
@@ -316,7 +330,7 @@ def _transient_error(
         if retry_after
         else "Try again later."
     )
-    error = TransientError(f"{server_name} {failure_words} ({status}){quoted}", advice, retry_after)
+    error = TransientError(f"{server_name} {failure_words}{quoted}", advice, retry_after)
     error.kind = kind
     return error
 
@@ -333,7 +347,7 @@ def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> Auth
     key = f"the key in {key_from}" if key_from else "a request without a key"
     advice = f"Check {key_from}." if key_from else NAME_A_KEY
     refusal_verb = "does not accept" if status == 401 else "does not allow this with"
-    error = AuthError(f"{server_name} {refusal_verb} {key} ({status}){quoted}", advice)
+    error = AuthError(f"{server_name} {refusal_verb} {key}{quoted}", advice)
     error.kind = "auth" if status == 401 else "forbidden"
     return error
 
