@@ -158,10 +158,24 @@ def test_of_a_long_output_head_and_tail_are_shown_and_less_is_told() -> None:
     text = "\n".join(told)
     assert text.startswith("1\n2\n3\n")
     assert "left out; the whole is in " in text
-    assert text.endswith("199999\n200000\n[andy knows this output]")
+    assert text.endswith("199999\n200000\n[andy knows 8,000 of 1,288,895 characters]")
     numbers = [int(each) for each in text.split("\n") if each.isdigit()]
     assert numbers == sorted(set(numbers)), "nothing is shown twice"
     assert len(session.command_outputs[0].text) < 9_000
+
+
+@pytest.mark.usefixtures("_at_a_keyboard")
+def test_of_no_output_nothing_is_said_and_of_a_folder_that_it_stays(folder: Path) -> None:
+    told: list[str] = []
+    (folder / "src").mkdir()
+    session = run_in(told, "!true", "!!true", "!false", "!cd src", "!cd src && pwd")
+    assert told == [
+        "[exit code 1]",
+        f"[the next line begins in {folder} again]",
+        f"{folder}/src",
+        "[andy knows this output]",
+    ]
+    assert session.command_outputs[0].text == "$ true\n(it printed nothing)\n[exit code 0]"
 
 
 @pytest.mark.usefixtures("_at_a_keyboard")

@@ -92,8 +92,10 @@ async def run_typed_command(session: ChatSession, line: str) -> None:
     screen.show_rest(finished.output)
     ended = describe_ending(finished)
     note_output(session, typed_line, finished.output, ended)
-    told_note = TOLD_TO_MODEL if typed_line.is_told else NOT_TOLD_TO_MODEL
-    session.tell(f"[{ended}; {told_note}]" if ended else f"[{told_note}]")
+    told_note = describe_telling(typed_line, screen.printed_length)
+    notes = filter(None, (ended, told_note, explain_folder(typed_line.command)))
+    if summary := "; ".join(notes):
+        session.tell(f"[{summary}]")
 
 
 def find_refusal(session: ChatSession, command: str) -> str:
@@ -120,6 +122,31 @@ def describe_ending(finished: Ran) -> str:
     return "; ".join([*exit_note, *explanation, *background_note])
 
 
+def describe_telling(typed_line: TypedLine, printed_length: int) -> str:
+    """Describe how much of what was printed the model is told; nothing where nothing was."""
+    if not printed_length:
+        return ""
+    if not typed_line.is_told:
+        return NOT_TOLD_TO_MODEL
+    if printed_length > MAX_TOLD:
+        return f"andy knows {MAX_TOLD:,} of {printed_length:,} characters"
+    return TOLD_TO_MODEL
+
+
+def explain_folder(command: str) -> str:
+    """Explain that a command line that only goes into a folder changes nothing for the next."""
+    if not command.startswith("cd"):
+        return ""
+    # The parser takes 10 ms to load, and few lines begin so.
+    from andy_cli.guard.commands.bash import TooMuch, taken_apart
+
+    try:
+        is_all = all(part.texts[:1] == ("cd",) for part in taken_apart(command).commands)
+    except TooMuch:
+        return ""
+    return f"the next line begins in {Path.cwd()} again" if is_all else ""
+
+
 def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended: str) -> None:
     """Keep what it printed for the model, if that is wanted."""
     if typed_line.is_told:
@@ -144,6 +171,8 @@ class OutputScreen:
         self._loop = asyncio.get_running_loop()
         self.head = ""
         """The first characters that came."""
+        self.printed_length = 0
+        """Characters that came in all."""
         self._shown_length = 0
         """The number of them on the screen: whole lines, none that is blank at the end."""
         self._last_output = time.monotonic()
@@ -151,6 +180,7 @@ class OutputScreen:
 
     def take_output(self, text: str) -> None:
         """A piece of output; from any thread."""
+        self.printed_length += len(text)
         if len(self.head) < HEAD:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody looks
                 self._loop.call_soon_threadsafe(self._show_new_lines, text[:HEAD])
