@@ -19,16 +19,78 @@
 The exit codes are those of `andy --help`.
 """
 
+from typing import NamedTuple
+
+
+class UserWays(NamedTuple):
+    """Ways in which the user changes something, in the words of the front end that tells of them.
+
+    A hint names one by its field in braces: `Choose another with {server}.`
+    """
+
+    go_on: str
+    """A sentence without its full stop."""
+    model: str
+    address: str
+    server: str
+    """The way to choose another server or model."""
+    models: str
+    """The command that lists models."""
+    key: str
+    auto_dialect: str
+    less: str
+    """The advice where something is too long, without its full stop."""
+
+
+SHELL_WAYS = UserWays(
+    go_on="Run it again",
+    model="--model",
+    address="--base-url",
+    server="--base-url or --model",
+    models="`andy models list`",
+    key="--api-key-env",
+    auto_dialect="`--set dialect=auto`",
+    less="Ask for less at a time",
+)
+CHAT_WAYS = UserWays(
+    go_on="Say `go on` to continue",
+    model="/model",
+    address="/model",
+    server="/model",
+    models="/model",
+    key="--api-key-env when you start andy again",
+    auto_dialect="`/config set dialect auto` and /clear",
+    less="Shorten the conversation with /compact, ask for less at a time",
+)
+
+
+def fill_hint(hint: str, ways: UserWays) -> str:
+    """Fill the slots of a hint; other braces stay, as a hint may quote what a server said."""
+    for slot, words in ways._asdict().items():
+        hint = hint.replace(f"{{{slot}}}", words)
+    return hint
+
 
 class AndyError(Exception):
-    """Ends the command: `str(error)` is the line that is shown, `exit_code` what is returned."""
+    """Ends the command: `str(error)` is the line that is shown, `exit_code` what is returned.
+
+    `hint` may have the slots of `UserWays` in it.
+    """
 
     exit_code = 1
     kind = "error"
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.hint = hint
+        self.unfilled_hint = hint
+
+    @property
+    def hint(self) -> str:
+        """The hint to somebody at a shell."""
+        return self.hint_for(SHELL_WAYS)
+
+    def hint_for(self, ways: UserWays) -> str:
+        return fill_hint(self.unfilled_hint, ways)
 
 
 class UsageError(AndyError):

@@ -450,6 +450,7 @@ def test_a_server_that_is_not_there_is_one_line_and_the_chat_goes_on() -> None:
         text = terminal.prompts()
         assert "andy: " in text
         assert "127.0.0.1:9" in text
+        assert "Choose another with /model." in text
         assert "Traceback" not in text
         terminal.type("/exit\r")
         assert terminal.leaves() == 0

@@ -10,6 +10,7 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.answer import TURN_OUTCOMES
+from andy_cli.errors import CHAT_WAYS, SHELL_WAYS, ModelError, UserWays
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Chunk
 from tests.desk import desk, speak
@@ -66,6 +67,23 @@ def test_what_is_no_answer_is_no_success(
     assert (last.error is not None) == last.is_error
     if last.error is not None and "<think>" not in replies[0]:
         assert last.error["message"] == TURN_OUTCOMES[subtype].sentence
+
+
+@pytest.mark.parametrize(
+    ("ways", "hint"),
+    [
+        (CHAT_WAYS, "Choose another with /model, or {odd}."),
+        (SHELL_WAYS, "Choose another with --base-url or --model, or {odd}."),
+    ],
+)
+def test_a_hint_is_told_in_the_words_of_the_front_end(ways: UserWays, hint: str) -> None:
+    error = ModelError("It is not there.", "Choose another with {server}, or {odd}.")
+    chat = desk(ScriptedModel([error]))
+    chat.ways = ways
+    last = list(speak(chat, "look around"))[-1]
+    assert isinstance(last, events.Ended)
+    assert last.error is not None
+    assert last.error["hint"] == hint
 
 
 def test_a_reply_of_thoughts_alone_is_asked_for_once_more_and_named() -> None:

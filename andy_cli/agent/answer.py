@@ -32,7 +32,7 @@ from andy_cli.compiler.bodies.envelopes import (
     unwrap_answer,
 )
 from andy_cli.compiler.compiler import Visible
-from andy_cli.errors import AndyError
+from andy_cli.errors import AndyError, fill_hint
 from andy_cli.events import Event, Subtype
 from andy_cli.messages import Message
 
@@ -378,7 +378,7 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
         sentence = outcome.sentence
         if state.subtype == "error_empty" and state.empty_reason:
             sentence = state.empty_reason
-        hint = outcome.hint.format(way_on=conversation.way_on)
+        hint = fill_hint(outcome.hint, conversation.ways)
         state.error = events.Failed("error", kind, sentence, hint)
         yield state.error
 
@@ -459,7 +459,7 @@ class TurnOutcome(NamedTuple):
     """One way to end a turn.
 
     `sentence` is what the user is told; empty where the answer says it, or an error does. In the
-    hint `{way_on}` stands for what makes the model go on, which depends on the front end.
+    hint the slots of `UserWays` stand for what depends on the front end.
     """
 
     exit_code: int
@@ -474,14 +474,14 @@ class TurnOutcome(NamedTuple):
 TURN_OUTCOMES: Mapping[Subtype, TurnOutcome] = {
     "success": TurnOutcome(0),
     "error_empty": TurnOutcome(1, "The model said nothing.", "Say it again, or use another model."),
-    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "{way_on}, or set max_tokens."),
+    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "{go_on}, or set max_tokens."),
     "error_filtered": TurnOutcome(
         1, "The model's server held the answer back.", "Say it otherwise."
     ),
     "error_unreadable": TurnOutcome(
         1,
         "What the model asked for cannot be read.",
-        "Say it again, or try `--set dialect=auto`.",
+        "Say it again, or try {auto_dialect}.",
     ),
     "error_unclear": TurnOutcome(1),
     "error_unsupported": TurnOutcome(1),

@@ -29,7 +29,7 @@ from andy_cli.agent.sanitizer import AnswerSanitizer
 from andy_cli.agent.turn_state import TurnLimits
 from andy_cli.compiler.compiler import asks_for_code
 from andy_cli.compiler.dialect import Dialect
-from andy_cli.errors import ModelError
+from andy_cli.errors import CHAT_WAYS, ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, Request, ToolResult
 from andy_cli.models.client import ModelClient
@@ -37,8 +37,6 @@ from andy_cli.sessions.log import Log
 from andy_cli.sessions.resuming import Compaction
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
-
-SAY_GO_ON = "Say `go on` to continue"
 
 
 class AnswerProvenance(NamedTuple):
@@ -78,8 +76,8 @@ class Conversation:
         )
         self.strict = False
         """An answer that is not supported, or something that was not done, is a failure."""
-        self.way_on = SAY_GO_ON
-        """The advice to a user whose turn was stopped: words to say, or a command."""
+        self.ways = CHAT_WAYS
+        """The words of the front end for what hints advise."""
         self.provenance: AnswerProvenance | None = None
         self.background = BackgroundCalls()
         self.history = History(log)

@@ -50,7 +50,7 @@ async def turn(
         for event in audit_answer(conversation, state):
             yield event
     except AndyError as error:
-        yield state.fail(error)
+        yield state.fail(error, conversation.ways)
     for event in finish_turn(conversation, state):
         yield event
 
@@ -59,7 +59,7 @@ async def run_rounds(conversation: Conversation, state: TurnState) -> AsyncItera
     """Ask for replies and do what they ask for, until one is the answer or a limit is reached."""
     async for event in exchange(TurnAsker(conversation, state)):
         yield event
-    for event in state.explain_end(conversation.way_on):
+    for event in state.explain_end(conversation.ways.go_on):
         yield event
     if state.question:
         conversation.history.add(Message("assistant", state.question))

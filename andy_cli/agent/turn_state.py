@@ -13,7 +13,7 @@ from typing import NamedTuple
 from andy_cli import events
 from andy_cli.agent.grounding.evidence import NAME, ActionRecord
 from andy_cli.compiler.compiler import CompiledReply
-from andy_cli.errors import AndyError, ModelError
+from andy_cli.errors import AndyError, ModelError, UserWays
 from andy_cli.events import Event
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult, Usage
 
@@ -205,9 +205,7 @@ class TurnState:
             self.resend_note = violation if self.resends == 1 else f"{violation} {INSTEAD}"
             return False
         if not lenient:
-            raise ModelError(
-                "The model does not keep to its protocol.", "Try `--set dialect=auto`."
-            )
+            raise ModelError("The model does not keep to its protocol.", "Try {auto_dialect}.")
         return True
 
     def note_empty(self, compiled: CompiledReply) -> None:
@@ -272,12 +270,12 @@ class TurnState:
         elif self.stop_reason:
             yield events.Failed("warning", "limit", self.stop_reason, f"{way_on}.")
 
-    def fail(self, error: AndyError) -> events.Failed:
-        """End the turn with an error."""
+    def fail(self, error: AndyError, ways: UserWays) -> events.Failed:
+        """End the turn with an error; its hint is told in the words of the front end."""
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
         self.exit_code = error.exit_code
         self.answer = self.answer or self.rejected_answer
-        self.error = events.Failed("error", error.kind, str(error), error.hint)
+        self.error = events.Failed("error", error.kind, str(error), error.hint_for(ways))
         return self.error
 
     def count_repeats(self, call: ToolCall, result: ToolResult) -> int:

@@ -21,7 +21,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import PIPED
 from andy_cli.agent.turn import turn
 from andy_cli.agent.turn_state import find_not_done
-from andy_cli.errors import AndyError, Cancelled, ConsentError, OutputError, UsageError
+from andy_cli.errors import SHELL_WAYS, AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
 from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
@@ -89,7 +89,7 @@ async def _run_task(task: RunTask) -> int:
         return printer.report_not_started(error)
     conversation.chat.registry.progress = printer.show_progress
     conversation.chat.strict = task.strict
-    conversation.chat.way_on = describe_way_on(options)
+    conversation.chat.ways = SHELL_WAYS._replace(go_on=describe_way_on(options))
     try:
         code = await run_in_time(conversation, printer, words, piped, seconds)
     except asyncio.CancelledError:

@@ -323,7 +323,9 @@ async def _by_preset(choosing: Choosing, provider: Provider, model: str, reason:
         return Chosen(endpoint, provider, reason)
     if not key and base_url == provider.base_url and not is_loopback_url(base_url):
         names = " or ".join(provider.key_names)
-        raise AuthError(f"{provider.name} needs a key: set {names}.", "Or choose another --model.")
+        raise AuthError(
+            f"{provider.name} needs a key: set {names}.", "Or choose another model with {model}."
+        )
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
     return Chosen(await _with_model(choosing, endpoint, provider), provider, reason)
 
@@ -338,7 +340,7 @@ async def _with_model(choosing: Choosing, endpoint: Endpoint, provider: Provider
     if not model:
         raise TransientError(
             f"{show_url(endpoint.base_url)} does not say which models it has.",
-            "Is the server running? Name the model with --model.",
+            "Is the server running? Name the model with {model}.",
         )
     return Endpoint(endpoint.provider, model, endpoint.base_url, endpoint.key, endpoint.key_from)
 
@@ -426,7 +428,7 @@ def _choose_inside(model: str, reason: str) -> Chosen:
         raise UsageError(
             f"There is no provider for the model {model!r} here ({reason}): no server that runs on "
             "this machine has it, and no key of a provider is set.",
-            "`andy models list` shows what is here; choose with --model or `andy models default`.",
+            "{models} shows what is here; choose with {model} or `andy models default`.",
         )
     raise NoModelError(FIRST_RUN)
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.turn import turn
-from andy_cli.errors import AndyError, OutputError, UsageError
+from andy_cli.errors import CHAT_WAYS, AndyError, OutputError, UsageError
 from andy_cli.events import Ended
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.command_lookup import find_command
@@ -123,7 +123,7 @@ class ChatController:
         except OutputError:
             raise
         except AndyError as error:
-            self._tell_user(format_problem(str(error), error.hint))
+            self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
 
     async def _pick_model(self) -> Options:
         """Ask the user for a model. Raises UsageError where none is chosen."""
@@ -170,7 +170,9 @@ class ChatController:
 
     def _print_error(self, error: AndyError) -> None:
         self._console.print(
-            markdown.style_text(format_problem(str(error), error.hint), markdown.ERROR)
+            markdown.style_text(
+                format_problem(str(error), error.hint_for(CHAT_WAYS)), markdown.ERROR
+            )
         )
 
     async def answer_line(self, line: str) -> None:
@@ -214,7 +216,7 @@ class ChatController:
             try:
                 return pick_session(answer, offered)
             except UsageError as error:
-                self._tell_user(format_problem(str(error), error.hint))
+                self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
 
     async def close(self) -> None:
         if self._measuring_task:
@@ -346,7 +348,7 @@ class ChatController:
         try:
             return approval_choices.parse_edited_rules(edited)
         except UsageError as error:
-            self._tell_user(format_problem(str(error), error.hint))
+            self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
             return None
 
 

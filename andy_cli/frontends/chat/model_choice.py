@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from andy_cli.errors import UsageError
+from andy_cli.errors import CHAT_WAYS, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.messages import format_problem
 from andy_cli.guard.hosts import check_base_url, show_url
@@ -72,7 +72,7 @@ class ModelChoice:
                 if options is not None:
                     return options
             except UsageError as error:
-                self._tell(format_problem(str(error), error.hint))
+                self._tell(format_problem(str(error), error.hint_for(CHAT_WAYS)))
             except EOFError:  # Esc in one way leads back to all of them
                 self._tell(self._describe_ways())
 

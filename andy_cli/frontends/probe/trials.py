@@ -12,7 +12,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.compiler.detect import DIALOGUE, NATIVE, OBJECT, Detected, Template, choose_dialect
 from andy_cli.compiler.dialect import dialects_by_name
-from andy_cli.errors import AuthError, ModelError, TransientError
+from andy_cli.errors import SHELL_WAYS, AuthError, ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.probe.probe_tasks import (
@@ -108,7 +108,9 @@ class ProbeBench(NamedTuple):
         """A new one: no task knows of another."""
         settings = self.settings(probed_way.protocol)
         client = self.client if probed_way.held else self.loose_client
-        return Conversation(client, tools, Gate(Path.cwd()), settings, Path.cwd())
+        conversation = Conversation(client, tools, Gate(Path.cwd()), settings, Path.cwd())
+        conversation.ways = SHELL_WAYS
+        return conversation
 
     def settings(self, protocol: str) -> Settings:
         bounds: tuple[str, ...] = BOUNDS

@@ -235,7 +235,7 @@ class ChatClient:
         self._keep(self._adapter.learned - NOT_REMEMBERED)
         if "tools" in sent_body and not self.tools:
             message = f"{self.name} does not take tools: {refused.refusal.message}"
-            advice = "Use a text dialect (`--set dialect=auto`) or another model."
+            advice = "Use a text dialect ({auto_dialect}) or another model."
             wholly = refuses_any_tools(refused.refusal)
             raise ToolsRefusedError(message, advice, wholly) from None
         return True
@@ -251,7 +251,7 @@ class ChatClient:
                 f"{shown_address} points to another address, {target}; andy does not follow it."
             )
             return set_error_kind(
-                ModelError(message, "If you trust it, use it as --base-url."), "redirect"
+                ModelError(message, "If you trust it, write it behind {address}."), "redirect"
             )
         if refused.refusal.code == "https":
             return use_https(shown_address)
@@ -265,7 +265,7 @@ class ChatClient:
         key = self.endpoint.key_from
         error = as_error(refused.status, refused.refusal, server_name, key, retry_seconds)
         if refused.headers.get("x-should-retry") == "false":
-            return set_error_kind(ModelError(str(error), error.hint), error.kind)
+            return set_error_kind(ModelError(str(error), error.unfilled_hint), error.kind)
         return error
 
     async def _unknown_model(self, server_name: str) -> ModelError:
@@ -275,7 +275,7 @@ class ChatClient:
         listed = [name for name in await self.models() if name != self.endpoint.model]
         nearest_names = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
         advice = f"Did you mean {', '.join(nearest_names)}? " if nearest_names else ""
-        advice += "`andy models list` shows what there is."
+        advice += "{models} shows what there is."
         return set_error_kind(
             ModelError(f"{server_name} has no model {self.endpoint.model!r}.", advice), "no_model"
         )

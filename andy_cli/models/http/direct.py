@@ -165,7 +165,7 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
         return set_error_kind(ModelError(message, advice), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         message = f"cannot reach {shown_address}: it does not speak https."
-        return set_error_kind(ModelError(message, "Write http:// in --base-url."), "protocol")
+        return set_error_kind(ModelError(message, "Write http:// behind {address}."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _explain_unreachable(
             shown_address, "there is no such host name, or no network", "dns"
@@ -177,7 +177,5 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
 
 def _explain_unreachable(shown_address: str, reason: str, kind: str) -> ModelError:
     message = f"cannot reach {shown_address}: {reason}."
-    advice = (
-        "Is the server running, and is the address right? --base-url or --model choose another."
-    )
+    advice = "Is the server running, and is the address right? Choose another with {server}."
     return set_error_kind(TransientError(message, advice), kind)

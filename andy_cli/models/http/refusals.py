@@ -215,7 +215,7 @@ def as_error(
         return set_error_kind(
             ModelError(
                 f"{server_name} says that the account has no quota left{quoted}",
-                "Check the plan and billing of the account, or choose another with --model.",
+                "Check the plan and billing of the account, or choose another with {model}.",
             ),
             "quota",
         )
@@ -223,7 +223,7 @@ def as_error(
         return set_error_kind(
             ModelError(
                 f"The conversation is too long for the model{quoted}",
-                "Ask for less at a time, or choose a model with a longer context.",
+                "{less}, or choose a model with a longer context.",
             ),
             "context",
         )
@@ -340,7 +340,7 @@ def _spell_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{minutes} min ({seconds:.0f} s)"
 
 
-NAME_A_KEY = "Set a variable to your key, and name the variable with --api-key-env."
+NAME_A_KEY = "Set a variable to your key, and name the variable with {key}."
 
 
 def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> AuthError:
@@ -354,7 +354,7 @@ def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> Auth
 
 def use_https(shown_address: str) -> ModelError:
     message = f"{shown_address} speaks https, and was asked by http."
-    return set_error_kind(ModelError(message, "Write https:// in --base-url."), "protocol")
+    return set_error_kind(ModelError(message, "Write https:// behind {address}."), "protocol")
 
 
 def set_error_kind(error: ModelError, kind: str) -> ModelError:
