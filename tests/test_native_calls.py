@@ -17,7 +17,7 @@ def joined(*deltas: CallDelta, complete: bool = True) -> tuple[list[tuple[str, o
     calls = NativeCalls()
     for delta in deltas:
         calls.add(delta)
-    requests, incomplete, _ = calls.read(complete)
+    requests, incomplete, *_ = calls.read(complete)
     return [(request.name, request.arguments) for request in requests], incomplete
 
 
@@ -148,6 +148,6 @@ def test_cuts_never_change_the_calls(written: list[dict[str, object]], data: st.
         cut = data.draw(st.integers(0, len(text)))
         calls.add(CallDelta(position, f"c{position}", "play", text[:cut]))
         calls.add(CallDelta(position, "", "", text[cut:]))
-    requests, incomplete, _ = calls.read(True)
+    requests, incomplete, *_ = calls.read(True)
     assert [request.arguments for request in requests] == written
     assert not incomplete

@@ -174,6 +174,11 @@ def test_arguments_that_cannot_be_read_are_no_reply_that_was_cut_off(arguments: 
     assert AS_OBJECT in str(played.model.requests[-1].messages[-1])
     ended = play([calls] * 9, "what is here?", tools=True).ended
     assert ended.subtype == "error_unreadable"
+    assert ended.error == {
+        "kind": "unreadable",
+        "message": "The model's request to list the files cannot be read.",
+        "hint": "Say it again, or use another model.",
+    }
 
 
 def test_arguments_that_break_off_are_still_cut_off() -> None:

@@ -86,6 +86,21 @@ def test_a_hint_is_told_in_the_words_of_the_front_end(ways: UserWays, hint: str)
     assert last.error["hint"] == hint
 
 
+@pytest.mark.parametrize(
+    ("settings", "advice"),
+    [
+        ([], "use another model"),
+        (["dialect=hermes"], "try `/config set dialect auto` and /clear"),
+    ],
+)
+def test_no_dialect_is_advised_that_is_already_set(settings: list[str], advice: str) -> None:
+    chat = desk(ScriptedModel(["<tool_call>{'name': }</tool_call>"] * 5), *settings)
+    last = list(speak(chat, "look around"))[-1]
+    assert isinstance(last, events.Ended)
+    assert last.error is not None
+    assert last.error["hint"] == f"Say it again, or {advice}."
+
+
 def test_a_reply_of_thoughts_alone_is_asked_for_once_more_and_named() -> None:
     last = ended(["<think>Hm.</think>"])
     assert last.error is not None

@@ -34,7 +34,7 @@ def meaning(*pieces: bytes) -> Meaning:
     for chunk in chunks:
         if chunk.call:
             calls.add(chunk.call)
-    requests, incomplete, _ = calls.read(complete=bool(finishes))
+    requests, incomplete, *_ = calls.read(complete=bool(finishes))
     usages = [list(chunk.usage) for chunk in chunks if chunk.usage]
     said: Meaning = {
         "text": "".join(chunk.text for chunk in chunks),

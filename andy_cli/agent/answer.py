@@ -164,7 +164,8 @@ def finish_reply(
     """Check the format of a complete reply, and note how the model writes."""
     model, compiled = conversation.model, reply.compiled
     output.unwrap(is_alone=not (state.calls or compiled.requests))
-    if state.check_format(output.text, model.find_format_violation(reply), model.is_lenient):
+    violation = model.find_format_violation(reply)
+    if state.check_format(output.text, violation, model.is_lenient, model.advice):
         model.stop_enforcing_format()
     yield from release_reply(conversation, state, reply, output)
     # Of one whose steps are chosen no reply tells what of the prompt it has read.
@@ -215,6 +216,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     user, tools = conversation.history.user_request, conversation.model.profile.tools
     state.is_cut_off = partial
     state.is_unreadable = bool(compiled.fault) or is_bare_call(reply.raw.strip(), user, tools)
+    state.unreadable_name = compiled.unreadable_name
     state.is_filtered = reply.finish == "content_filter"
     state.is_declined = reply.is_declined
     return True
@@ -375,12 +377,25 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
     outcome = TURN_OUTCOMES[state.subtype]
     if outcome.sentence and state.error is None:
         kind = state.subtype.removeprefix("error_")
-        sentence = outcome.sentence
-        if state.subtype == "error_empty" and state.empty_reason:
-            sentence = state.empty_reason
+        outcome = explain_outcome(conversation, state, outcome)
         hint = fill_hint(outcome.hint, conversation.ways)
-        state.error = events.Failed("error", kind, sentence, hint)
+        state.error = events.Failed("error", kind, outcome.sentence, hint)
         yield state.error
+
+
+def explain_outcome(
+    conversation: Conversation, state: TurnState, outcome: "TurnOutcome"
+) -> "TurnOutcome":
+    """Say of an outcome what is known of this turn beyond the table."""
+    if state.subtype == "error_empty" and state.empty_reason:
+        return outcome._replace(sentence=state.empty_reason)
+    if state.subtype != "error_unreadable":
+        return outcome
+    outcome = outcome._replace(hint=conversation.model.advice)
+    tool = conversation.registry.get(state.unreadable_name)
+    if tool is None:
+        return outcome
+    return outcome._replace(sentence=f"The model's request to {tool.intent({})} cannot be read.")
 
 
 def conclude_from_results(conversation: Conversation, state: TurnState) -> Iterator[Event]:
@@ -481,7 +496,7 @@ TURN_OUTCOMES: Mapping[Subtype, TurnOutcome] = {
     "error_unreadable": TurnOutcome(
         1,
         "What the model asked for cannot be read.",
-        "Say it again, or try {auto_dialect}.",
+        "Say it again, or use another model.",
     ),
     "error_unclear": TurnOutcome(1),
     "error_unsupported": TurnOutcome(1),

@@ -159,6 +159,8 @@ class TurnState:
     """The answer says that something of what is wanted is not done."""
     is_filtered: bool = False
     """The server held the answer back."""
+    unreadable_name: str = ""
+    """The tool of a request that could not be read, where that is known."""
     is_unreadable: bool = False
     """The last request could not be read, and may not be sent again."""
     subtype: events.Subtype = "success"
@@ -192,11 +194,11 @@ class TurnState:
         self.rounds += 1
         return True
 
-    def check_format(self, text: str, violation: str, lenient: bool) -> bool:
+    def check_format(self, text: str, violation: str, lenient: bool, advice: str) -> bool:
         """Note what a reply said, and what in it breaks the format of its protocol, if anything.
 
         True if the violation is accepted because the model is lenient, that is, can do no better.
-        Raises ModelError if it is not, and the model was asked often enough.
+        Raises ModelError with the advice if it is not, and the model was asked often enough.
         """
         self.reply_text, self.resend_note = text, ""
         if not violation:
@@ -205,7 +207,7 @@ class TurnState:
             self.resend_note = violation if self.resends == 1 else f"{violation} {INSTEAD}"
             return False
         if not lenient:
-            raise ModelError("The model does not keep to its protocol.", "Try {auto_dialect}.")
+            raise ModelError("The model does not keep to its protocol.", advice)
         return True
 
     def note_empty(self, compiled: CompiledReply) -> None:

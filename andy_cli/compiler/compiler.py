@@ -164,6 +164,8 @@ class CompiledReply(NamedTuple):
     repairs: tuple[str, ...] = ()
     fault: str = ""
     """The fault of a request, in words the model can act on."""
+    unreadable_name: str = ""
+    """The tool that a request with a fault names, where that much could be read."""
     incomplete: bool = False
     """A request was cut off; it is not among the requests."""
     hidden: tuple[Hidden, ...] = ()
@@ -291,6 +293,7 @@ class Compiler:
             spans=tuple(self._spans),
             repairs=tuple(chain.from_iterable(parsed.repairs for parsed in self._parsed)),
             fault=next((parsed.fault for parsed in self._parsed if parsed.fault), native.fault),
+            unreadable_name=native.unreadable_name,
             incomplete=native.incomplete or any(parsed.incomplete for parsed in self._parsed),
             hidden=tuple(self._hidden),
             thought_first=self.relabelled,

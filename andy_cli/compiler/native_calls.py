@@ -79,16 +79,17 @@ class NativeCalls:
             return NativeReading(incomplete=bool(self._calls))
         requests: list[ToolRequest] = []
         used_ids: set[str] = set()
-        fault = ""
+        fault = unreadable_name = ""
         for _, call in sorted(enumerate(self._calls), key=_place_of_call):
             argument_objects = call.read() if call.name else None
             if argument_objects is None:
+                unreadable_name = unreadable_name if fault else call.name
                 fault = fault or call.describe_fault()
             for arguments in argument_objects or ():
                 requests.append(
                     ToolRequest(call.name, arguments, _make_unique_id(call.id, used_ids))
                 )
-        return NativeReading(tuple(requests), bool(fault), fault)
+        return NativeReading(tuple(requests), bool(fault), fault, unreadable_name)
 
 
 class NativeReading(NamedTuple):
@@ -99,6 +100,8 @@ class NativeReading(NamedTuple):
     """Some call was cut off, or cannot be read."""
     fault: str = ""
     """Which cannot be read although the reply is whole, in words for the model."""
+    unreadable_name: str = ""
+    """The tool that it names."""
 
 
 def _make_unique_id(id: str, used_ids: set[str]) -> str:

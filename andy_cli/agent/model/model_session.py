@@ -324,8 +324,7 @@ class ModelSession:
         Not where its server takes native calls, where a dialect was asked for, or where each step
         is chosen for the model.
         """
-        is_set = self._settings["dialect"].value != "auto"
-        if is_set or written in (NATIVE, self.dialect.name) or self.client.guided:
+        if self.has_set_dialect or written in (NATIVE, self.dialect.name) or self.client.guided:
             return
         dialect = self.dialects[written]
         if self.dialect.name != NATIVE and dialect.prompt_template:
@@ -397,6 +396,17 @@ class ModelSession:
         self.server.refused(self.dialect.name, self.profile.why)
 
     # The format of replies, where the protocol prescribes one.
+
+    @property
+    def has_set_dialect(self) -> bool:
+        """The user chose how the model writes requests."""
+        return self._settings["dialect"].value != "auto"
+
+    @property
+    def advice(self) -> str:
+        """The advice to a user whose model cannot write requests as it should."""
+        other_way = "try {auto_dialect}" if self.has_set_dialect else "use another model"
+        return f"Say it again, or {other_way}."
 
     @property
     def is_lenient(self) -> bool:
