@@ -9,7 +9,12 @@ from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
 from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, ResourceAccess
-from andy_cli.messages import Effect
+from andy_cli.messages import Effect, ToolCall
+from andy_cli.resources import bundled_folder
+from andy_cli.toolbox.collection import tools_in
+from andy_cli.toolbox.registry import Registry
+from tests.desk import desk
+from tests.fakes import ScriptedModel
 
 YES, FOR_THE_SESSION, NO = (
     ApprovalAnswer(True),
@@ -501,6 +506,19 @@ def test_what_always_would_allow_is_said_in_words_beside_the_rule(
     offered = approval_choices.find_choices(ApprovalRequest(tool, effect, action, access), tmp_path)
     assert offered.rule_line.startswith(f"  always: {meaning} (the rule {tool}")
     assert all(rule in offered.rule_line for rule in offered.always)
+
+
+def test_all_of_an_action_is_said_of_always(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "long.py").write_text("x = 1\n")
+    chat = desk(
+        ScriptedModel([]), registry=Registry(tools_in(bundled_folder("tools") / "files.py"))
+    )
+    approval_request = chat.tools.propose(ToolCall("1", "trash", {"paths": ["long.py"]}), "")
+    offered = approval_choices.find_choices(approval_request, tmp_path)
+    assert offered.meaning == "put long.py into the trash"
 
 
 def test_nothing_is_said_of_always_where_it_is_not_offered(tmp_path: Path) -> None:

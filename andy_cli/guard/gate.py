@@ -69,6 +69,8 @@ class ApprovalRequest(NamedTuple):
     """Why it cannot work, as its tool says beforehand: then nobody is asked."""
     problem: str = ""
     """The same for the user, without advice."""
+    action_end: str = ""
+    """The words of the action behind all that the call names: `into the trash`."""
     why: str = ""
     """Why it is asked, in words; the gate fills it in."""
 

@@ -135,6 +135,11 @@ class Tool:
         """Fill the slots of the action; see `fill_action`."""
         return fill_action(self.action, arguments)
 
+    @property
+    def action_end(self) -> str:
+        """The words of the action behind its last slot."""
+        return self.action.rpartition("}")[2].strip() if "}" in self.action else ""
+
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """The places where an inner capital begins a word: `search|Memory`, `get|HTTP|Page`."""

@@ -150,6 +150,7 @@ class ToolRunner:
             fault=fault,
             problem=problem,
             arguments=call.arguments,
+            action_end=tool.action_end,
         )
 
     async def decide(self, call: ToolCall, approval_request: ApprovalRequest) -> Decision:

@@ -67,7 +67,8 @@ def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Pa
         )
     if access.places:
         action_verb = request.action.partition(" ")[0]
-        return f"{action_verb} {' and '.join(_describe_places(spec, workspace) for spec in specs)}"
+        places = " and ".join(_describe_places(spec, workspace) for spec in specs)
+        return f"{action_verb} {places} {request.action_end}".rstrip()
     return f"{request.action}, whatever it is given"
 
 
