@@ -138,7 +138,9 @@ def test_several_are_attached_once_each_with_blanks_in_quotation_marks(folder: P
         "@dataclass\nclass A: ...",
         "what does ```\n@notes.txt\n``` mean?",
         "what does `@notes.txt` mean?",
-        "@everyone, @ all, @https://example.org/notes.txt",
+        "@app.get('/') @size.setter\ndef a(): ...",
+        "@bea@example.org and @babel/core@7.0",
+        "@everyone, @someone. @ all, @https://example.org/notes.txt",
         "the path is notes.txt",
     ],
 )
@@ -153,6 +155,23 @@ def test_a_misspelt_path_stays_a_word_and_the_nearest_is_told(folder: Path) -> N
     found = attached(chat_in(folder), "look at @src/mian.py")
     expected = "There is no file src/mian.py; the nearest is src/main.py."
     assert found == Attachments("", (expected,))
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("hello @nosuchfile.txt what", "nosuchfile.txt"),
+        ("why @src/nothing.py:10-12?", "src/nothing.py"),
+        ("what is in @src/nothing, please", "src/nothing"),
+        ('sum up @"build logs/last one"', "build logs/last one"),
+    ],
+)
+def test_a_path_that_is_not_there_is_told_to_be_sent_as_text(
+    folder: Path, words: str, missing: str
+) -> None:
+    (folder / "src").mkdir()
+    expected = f"There is no file {missing}: it was sent as text."
+    assert attached(chat_in(folder), words) == Attachments("", (expected,))
 
 
 def test_a_long_file_is_told_from_its_beginning_and_both_are_told_how_much(folder: Path) -> None:

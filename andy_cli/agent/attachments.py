@@ -39,6 +39,8 @@ SHARE = 2
 MENTION = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]+)(?:\"|$)|(?P<plain>[^\s\"]+))", re.M)
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 LINES = re.compile(r"(?P<path>.+?):(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?")
+ENDING = re.compile(r"[\w./~-]*\w\.(?=\d*[a-z])[a-z\d]{1,4}", re.IGNORECASE)
+"""A path with the ending of a file; longer ones are mostly names in code."""
 BEHIND = ".,;:!?)]}'"
 """The signs that may follow a path in a sentence."""
 
@@ -104,13 +106,35 @@ def find_mentions(words: str, folder: Path) -> tuple[list[PathMention], list[str
         mention = next(filter(None, candidates), None)
         if mention is not None:
             mentions[mention] = None
-        elif len(matches) <= MAX_MENTIONS and (
-            nearest_path := find_nearest_path(written.rstrip(BEHIND), folder)
-        ):
-            hints.append(
-                f"There is no file {spell_out(written)}; the nearest is {spell_out(nearest_path)}."
-            )
+        elif len(matches) <= MAX_MENTIONS:
+            hints += explain_missing(spellings[-1], folder, is_path=bool(quoted))
     return list(mentions), hints
+
+
+def explain_missing(written: str, folder: Path, is_path: bool) -> Iterator[str]:
+    """Say that there is no such file; nothing of a word that is not written as a path is.
+
+    `is_path`: it is surely meant as one.
+    """
+    lines = LINES.fullmatch(written)
+    path = lines["path"] if lines else written
+    if nearest_path := find_nearest_path(path, folder):
+        yield f"There is no file {spell_out(path)}; the nearest is {spell_out(nearest_path)}."
+    elif is_path or looks_like_path(path, folder):
+        yield f"There is no file {spell_out(path)}: it was sent as text."
+
+
+def looks_like_path(written: str, folder: Path) -> bool:
+    """Tell whether a word has the ending of a file, or begins with a folder that is there.
+
+    `@types/node` is a package, `@cache.setter` a line of code and `@bea@example.org` somebody.
+    """
+    if "://" in written or "@" in written:
+        return False
+    first_folder, slash, _ = written.partition("/")
+    if slash and find_existing_path(first_folder or slash, folder) is not None:
+        return True
+    return ENDING.fullmatch(written) is not None
 
 
 def find_mentioned_path(written: str, folder: Path) -> PathMention | None:
