@@ -350,8 +350,13 @@ def _from_file(path: Path) -> Layer:
         for _, value in found:
             str(value)  # raises for numbers that are too long and lists that are too deep
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Correct it or move it away.") from error
+        raise explain_unreadable(path, error) from error
     return [(key, value, str(path)) for key, value in found]
+
+
+def explain_unreadable(path: Path, error: Exception) -> UsageError:
+    reason = str(error).rstrip(".")
+    return UsageError(f"{path} cannot be read: {reason}. Correct it or move it away.")
 
 
 def _flatten(tree: Mapping[str, object], prefix: str = "") -> list[tuple[str, object]]:
@@ -479,8 +484,10 @@ def save(key: str, value: str | Sequence[str]) -> Path:
     fitted = _fit(key, value, "the value")
     path = config_folder() / "config.toml"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         document = tomlkit.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    except (OSError, ValueError, RecursionError) as error:
+        raise explain_unreadable(path, error) from error
+    try:
         table = document
         *folders, name = key.split(".")
         for folder in folders:

@@ -161,3 +161,12 @@ def test_a_chat_behind_a_pipe_ends_with_the_code_of_its_last_line(home: Path) ->
     done = andy("chat", "--model", "nosuch", home=home, stdin="hello\n")
     assert (done.code, "There is no provider for the model" in done.out + done.err) == (2, True)
     assert andy("chat", "--model", "nosuch", home=home, stdin="hello\n/mode\n").code == 0
+
+
+def test_a_file_that_cannot_be_read_is_told_to_be_so_wherever_it_is_needed(home: Path) -> None:
+    path = own_file(home, "model = 'm'\n\n[guard\n")
+    for arguments in (("config", "set", "model", "fake"), ("chat",)):
+        done = andy(*arguments, home=home, stdin="")
+        assert done.code == 2
+        assert f"{path} cannot be read: " in done.err
+    assert path.read_text() == "model = 'm'\n\n[guard\n"

@@ -68,6 +68,7 @@ class LineSource(Protocol):
 class Repl:
     def __init__(self, options: Options) -> None:
         self._options = options
+        self._settings = options.settings()  # what is wrong in them ends andy before any line
         self._loading = threading.Thread(target=load_remaining_modules, daemon=True)
         self._controller: Controller | None = None
         self._prompt = (
@@ -78,7 +79,7 @@ class Repl:
 
     def _create_prompt(self) -> LivePrompt:
         # What goes into a pipe may come out on this screen, past all that is drawn: `| tee log`.
-        plain = self._options.settings().flag("ui.plain") or not sys.stdout.isatty()
+        plain = self._settings.flag("ui.plain") or not sys.stdout.isatty()
         commands = LineCompleter(lambda: self._controller.session if self._controller else None)
         completer = merge_completers([commands, AttachmentCompleter(Path.cwd())])
         prompt = LivePrompt(open_history(self._options.no_session), completer, plain)
