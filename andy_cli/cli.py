@@ -756,7 +756,12 @@ def sessions_rename(
 def sessions_export(
     id: SessionId,
     format: Annotated[
-        str, typer.Argument(help="md, json or jsonl", autocompletion=complete_from("exports"))
+        str,
+        typer.Argument(
+            metavar="md|json|jsonl",
+            help="Markdown, one JSON object, or a message a line",
+            autocompletion=complete_from("exports"),
+        ),
     ],
     file: Annotated[str, typer.Argument(help="a new file; nothing: stdout")] = "",
     set_: Set = None,

@@ -497,7 +497,9 @@ def save(key: str, value: str | Sequence[str]) -> Path:
         table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
         replace_file(path, tomlkit.dumps(document))
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} cannot be written: {error}.") from error
+        # The name that the system tells is that of a draft.
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        raise UsageError(f"{path} cannot be written: {reason}.") from error
     return path
 
 

@@ -1,11 +1,14 @@
 """`andy config` from a shell."""
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+from andy_cli import settings
 from andy_cli.errors import UsageError
 from andy_cli.guard.gate import Mode
 from andy_cli.settings import BY_KEY, load
@@ -170,3 +173,17 @@ def test_a_file_that_cannot_be_read_is_told_to_be_so_wherever_it_is_needed(home:
         assert done.code == 2
         assert f"{path} cannot be read: " in done.err
     assert path.read_text() == "model = 'm'\n\n[guard\n"
+
+
+def test_what_cannot_be_written_is_told_without_the_name_of_a_draft(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = own_file(home, "model = 'm'\n")
+    monkeypatch.setattr(settings, "replace_file", refuse_to_write)
+    with pytest.raises(UsageError) as caught:
+        settings.save("model", "n")
+    assert str(caught.value) == f"{path} cannot be written: Read-only file system."
+
+
+def refuse_to_write(path: Path, text: str) -> None:
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS), f"{path}.new")

@@ -339,7 +339,9 @@ def test_an_address_may_be_written_carelessly(given: str, used: str) -> None:
     assert check_base_url(given) == used
 
 
-@pytest.mark.parametrize("given", ["", "ftp://h", "http://", "http://h:port", "http://h:99999"])
+@pytest.mark.parametrize(
+    "given", ["", "ftp://h", "http://", "http://h:port", "http://h:99999", "htp:/x"]
+)
 def test_what_is_no_address_is_said(given: str) -> None:
     with pytest.raises(Exception, match="is not the address"):
         check_base_url(given)

@@ -498,6 +498,7 @@ def test_sessions_are_listed_named_found_shown_exported_and_removed(home: Path, 
     again = sessions("export", "20260101-a", "md", str(exported))
     assert (again.code, "is there already" in again.err) == (2, True)
     assert sessions("export", "20260101-a", "pdf").code == 2
+    assert "Missing argument 'md|json|jsonl'" in sessions("export", "20260101-a").err
     whole = json.loads(sessions("export", "20260101-a", "json").out)
     lines = [
         json.loads(line) for line in sessions("export", "20260101-a", "jsonl").out.splitlines()

@@ -63,7 +63,7 @@ def test_who_is_stopped_by_a_limit_is_told_a_command_that_continues(
     with ModelServer([called("list_mp3s", '{"path": "tests/music"}')]) as server:
         done = run(server, tmp_path, "--max-turns", "1", *flags, "what music is there?")
     assert done.code == 4
-    assert f"{way_on}.\n" in done.err
+    assert f"Stopped after 1 reply without an answer.\n  {way_on}.\n" in done.err
     assert "Say" not in done.err
 
 

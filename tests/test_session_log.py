@@ -122,6 +122,7 @@ def test_a_session_that_cannot_be_kept_is_told_once_and_the_chat_goes_on(tmp_pat
         first, second = happened(chat, "x"), happened(chat, "y")
     told = [event for event in first + second if isinstance(event, Failed)]
     assert [event.kind for event in told] == ["session"]
+    assert told[0].hint == "The conversation goes on. Make room, or give --no-session."
     assert told[0].message.endswith(".jsonl: No space left on device.")
     assert ended(first).result == ended(second).result == "pong"
     happened(chat, "z")
@@ -133,6 +134,7 @@ def test_a_folder_that_cannot_be_made_is_told_too(tmp_path: Path) -> None:
     log = Log(tmp_path / "file" / "sessions", "s")
     log.message(HELLO)
     assert "is not kept" in log.take_problem()
+    assert log.advice == "The conversation goes on."
     assert not log.take_problem()
     log.close()
 

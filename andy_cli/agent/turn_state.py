@@ -16,6 +16,7 @@ from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError, UserWays
 from andy_cli.events import Event
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult, Usage
+from andy_cli.toolbox.files.names import count_noun
 
 LOOKING_EFFECTS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
 REASONS = {
@@ -189,7 +190,7 @@ class TurnState:
     def begin_round(self, limits: TurnLimits) -> bool:
         """Count another reply; False if the limit is reached."""
         if self.rounds == limits.rounds:
-            self.stop(f"Stopped after {self.rounds} replies without an answer.")
+            self.stop(f"Stopped after {count_noun(self.rounds, 'reply')} without an answer.")
             return False
         self.rounds += 1
         return True

@@ -183,7 +183,10 @@ def check_base_url(url: str) -> str:
     try:
         url_parts = urlsplit(text)
         is_usable = (
-            url_parts.scheme in ("http", "https") and url_parts.hostname and (url_parts.port or 1)
+            url_parts.scheme in ("http", "https")
+            and url_parts.hostname
+            and (url_parts.port or 1)
+            and not url_parts.netloc.endswith(":")  # `htp:/x` is a scheme that is misspelt
         )
     except ValueError:
         is_usable = False

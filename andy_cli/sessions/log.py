@@ -28,7 +28,13 @@ from andy_cli.messages import Message, Role, ToolCall
 from andy_cli.settings import lock_file, sync_folder
 
 Record = Mapping[str, object]
-HINT = "The conversation goes on. Make room, or give --no-session."
+MENDING = {
+    errno.ENOSPC: " Make room, or give --no-session.",
+    errno.EDQUOT: " Make room, or give --no-session.",
+    errno.EROFS: " Set XDG_STATE_HOME to a folder that can be written, or give --no-session.",
+    errno.EACCES: " Let andy write to that folder, or give --no-session.",
+}
+"""Advice to the user, by the error of the system."""
 ROLES: tuple[Role, ...] = get_args(Role)
 BUSY = "another andy is writing it"
 CARD = "session"
@@ -72,6 +78,7 @@ class Log:
         self._torn = False
         """The file does not end with the end of a line."""
         self._problem = ""
+        self._error_number: int | None = None
         self._told = False
 
     def message(self, message: Message) -> None:
@@ -146,6 +153,11 @@ class Log:
         self._told = True
         return f"This session is not kept in {self.path}: {self._problem}."
 
+    @property
+    def advice(self) -> str:
+        """The advice to the user about the problem that was told."""
+        return f"The conversation goes on.{MENDING.get(self._error_number or 0, '')}"
+
     def close(self) -> None:
         """Give up the file; what still waits is tried once more."""
         if self._waiting:
@@ -165,6 +177,7 @@ class Log:
             self._sync_file()
         except OSError as error:
             self._problem = error.strerror or str(error)
+            self._error_number = error.errno
             return
         self._seq += self._written
         self._waiting, self._written = [], 0
@@ -231,7 +244,7 @@ def become_writer(descriptor: int) -> None:
         lock_file(descriptor)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK):
-            raise OSError(error.errno, BUSY) from error
+            raise OSError(errno.EAGAIN, BUSY) from error
 
 
 def encode_record(record: Record) -> bytes:
