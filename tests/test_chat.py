@@ -298,6 +298,16 @@ def test_models_are_listed_with_numbers_that_choose_one() -> None:
         assert "There is no model number 99." in terminal.prompts()
 
 
+def test_models_of_a_server_that_the_settings_name_are_listed() -> None:
+    with (
+        ModelServer([streamed("Hello.")], models=("m", "n")) as server,
+        Terminal("chat", "--no-session", columns=120, ANDY_BASE_URL=server.url) as terminal,
+    ):
+        terminal.prompts()
+        terminal.type("/model\r")
+        assert re.search(r"^ +2  openai:n +native +http", terminal.prompts(), re.MULTILINE)
+
+
 def test_an_unknown_model_is_refused_with_the_nearest() -> None:
     with (
         ModelServer([streamed("Hello.")], models=("qwen3:8b", "llama3")) as server,

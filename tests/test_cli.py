@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.model_server import ModelServer
 from tests.shell import andy
 
 TOOL = {
@@ -104,3 +105,47 @@ def test_compile_does_not_depend_on_the_cuts(cut: list[str], tmp_path: Path) -> 
     line = json.dumps({"id": 1, "text": "A `b`\nDEAR ANDYBOT, PLAY", "tools": [TOOL]})
     whole = andy("debug", "compile", home=tmp_path, stdin=line)
     assert andy("debug", "compile", *cut, home=tmp_path, stdin=line) == whole
+
+
+def list_models(home: Path, *arguments: str) -> str:
+    done = andy("models", "list", "--set", "network.scan=false", *arguments, home=home)
+    assert done.code == 0
+    return done.out
+
+
+def test_the_models_of_the_server_that_is_set_are_listed_beside_those_of_another_provider(
+    tmp_path: Path,
+) -> None:
+    with ModelServer([], models=("fake",)) as server:
+        assert andy("config", "set", "base_url", server.url, home=tmp_path).code == 0
+        listed = list_models(tmp_path, "--model", "local:smollm2")
+        assert f"openai:fake    {server.url}\n" in listed
+    assert "*  local:smollm2" in listed
+    assert "cannot be used" not in listed
+
+
+def test_the_models_of_the_server_that_is_set_are_listed(tmp_path: Path) -> None:
+    with ModelServer([], models=("fake", "gpt-4o")) as server:
+        at_server = ("--base-url", server.url, "--model")
+        listed = list_models(tmp_path, *at_server, "fake")
+        assert f"*  openai:fake    {server.url}\n" in listed
+        assert f"   openai:gpt-4o  {server.url}\n" in listed
+        listed = list_models(tmp_path, *at_server, "nosuch")
+        assert f"   openai:fake    {server.url}\n" in listed
+        assert "*" not in listed
+        assert f"openai:nosuch cannot be used: {server.url} does not have it.\n" in listed
+        rows = json.loads(list_models(tmp_path, *at_server, "nosuch", "--json"))
+    assert [row["name"] for row in rows if row["used"]] == []
+    assert {"openai:fake", "openai:gpt-4o"} <= {row["name"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("model", "subject"), [(("--model", "fake"), "openai:fake"), ((), "What is set")]
+)
+def test_a_model_of_a_server_that_is_not_there_is_not_listed(
+    tmp_path: Path, model: tuple[str, ...], subject: str
+) -> None:
+    address = "http://127.0.0.1:9/v1"
+    listed = list_models(tmp_path, "--base-url", address, *model)
+    assert "*" not in listed
+    assert f"{subject} cannot be used: cannot reach {address}: connection refused.\n" in listed

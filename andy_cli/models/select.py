@@ -6,7 +6,7 @@ order of the presets; then a server on this machine; then the model inside this 
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -80,9 +80,7 @@ async def choose_model(
     servers are looked for. With `only_near` only servers on this
     machine are asked; raises `FarServerError` where that is not enough.
     """
-    kept_keys = read_keys() if environment is None else {}
-    variables = {**kept_keys, **os.environ} if environment is None else environment
-    choosing = Choosing(settings, variables, ports, only_near, kept_keys.keys() - os.environ.keys())
+    choosing = _look_around(settings, environment, ports, only_near)
     provider_name, model = parse_name(settings.text("model"))
     if base_url := find_base_url(settings):
         return await _at_address(choosing, provider_name, model, base_url)
@@ -91,6 +89,17 @@ async def choose_model(
             choosing, presets()[provider_name], model, _phrase_origin(settings, "model")
         )
     return await _by_order(choosing, model)
+
+
+def _look_around(
+    settings: Settings,
+    environment: Mapping[str, str] | None = None,
+    ports: Mapping[str, int] | None = None,
+    only_near: bool = False,
+) -> Choosing:
+    kept_keys = read_keys() if environment is None else {}
+    variables = {**kept_keys, **os.environ} if environment is None else environment
+    return Choosing(settings, variables, ports, only_near, kept_keys.keys() - os.environ.keys())
 
 
 def parse_name(text: str) -> tuple[str, str]:
@@ -256,8 +265,55 @@ class Listing(NamedTuple):
         return self.problem if address in self.problem else f"{address}: {self.problem}"
 
 
-async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
-    """As `models_at`, and why there is nothing where there is nothing. Never raises."""
+class AddressedServer(NamedTuple):
+    """The server of `base_url`, with the model that is set for it, if any is."""
+
+    endpoint: Endpoint
+    listing: Listing
+    is_used: bool
+    """The model in use is to be asked there, and not at a provider that was named later."""
+
+    @property
+    def problem(self) -> str:
+        """Why the model cannot be used; empty where it can, as far as is known."""
+        base_url = self.endpoint.base_url
+        if not self.is_used:
+            return ""
+        if self.listing.problem:
+            return self.listing.explain(base_url)
+        if self.endpoint.model and not may_be_served(self.endpoint, self.listing.models):
+            return f"{show_url(base_url)} does not have it."
+        return ""
+
+
+def may_be_served(endpoint: Endpoint, models: Sequence[str]) -> bool:
+    """Tell whether a server may have a model: it lists it, it lists none, or it is not on this
+    machine; others have aliases."""
+    names = {endpoint.model, f"{endpoint.model}:latest"}
+    return not models or not is_loopback_url(endpoint.base_url) or not names.isdisjoint(models)
+
+
+async def ask_addressed_server(settings: Settings) -> AddressedServer | None:
+    """Ask the server of `base_url` for its models; None where no address is set.
+
+    Raises UsageError for what is no address, AuthError where a key is named that is not there.
+    """
+    if not (address := settings.text("base_url")):
+        return None
+    is_used = bool(find_base_url(settings))
+    provider_name, model = parse_name(settings.text("model")) if is_used else ("", "")
+    endpoint, _ = _make_endpoint(_look_around(settings), provider_name, model, address)
+    listing = await listing_at(endpoint, settings, QUICK_TIMEOUT)
+    return AddressedServer(endpoint, listing, is_used)
+
+
+async def listing_at(
+    endpoint: Endpoint, settings: Settings, seconds: float | None = None
+) -> Listing:
+    """As `models_at`, and why there is nothing where there is nothing. Never raises.
+
+    The server has `seconds` to answer; as many as `TIMEOUT` where nothing else is said.
+    """
     import httpx2  # see _client
 
     from andy_cli.models.http.chat import model_names
@@ -267,7 +323,7 @@ async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
     began = time.monotonic()
     try:
         answer = await direct.http.get(
-            f"{endpoint.base_url}/models", headers=headers_for(endpoint), timeout=TIMEOUT
+            f"{endpoint.base_url}/models", headers=headers_for(endpoint), timeout=seconds or TIMEOUT
         )
         if answer.status_code in (401, 403):
             return Listing([], answer.status_code, "the key is missing or wrong")
@@ -286,14 +342,22 @@ async def listing_at(endpoint: Endpoint, settings: Settings) -> Listing:
 
 TIMEOUT = 4.0
 """Seconds for a list of models that somebody waits for."""
+QUICK_TIMEOUT = 2.0
+"""Seconds for one that stands beside others."""
+
+
+def _make_endpoint(
+    choosing: Choosing, provider_name: str, model: str, address: str
+) -> tuple[Endpoint, Provider]:
+    base_url = check_base_url(address)
+    provider = presets()[provider_name or provider_at(base_url)]
+    key, key_from = _find_key(choosing, provider)
+    return Endpoint(provider.name, model, base_url, key, key_from), provider
 
 
 async def _at_address(choosing: Choosing, provider_name: str, model: str, address: str) -> Chosen:
     settings = choosing.settings
-    base_url = check_base_url(address)
-    provider = presets()[provider_name or provider_at(base_url)]
-    key, key_from = _find_key(choosing, provider)
-    endpoint = Endpoint(provider.name, model, base_url, key, key_from)
+    endpoint, provider = _make_endpoint(choosing, provider_name, model, address)
     return Chosen(
         await _with_model(choosing, endpoint, provider),
         provider,

@@ -2,13 +2,16 @@
 
 import asyncio
 import sys
+from typing import NamedTuple
 
 from andy_cli.errors import AndyError, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.progress_bars import create_download_bar
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.models import discovery, select
+from andy_cli.models.client import Endpoint
 from andy_cli.models.inside import weights
+from andy_cli.models.select import AddressedServer
 from andy_cli.settings import Settings, load, save
 
 
@@ -17,37 +20,74 @@ def list_models(options: Options, as_json: bool) -> None:
     asyncio.run(_print_models(options, as_json))
 
 
+class ModelList(NamedTuple):
+    rows: list[tuple[str, str]]
+    """The models that can be used, and where each is."""
+    used: str = ""
+    reason: str = ""
+    problem: str = ""
+    """Why what is set cannot be used, as a sentence."""
+
+
 async def _print_models(options: Options, as_json: bool) -> None:
-    settings = options.settings()
-    try:
-        chosen = await select.choose_model(settings)
-        model_in_use, reason = f"{chosen.endpoint.provider}:{chosen.endpoint.model}", chosen.why
-    except UsageError:
-        model_in_use, reason = "", ""
-    rows = await find_models(settings)
-    if model_in_use and model_in_use not in [name for name, _ in rows]:
-        rows.insert(0, (model_in_use, reason))
+    models = await _gather_models(options.settings())
     if as_json:
         print_json(
             [
                 {
                     "name": name,
                     "where": address,
-                    "used": name == model_in_use,
-                    "why": reason * (name == model_in_use),
+                    "used": name == models.used,
+                    "why": models.reason * (name == models.used),
                 }
-                for name, address in rows
+                for name, address in models.rows
             ]
         )
         return
-    print_table([("*" if name == model_in_use else " ", name, address) for name, address in rows])
-    if model_in_use:
-        sys.stdout.write(f"\n* is used: {reason}\n")
+    print_table(
+        [("*" if name == models.used else " ", name, address) for name, address in models.rows]
+    )
+    if models.used:
+        sys.stdout.write(f"\n* is used: {models.reason}\n")
+    if models.problem:
+        sys.stdout.write(f"\n{models.problem}\n")
 
 
-async def find_models(settings: Settings) -> list[tuple[str, str]]:
-    """The models that can be used here, as `PROVIDER:NAME`, and where each is."""
-    rows = [
+async def _gather_models(settings: Settings) -> ModelList:
+    server = await select.ask_addressed_server(settings)
+    rows = await find_models(settings, server)
+    if server and server.problem:
+        subject = _name_model(server.endpoint) if server.endpoint.model else "What is set"
+        return ModelList(rows, problem=f"{subject} cannot be used: {server.problem}")
+    used, reason = await _find_model_in_use(settings)
+    if used and used not in [name for name, _ in rows]:
+        rows.insert(0, (used, reason))
+    return ModelList(rows, used, reason)
+
+
+def _name_model(endpoint: Endpoint) -> str:
+    return f"{endpoint.provider}:{endpoint.model}"
+
+
+async def _find_model_in_use(settings: Settings) -> tuple[str, str]:
+    """Find the model that would be used, and why; two empty texts where there is none."""
+    try:
+        chosen = await select.choose_model(settings)
+    except UsageError:
+        return "", ""
+    return _name_model(chosen.endpoint), chosen.why
+
+
+async def find_models(
+    settings: Settings, addressed_server: AddressedServer | None
+) -> list[tuple[str, str]]:
+    """The models that can be used here, as `PROVIDER:NAME`, and where each is; first those of the
+    server of `base_url`."""
+    rows = []
+    if addressed_server:
+        endpoint, models = addressed_server.endpoint, addressed_server.listing.models
+        rows += [(f"{endpoint.provider}:{name}", endpoint.base_url) for name in models]
+    rows += [
         (f"{server.provider}:{model}", server.base_url)
         for server in await discovery.scan_servers(settings)
         for model in server.models
@@ -58,7 +98,7 @@ async def find_models(settings: Settings) -> list[tuple[str, str]]:
         (f"{provider.name}:{provider.default_model}", f"${key} is set")
         for provider, key in select.keyed_providers()
     ]
-    return rows
+    return list(dict.fromkeys(rows))
 
 
 async def _explain_unusable(settings: Settings) -> str:

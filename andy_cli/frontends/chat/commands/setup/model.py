@@ -54,16 +54,7 @@ def describe_model(open_conversation: OpenConversation) -> str:
 async def list_models(session: ChatSession, open_conversation: OpenConversation) -> str:
     """List the models there are, numbered, with their dialects; the session keeps the list."""
     settings = session.options.settings()
-    models = await find_models(settings)
-    current_provider, _ = select.parse_name(open_conversation.chat.client.name)
-    if session.options.base_url:
-        names = await select.models_at(
-            Endpoint(current_provider, "", session.options.base_url), settings
-        )
-        models = [
-            (f"{current_provider}:{name}", session.options.base_url) for name in names
-        ] + models
-    rows = list(dict.fromkeys(models))
+    rows = await find_models(settings, await select.ask_addressed_server(settings))
     session.listed_models = [(name, address if "://" in address else "") for name, address in rows]
     lines = format_table(
         [
@@ -141,7 +132,7 @@ def check_listed(chosen: Chosen, models: list[str]) -> None:
     Raises UsageError with the nearest names.
     """
     name, base_url = chosen.endpoint.model, chosen.endpoint.base_url
-    if not models or not is_loopback_url(base_url) or {name, f"{name}:latest"}.intersection(models):
+    if select.may_be_served(chosen.endpoint, models):
         return
     nearest_names = difflib.get_close_matches(name, models, n=3, cutoff=0.4) or models[:3]
     server_name = f"{chosen.endpoint.provider} at {show_url(base_url)}"
