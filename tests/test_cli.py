@@ -84,6 +84,18 @@ def test_saving_a_default_keeps_the_comments_of_the_file(tmp_path: Path) -> None
     assert "# short" in path.read_text()
 
 
+def test_a_default_of_another_provider_takes_the_address_out(tmp_path: Path) -> None:
+    path = tmp_path / ".config" / "andy" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text('base_url = "http://127.0.0.1:9/v1"\napi_key_env = "MINE"\nmodel = "vllm:m"\n')
+    assert "taken out" not in andy("models", "default", "vllm:n", home=tmp_path).out
+    told = andy("models", "default", "anthropic:claude-x", home=tmp_path).out
+    assert "base_url was that of another provider, and is taken out there." in told
+    assert 'base_url = ""' in path.read_text()
+    assert 'api_key_env = ""' in path.read_text()
+    assert "anthropic needs a key" in andy("run", "hi", home=tmp_path).err
+
+
 def test_compile_reads_lines_and_survives_a_bad_one(tmp_path: Path) -> None:
     lines = [
         json.dumps({"id": 1, "text": "Sure.\nDEAR ANDYBOT, PLAY\npath: a", "tools": [TOOL]}),

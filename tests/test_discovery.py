@@ -16,7 +16,14 @@ from andy_cli.models.discovery import (
     usual_ports,
 )
 from andy_cli.models.presets import presets
-from andy_cli.models.select import Chosen, choose_model, models_at, parse_name, preferred_model
+from andy_cli.models.select import (
+    Chosen,
+    ask_addressed_server,
+    choose_model,
+    models_at,
+    parse_name,
+    preferred_model,
+)
 from andy_cli.settings import Settings, load
 from tests.model_server import ModelServer
 from tests.web_server import WebServer, stalled
@@ -278,3 +285,35 @@ def test_the_address_of_the_settings_is_that_of_the_provider_beside_it(tmp_path:
     both = load((), {"model": "groq:n", "base_url": "http://127.0.0.1:9/v1"}, there)
     chosen = asyncio.run(choose_model(both, there, NOBODY))
     assert chosen.endpoint.base_url == "http://127.0.0.1:9/v1"  # whoever says both means both
+
+
+def test_a_key_that_the_settings_name_stays_with_their_address(tmp_path: Path) -> None:
+    mine = ('base_url = "http://127.0.0.1:9/v1"', 'api_key_env = "MINE"', 'model = "openai:m"')
+    there = {**write_settings(tmp_path, *mine), "ANTHROPIC_API_KEY": "a", "MINE": "secret"}
+    assert choose_with(there, "openai:n").endpoint.key == "secret"
+    assert choose_with(there, "anthropic:x").endpoint.key == "a"
+    assert choose_with({**there, "MINE": ""}, "local:smollm2").endpoint.base_url == ""
+    elsewhere = load((), {"base_url": "http://127.0.0.1:8/v1"}, there)
+    assert asyncio.run(choose_model(elsewhere, there, NOBODY)).endpoint.key == ""
+    named = load((), {"model": "groq:x", "api_key_env": "MINE"}, there)
+    assert asyncio.run(choose_model(named, there, NOBODY)).endpoint.key == "secret"
+
+
+def test_a_key_of_a_provider_is_not_for_an_address_that_is_named_later(tmp_path: Path) -> None:
+    keys = {**write_settings(tmp_path, 'model = "groq:x"'), "GROQ_API_KEY": "g"}
+    flags = load((), {"base_url": "http://127.0.0.1:9/v1"}, keys)
+    endpoint = asyncio.run(choose_model(flags, keys, NOBODY)).endpoint
+    assert (endpoint.provider, endpoint.model, endpoint.key) == ("openai", "x", "")
+
+
+def test_the_server_of_an_address_that_is_not_used_gets_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "o")
+    with ModelServer([]) as server:
+        there = write_settings(tmp_path, f'base_url = "{server.url}"', 'model = "vllm:m"')
+        flags = load((), {"model": "anthropic:x"}, there)
+        found = asyncio.run(ask_addressed_server(flags))
+        assert found is not None
+        assert found.listing.models == ["m"]
+        assert "authorization" not in server.others[-1].headers

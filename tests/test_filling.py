@@ -795,6 +795,7 @@ def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
         ("get a notice for Edith Marlow into the Evening Post", ["Edith Marlow", "Evening Post"]),
         ("Tom Becker is taking 318", ["Tom Becker"]),
         ("an hour with Mr. Pettersson on March 3 2026", ["Mr. Pettersson"]),
+        ("then please open the PDF. Anna wants it too, and so do I", ["PDF"]),
         ("una cocción de la Porter de Invierno", ["Porter de Invierno"]),
         ("Where is it? Somewhere on Friday 3 August 2026", []),
         ("stell den Keller und die Garage auf elf Grad", []),

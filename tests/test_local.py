@@ -338,6 +338,7 @@ def test_a_request_may_be_cut_at_joints_sentences_and_where_a_wish_may_begin() -
     assert ("Play Mr. Blue & stop.", "What is left?") in sentences
     assert ("Play Mr. Blue", "stop.", "What is left?") in sentences
     assert not any("Blue" in parts for parts in sentences)
+    assert ("show me the CSV", "show notes.txt") in list_parts("show me the CSV. show notes.txt")
     unjoined = list_parts("kill the noise open notes.txt")
     assert unjoined == [("kill the noise open notes.txt",), ("kill the noise", "open notes.txt")]
     assert list_parts("spiel dann den letzten") == [("spiel dann den letzten",)]

@@ -90,7 +90,7 @@ def test_a_hint_is_told_in_the_words_of_the_front_end(ways: UserWays, hint: str)
     ("settings", "advice"),
     [
         ([], "use another model"),
-        (["dialect=hermes"], "try `/config set dialect auto` and /clear"),
+        (["dialect=hermes"], "leave out the dialect that --set sets"),
     ],
 )
 def test_no_dialect_is_advised_that_is_already_set(settings: list[str], advice: str) -> None:

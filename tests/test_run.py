@@ -562,11 +562,16 @@ def test_a_list_of_files_is_no_look_at_what_they_hold(tmp_path: Path) -> None:
 
 
 def test_an_offer_and_a_plan_behind_a_look_are_answers(tmp_path: Path) -> None:
-    (tmp_path / "app.ini").write_text("port=8080\n")
+    (tmp_path / "app.ini").write_text("port=8080\n; I will change it to 8081\n")
     look = called("read_file", '{"path": "app.ini"}')
-    for offer in ("The port is 8080. I'll change it if you agree.", "8080. I'll be here."):
+    for offer in (
+        "The port is 8080. I'll change it if you agree.",
+        "8080. I'll be here.",
+        'The note says "I will change it to 8081".',
+        "The author writes that I will find the port there.",
+    ):
         with ModelServer([look, streamed(offer)]) as server:
-            done = run(server, tmp_path, "which port is in app.ini?", cwd=tmp_path)
+            done = run(server, tmp_path, "tell me the port in app.ini", cwd=tmp_path)
         assert (done.out, len(server.requests)) == (f"{offer}\n", 2)
 
 

@@ -495,7 +495,8 @@ def test_in_a_sandbox_secrets_of_the_workspace_stay_unread_and_links_lead_nowher
     assert told["sandboxed"]
     assert "canary" not in told["output"]
     assert "KEY of the song" in told["output"]
-    assert "so that what it says of it is not so: .env" in told["note"]
+    assert told["note"].startswith("Hidden from it, as they may hold secrets: .env")
+    (workspace / "notes.txt").write_text("copy .env.example\n")
     assert "note" not in ran("cat notes.txt")
 
 

@@ -128,6 +128,16 @@ def test_a_typed_line_sees_what_the_user_sees(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("_at_a_keyboard")
+def test_lines_of_a_secret_file_are_shown_and_not_told_to_the_model(folder: Path) -> None:
+    (folder / ".env").write_text("MAPS=plainvalue1234\n")
+    told: list[str] = []
+    session = run_in(told, "!grep -rn MAPS .")
+    assert "MAPS=plainvalue1234" in told[0]
+    assert "plainvalue1234" not in session.command_outputs[0].text
+    assert "[a line of .env]" in session.command_outputs[0].text
+
+
+@pytest.mark.usefixtures("_at_a_keyboard")
 def test_with_two_marks_nothing_is_kept_for_the_model() -> None:
     told: list[str] = []
     session = run_in(told, "!!echo alone")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.grounding.action_claims import mask_quotations
 from andy_cli.agent.grounding.evidence import FILE
 from andy_cli.agent.grounding.text.languages import detect_languages
 from andy_cli.agent.grounding.text.segmentation import split_sentences
@@ -20,6 +21,7 @@ MIN_WORDS = 4
 """Words; fewer is an answer too."""
 STEM_LETTERS = 4
 """Letters by which words are the same: `list` and `listing`, `Lied` and `Lieder`."""
+LEADING_WORDS = 2
 LOOKS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
 OPEN_END = (":", "\uff1a", "...", "\u2026")
 SUBSTANCE = re.compile(r"[\d`\"'\u2018\u201c\u201e\u00ab/\\<>\n|*#]")
@@ -59,20 +61,28 @@ def announces_change(conversation: Conversation, reply: str) -> bool:
     """Tell whether a reply ends with what the speaker is going to do, to a file that it names or
     behind mere looks: `I'll change it to Hello now.`"""
     new_actions = [action for action in conversation.tools.actions if not action.earlier]
-    if any(action.effect not in LOOKS for action in new_actions):
+    is_tried = any(action.effect not in LOOKS for action in new_actions)
+    if is_tried or asks_something(conversation.history.user_request):
         return False
     return (bool(new_actions) or FILE.search(reply) is not None) and intends_action(reply)
 
 
 def intends_action(text: str) -> bool:
-    """Tell whether the last sentence says what the speaker is going to do, without an `if`."""
-    sentence = split_sentences(text)[-1].text
+    """Tell whether the last sentence begins with what the speaker is going to do, without an `if`;
+    what is quoted is somebody else's."""
+    sentence = mask_quotations(split_sentences(text)[-1].text)
     for language in detect_languages(text):
-        if match := language.intends.search(sentence):
-            rest = f"{sentence[: match.start()]} {sentence[match.end() :]}"
-            if not language.unreal.search(rest):
-                return True
+        match = language.intends.search(sentence)
+        if match is None or not may_lead(sentence[: match.start()]):
+            continue
+        if not language.unreal.search(f"{sentence[: match.start()]} {sentence[match.end() :]}"):
+            return True
     return False
+
+
+def may_lead(words: str) -> bool:
+    """Tell whether words before an intention leave it the speaker's own: `Now`, no `She says:`."""
+    return ":" not in words and len(WORD.findall(words)) <= LEADING_WORDS
 
 
 def only_announces(user: str, reply: str, is_done: bool = False) -> bool:

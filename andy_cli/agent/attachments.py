@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.agent.history.compression import truncate_result
 from andy_cli.agent.history.history import ATTACHED
 from andy_cli.agent.history.rendering import new_id
@@ -39,8 +40,10 @@ SHARE = 2
 MENTION = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]+)(?:\"|$)|(?P<plain>[^\s\"]+))", re.M)
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 LINES = re.compile(r"(?P<path>.+?):(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?")
-ENDING = re.compile(r"[\w./~-]*\w\.(?=\d*[a-z])[a-z\d]{1,4}", re.IGNORECASE)
-"""A path with the ending of a file; longer ones are mostly names in code."""
+ENDING = re.compile(
+    rf"[\w./~-]*\w\.(?:{'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})", re.IGNORECASE
+)
+"""A path with an ending that files have."""
 BEHIND = ".,;:!?)]}'"
 """The signs that may follow a path in a sentence."""
 

@@ -12,6 +12,8 @@ SEARCHED_REQUEST = 2_000
 """Characters of a request in which names of files are looked for."""
 MAX_CHARACTERS = 64_000
 """Of a file, of which results may tell."""
+TELLING_LINES = 20
+"""Of a file, the longest: what stands in a result of it is hardly in one of another."""
 MIN_LETTERS = 4
 """Letters of a name without its ending that tell which file is meant."""
 TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf"])
@@ -57,8 +59,11 @@ def is_told_of(name: str, folder: Path, results: str) -> bool:
             lines = [line.strip() for line in file.read(MAX_CHARACTERS).splitlines()]
     except (OSError, ValueError):
         return name in results
-    telling = [line for line in lines if len(line) >= MIN_LETTERS]
-    return any(line in results for line in telling) if telling else name in results
+    telling = sorted({*lines}, key=len)[-TELLING_LINES:]
+    if not telling or len(telling[-1]) < MIN_LETTERS:
+        return name in results
+    # Short lines stand in many files: an import, a rule.
+    return any(line in results for line in telling if 2 * len(line) >= len(telling[-1]))
 
 
 def find_written_paths(request: str, folder: Path) -> Iterator[str]:

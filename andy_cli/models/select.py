@@ -81,7 +81,7 @@ async def choose_model(
     machine are asked; raises `FarServerError` where that is not enough.
     """
     choosing = _look_around(settings, environment, ports, only_near)
-    provider_name, model = parse_name(settings.text("model"))
+    provider_name, model = parse_model(settings)
     if base_url := find_base_url(settings):
         return await _at_address(choosing, provider_name, model, base_url)
     if provider_name:
@@ -111,21 +111,57 @@ def parse_name(text: str) -> tuple[str, str]:
     return (prefix, model_name) if prefix in presets() else ("", text.strip())
 
 
-def find_base_url(settings: Settings) -> str:
-    """Find the address that holds for the model: none if a stronger place names a model of another
-    provider than that of the address. `-m anthropic:claude` is not asked of the server that the
-    settings name, and its key is not sent there.
+def parse_model(settings: Settings) -> tuple[str, str]:
+    """Parse the model that is set, as `parse_name`. Beside an address of a stronger place a
+    provider that has one of its own is not meant, and no key of it; nor is the model inside andy.
     """
-    address, model = settings["base_url"], settings["model"]
+    provider_name, model = parse_name(settings.text("model"))
+    address = settings["base_url"]
+    if not provider_name or not address.value or settings["model"].strength >= address.strength:
+        return provider_name, model
+    provider = presets()[provider_name]
+    if provider.connect:
+        return "", ""
+    return (provider_name if provider.local_port else ""), model
+
+
+def find_base_url(settings: Settings) -> str:
+    """Find the address that holds for the model: none if it is that of another provider.
+    `-m anthropic:claude` is not asked of the server that the settings name.
+    """
+    return settings.text("base_url") if belongs_to_model(settings, "base_url") else ""
+
+
+def belongs_to_model(settings: Settings, key: str) -> bool:
+    """Tell whether a setting, an address or the name of a key, belongs to the model: not if a
+    stronger place names a model of another provider, nor a key if it names another address."""
+    value, model, address = settings[key], settings["model"], settings["base_url"]
+    there = find_weaker(address, value.strength)
+    if there is not None and there.value and there.value != address.value:
+        return False
     provider_name, _ = parse_name(str(model.value))
-    if not address.value or not provider_name or model.strength <= address.strength:
-        return str(address.value)
-    beside: Value | None = model
-    while beside is not None and beside.strength > address.strength:
-        beside = beside.overridden
-    named, _ = parse_name(str(beside.value)) if beside else ("", "")
-    there = named or provider_at(check_base_url(str(address.value)))
-    return str(address.value) if provider_name == there else ""
+    if not provider_name or model.strength <= value.strength:
+        return True
+    return provider_name == find_provider_beside(settings, value.strength)
+
+
+def find_provider_beside(settings: Settings, strength: int) -> str:
+    """Find the provider that the settings of a place, and of weaker ones, mean: that of the model
+    there, or whose address stands there."""
+    model = find_weaker(settings["model"], strength)
+    named, _ = parse_name(str(model.value)) if model else ("", "")
+    address = find_weaker(settings["base_url"], strength)
+    if named or address is None or not address.value:
+        return named or "openai"
+    return provider_at(check_base_url(str(address.value)))
+
+
+def find_weaker(value: Value, strength: int) -> Value | None:
+    """Find what a setting is by a place of this strength and by weaker ones."""
+    found: Value | None = value
+    while found is not None and found.strength > strength:
+        found = found.overridden
+    return found
 
 
 def connect_client(
@@ -301,8 +337,12 @@ async def ask_addressed_server(settings: Settings) -> AddressedServer | None:
     if not (address := settings.text("base_url")):
         return None
     is_used = bool(find_base_url(settings))
-    provider_name, model = parse_name(settings.text("model")) if is_used else ("", "")
-    endpoint, _ = _make_endpoint(_look_around(settings), provider_name, model, address)
+    if is_used:
+        provider_name, model = parse_model(settings)
+        endpoint, _ = _make_endpoint(_look_around(settings), provider_name, model, address)
+    else:  # whose key that would be is not known
+        base_url = check_base_url(address)
+        endpoint = Endpoint(provider_at(base_url), "", base_url)
     listing = await listing_at(endpoint, settings, QUICK_TIMEOUT)
     return AddressedServer(endpoint, listing, is_used)
 
@@ -499,7 +539,8 @@ def _choose_inside(model: str, reason: str) -> Chosen:
 
 def _find_key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
     """The key and the variable it came from, or two empty texts."""
-    if name := choosing.settings.text("api_key_env"):
+    name = choosing.settings.text("api_key_env")
+    if name and belongs_to_model(choosing.settings, "api_key_env"):
         if not (key := choosing.environment.get(name, "").strip()):
             raise AuthError(f"{name} holds no key.", f"Set {name}, or name another variable.")
         return key, name

@@ -26,8 +26,8 @@ from andy_cli.agent.grounding.result_tables import parse_result
 from andy_cli.agent.grounding.text.segmentation import (
     OUTPUT,
     blank_spans,
-    find_cited_texts,
     find_fences,
+    find_quoted_lines,
     split_sentences,
 )
 from andy_cli.compiler.expression import Expression
@@ -49,8 +49,8 @@ def find_unsupported_claims(
     code = [(start, end) for start, end, kind in find_fences(answer) if kind not in OUTPUT]
     prose = blank_spans(answer, code)
     spoken = split_sentences(prose)
-    cited = find_cited_texts(prose)
-    own = [sentence for sentence in spoken if not find_span(sentence.end, cited)]
+    quoted = find_quoted_lines(prose)
+    own = [sentence for sentence in spoken if not find_span(sentence.end, quoted)]
     claims = list(find_action_claims(own, index, prose))
     if evidence.results:
         names = NameChecker(prose, spoken, index)

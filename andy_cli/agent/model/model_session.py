@@ -405,8 +405,12 @@ class ModelSession:
     @property
     def advice(self) -> str:
         """The advice to a user whose model cannot write requests as it should."""
-        other_way = "try {auto_dialect}" if self.has_set_dialect else "use another model"
-        return f"Say it again, or {other_way}."
+        origin = self._settings["dialect"].origin
+        if not self.has_set_dialect:
+            return "Say it again, or use another model."
+        if origin.startswith(("--", "$")):
+            return f"Say it again, or leave out the dialect that {origin} sets."
+        return "Say it again, or try {auto_dialect}."
 
     @property
     def is_lenient(self) -> bool:

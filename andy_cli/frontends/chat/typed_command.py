@@ -29,6 +29,7 @@ from andy_cli.messages import Effect
 from andy_cli.toolbox.terminal import sandbox
 from andy_cli.toolbox.terminal.output import HEAD
 from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run_command
+from andy_cli.toolbox.terminal.sandboxes import secrets_in
 from andy_cli.toolbox.work import in_thread
 
 ABOUT = (
@@ -47,6 +48,8 @@ LOOK = 0.1
 MAX_TOLD = 8_000
 """Characters of one output that the model is told, and outputs that wait to be told."""
 MAX_WAITING = 5
+MAX_SECRETS, MIN_SECRET = 64_000, 6
+"""Characters of a file that may hold secrets, and of a line of it, that are looked for."""
 
 
 class TypedLine(NamedTuple):
@@ -141,7 +144,8 @@ def explain_folder(command: str) -> str:
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
 
     try:
-        is_all = all(part.texts[:1] == ("cd",) for part in taken_apart(command).commands)
+        commands = taken_apart(command).commands
+        is_all = bool(commands) and all(part.texts[:1] == ("cd",) for part in commands)
     except TooMuch:
         return ""
     return f"the next line begins in {Path.cwd()} again" if is_all else ""
@@ -152,11 +156,28 @@ def note_output(session: ChatSession, typed_line: TypedLine, output: str, ended:
     if typed_line.is_told:
         printed = cut_middle(output, MAX_TOLD).rstrip() or "(it printed nothing)"
         text = f"$ {typed_line.command}\n{printed}\n[{ended or 'exit code 0'}]"
-        redacted = redact_text(text, secrets_of(os.environ))
+        redacted = redact_text(hide_lines(text, Path.cwd()), secrets_of(os.environ))
         session.command_outputs = [
             *session.command_outputs,
             CommandOutput(typed_line.command, redacted),
         ][-MAX_WAITING:]
+
+
+def hide_lines(text: str, folder: Path) -> str:
+    """Take the lines of files that may hold secrets out of what the model is told: the user saw
+    them, as no sandbox hides them from a typed line."""
+    for path in (Path(name) for name, _ in secrets_in(folder)):
+        if not path.is_file():  # who reads from a pipe waits
+            continue
+        try:
+            with path.open(encoding="utf-8", errors="replace") as file:
+                lines = {line.strip() for line in file.read(MAX_SECRETS).splitlines()}
+        except OSError:
+            continue
+        for line in sorted(lines, key=len, reverse=True):
+            if len(line) >= MIN_SECRET:
+                text = text.replace(line, f"[a line of {path.name}]")
+    return text
 
 
 class OutputScreen:

@@ -12,7 +12,10 @@ from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.inside import weights
 from andy_cli.models.select import AddressedServer
-from andy_cli.settings import Settings, load, save
+from andy_cli.settings import Settings, config_folder, load, save
+
+BESIDE_MODEL = ("base_url", "api_key_env")
+"""Settings that belong to the provider of the model."""
 
 
 def list_models(options: Options, as_json: bool) -> None:
@@ -121,10 +124,26 @@ def pull_weights(name: str) -> None:
 
 def show_or_set_default(name: str) -> None:
     if name:
+        others = list_of_other_provider(name)
         path = save("model", name)
         sys.stdout.write(f"{name} is used from now on; this is kept in {path}.\n")
+        for key in others:
+            save(key, "")
+            sys.stdout.write(f"{key} was that of another provider, and is taken out there.\n")
         if problem := asyncio.run(_explain_unusable(load())):
             sys.stdout.write(f"It cannot be used as things are. {problem}\n")
         return
     value = load()["model"]
     sys.stdout.write(f"{value.value or 'nothing is set'} ({value.origin})\n")
+
+
+def list_of_other_provider(name: str) -> list[str]:
+    """List the settings of the user's file that belong to another provider than a model's."""
+    settings, path = load(), config_folder() / "config.toml"
+    provider_name, _ = select.parse_name(name)
+    found = [settings[key] for key in BESIDE_MODEL if settings[key].origin == str(path)]
+    if not provider_name or not found:
+        return []
+    if provider_name == select.find_provider_beside(settings, found[0].strength):
+        return []
+    return [key for key in BESIDE_MODEL if settings[key] in found and settings[key].value]

@@ -15,7 +15,7 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
-from andy_cli.errors import ToolError, UsageError
+from andy_cli.errors import SHELL_WAYS, ToolError, UsageError
 from andy_cli.foreign_values import text_of
 from andy_cli.frontends.replaying.capture_reader import Record, RecordedCapture, RecordedRequest
 from andy_cli.frontends.terminal.messages import format_action, format_problem, list_not_done
@@ -98,6 +98,7 @@ async def _replay_turns(recording: RecordedCapture, as_json: bool) -> int:
     settings = load((f"dialect={text_of(first, 'dialect')}",), environment={})
     tools = Registry(_recorded_tools(first, model))
     conversation = Conversation(model, tools, RecordedGate(model), settings, Path.cwd())
+    conversation.ways = SHELL_WAYS
     code = 0
     for recorded_turn in recording.turns:
         async for event in turn(conversation, text_of(recorded_turn, "user")):

@@ -193,7 +193,7 @@ class Engine:
         except OSError as error:
             raise ModelError(
                 f"The local model does not answer at {self.address}: {error}.",
-                "It needs the loopback network (127.0.0.1); or choose another --model.",
+                "It needs the loopback network (127.0.0.1); or choose another model with {model}.",
             ) from error
         return found
 

@@ -7,6 +7,7 @@ waits gives up, it is ended with everything it started, and what it wrote is kep
 import contextlib
 import os
 import queue
+import re
 import secrets
 import select
 import subprocess
@@ -59,7 +60,10 @@ Ending = Literal["exited", "left", "timed out", "stopped"]
 SHELL_SAYS = {126: "The shell may not run that program.", 127: "The shell found no such program."}
 
 
-HIDDEN = "Hidden from it, as it may hold secrets, so that what it says of it is not so: {names}."
+HIDDEN = (
+    "Hidden from it, as they may hold secrets: {names}. Where it calls one empty, missing or "
+    "changed, that is not so."
+)
 MAX_HIDDEN = 5
 """Names of hidden files that are told."""
 
@@ -114,7 +118,12 @@ def list_hidden(finished_run: Ran) -> list[str]:
         return []
     workspace = here().workspace
     names = (os.path.relpath(path, workspace) for path, _ in secrets_in(workspace))
-    return [name for name in names if name in finished_run.output][:MAX_HIDDEN]
+    return [name for name in names if stands_alone(name, finished_run.output)][:MAX_HIDDEN]
+
+
+def stands_alone(name: str, text: str) -> bool:
+    """Tell whether a text has the name of a file, and not only that of another one in it."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
 
 
 def _describe_unfinished(finished_run: Ran, notes: Sequence[str]) -> str:

@@ -65,20 +65,24 @@ def count_digits(text: str) -> int:
     return sum(map(str.isdigit, text))
 
 
+def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
+    """List the small numbers of an answer, and the periods, that one may multiply or divide by."""
+    values = {read[0].value for figure in figures if (read := read_values(figure))}
+    small = [value for value in values if 1 < value < CHANCE and not value % 1]
+    return [factor for number in (*small, *PERIODS) for factor in (number, 1 / number)]
+
+
 def is_multiple(
-    figure: AnswerFigure, figures: Sequence[AnswerFigure], evidence_figures: EvidenceFigures
+    figure: AnswerFigure, factors: Sequence[float], evidence_figures: EvidenceFigures
 ) -> bool:
-    """Tell whether a precise figure is one of the evidence, times or divided by a small number of
-    the answer or by a period: `5.25 a day, 26.25 for the five days`."""
+    """Tell whether a precise figure is one of the evidence, times or divided by one of the factors:
+    `5.25 a day, 26.25 for the five days`."""
     if not is_precise(figure.text):
         return False
-    counts = [values[0].value for other in figures if (values := read_values(other))]
-    factors = [count for count in counts if 1 < count < CHANCE and not count % 1]
     products = (
         Quantity(quantity.value / factor, quantity.slack / factor)
         for quantity in map(make_exact, read_values(figure))
-        for number in (*factors, *PERIODS)
-        for factor in (number, 1 / number)
+        for factor in factors
     )
     return any(map(evidence_figures.numbers.has_near, products))
 

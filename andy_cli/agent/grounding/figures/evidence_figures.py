@@ -41,6 +41,7 @@ MAX_TIME = 1e9
 CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
 GROUPED_COLUMNS = 8
+MAX_COMPARED_ROWS = 500
 CHANCE = 100
 """Smaller figures come about by chance where each pair of columns is reckoned with."""
 
@@ -165,13 +166,14 @@ def compare_columns(table: ResultTable) -> Iterator[float]:
         products = [one * other for one, other in zip(first, second, strict=True)]
         differences = [one - other for one, other in zip(first, second, strict=True)]
         yield from filter(is_large, differences + products)
-        yield sum(products)
+        yield from (sum(products), sum(products) / len(products))
         yield from (sum(products) / sum(column) for column in (first, second) if sum(column))
 
 
 def list_number_columns(table: ResultTable) -> list[list[float]]:
-    """List the columns of records that have a number in every row."""
-    if not table.sure:
+    """List the columns of records that have a number in every row, where they are few enough for
+    people to reckon with."""
+    if not table.sure or len(table.rows) > MAX_COMPARED_ROWS:
         return []
     columns = [list(map(read_cell, values)) for values in table.columns.values()]
     numbers = [[number for number in column if number is not None] for column in columns]

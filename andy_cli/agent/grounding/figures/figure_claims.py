@@ -20,6 +20,7 @@ from andy_cli.agent.grounding.figures.derived_figures import (
     is_computed,
     is_converted,
     is_multiple,
+    list_factors,
 )
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.quantities import (
@@ -157,13 +158,14 @@ def find_figure_claims(
     lengths = NumberLine(float(len(group)) for group in groups)
     supported = [figure for figure in figures if HOLDS[figure.kind](figure.text, evidence_figures)]
     unknown = set(figures).difference(supported)
+    factors = list_factors(figures)
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
         in_table = prose[prose.rfind("\n", 0, figure.start) + 1 :].lstrip().startswith("|")
         if not (
             is_computed(figure, supported, is_exact=in_table)
-            or is_multiple(figure, figures, evidence_figures)
+            or is_multiple(figure, factors, evidence_figures)
             or any(map(lengths.has_near, read_values(figure)))
         ):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)

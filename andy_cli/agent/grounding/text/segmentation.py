@@ -140,27 +140,12 @@ def read_sentence(text: str, start: int) -> Sentence:
     return Sentence(text, start, QUESTION.search(text) is not None)
 
 
-PARAGRAPH = Expression(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
 QUOTED_LINES = Expression(r"^[ \t]*>[^\n]*", re.M)
-MARKED_LINE = Expression(r"\s*(?:[-*•+#>|]|\d{1,3}[.)])")
-OPEN_LINE = Expression(r"[^\W\d_]['’]?,?\s*$")
-"""The end of a line in the middle of a sentence."""
-VERSE_LINES, VERSE_WIDTH = 3, 60
-"""Lines of a verse at least, and characters of one at most."""
 
 
-def find_cited_texts(text: str) -> list[tuple[int, int]]:
-    """Find what speaks with another's voice: the lines of a quotation, and verses."""
-    quoted = [match.span() for match in QUOTED_LINES.finditer(text)]
-    paragraphs = PARAGRAPH.finditer(text)
-    return quoted + [match.span() for match in paragraphs if is_verse(match[0].split("\n"))]
-
-
-def is_verse(lines: Sequence[str]) -> bool:
-    """Tell whether lines are short, without any mark, and broken in the middle of sentences."""
-    are_plain = all(len(line) <= VERSE_WIDTH and not MARKED_LINE.match(line) for line in lines)
-    broken = sum(OPEN_LINE.search(line) is not None for line in lines[:-1])
-    return len(lines) >= VERSE_LINES and are_plain and broken >= VERSE_LINES - 1
+def find_quoted_lines(text: str) -> list[tuple[int, int]]:
+    """Find the lines that speak with another's voice."""
+    return [match.span() for match in QUOTED_LINES.finditer(text)]
 
 
 CLAUSE = Expression(r"[,;:!?()\n]\s|[.]\s|\s[-–—]\s|[，；：、（）。]|،")

@@ -40,7 +40,7 @@ MEANWHILE = (
 )
 TOO = r"despu[e\u00e9]s(?: de eso)?|apr[e\u00e8]s(?: (?:[\u00e7c]a|cela))?"
 SIGN = r"\s+[&+\u2013\u2014-]"
-STOP = r"[,;]|(?<!\b(?-i:[A-Z])[^\W\d_aeiou])(?<!\b(?-i:[A-Z])[^\W\d_aeiou]{2})\."
+STOP = r"[,;]|(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]))(?<!\b(?-i:[A-Z][b-df-hj-np-tv-z]{2}))\."
 """No full stop of a title: `Mr. Pettersson`, `Mrs. Ferri`, `St. Anton`."""
 JOINT = re.compile(
     rf"(?:\s*(?:{STOP})|{SIGN})?\s+(?:(?:{AND})(?:\s+(?:{THEN}|{TOO}|{MEANWHILE}))?|{THEN}|{MEANWHILE}),?\s+"

@@ -14,6 +14,8 @@ HOMONYMS = frozenset("once due sei elf neuf acht mil cent sept".split())
 """Numbers that are other words in another of these languages, or in their own."""
 MIN_LETTERS = 3
 """Of a number: `o` and `oh` are no noughts."""
+MAX_CHARACTERS = 2_000
+"""Of a text in which spelled numbers are looked for."""
 MAX_TEXTS = 256
 """Texts whose spelled numbers are kept: a plan looks for those of the same few parts again."""
 BEHIND_ADVERB = "the|my|la|las|el|los|mi|mis|le|les|ma|mes|il|lo|gli|die|das|den"
@@ -130,7 +132,7 @@ def read_spelled_numbers(text: str) -> Iterator[SpelledNumber]:
         from text_to_num import find_numbers as find_occurrences
     except ImportError:
         return
-    tokens = [NumberToken(match) for match in TOKEN.finditer(text)]
+    tokens = [NumberToken(match) for match in TOKEN.finditer(text[:MAX_CHARACTERS])]
     for language in LANGUAGES:
         for found in find_occurrences(tokens, language, 0.0):
             start, end = tokens[found.start].match.start(), tokens[found.end - 1].match.end()

@@ -151,7 +151,7 @@ def _is_whole(text: str, own: frozenset[str]) -> bool:
 
 
 CAPITALIZED = r"[A-Z\u00c0-\u00de][^\W\d_]+(?:['\u2019](?:[^\W\d_]{2,}|s(?= [A-Z])))?"
-TITLE = r"[A-Z][^\W\d_aeiou]{1,2}\."
+TITLE = r"[A-Z][b-df-hj-np-tv-z]{1,2}\."
 """`Mr.`, `Dr.`, `St.`: an abbreviation without a vowel."""
 PROPER_NAME = re.compile(
     rf"(?<![\w'\u2019-])(?:{TITLE} )?{CAPITALIZED}"

@@ -98,18 +98,16 @@ async def find_options(session: ChatSession, argument: str) -> Options:
 async def find_options_at(session: ChatSession, address: str) -> Options:
     """Find the options that mean the server at an address, with the model of the settings if it
     has that, else its own. Raises UsageError where nobody answers."""
-    base_url, settings = check_base_url(address), session.options.settings()
-    provider = presets()[select.provider_at(base_url)]
-    key = select.find_key(provider)
-    listing = await select.listing_at(Endpoint(provider.name, "", base_url, key), settings)
+    there = replace(session.options, model="", base_url=check_base_url(address))
+    server = await select.ask_addressed_server(there.settings())
+    assert server is not None  # an address is set
+    endpoint, listing = server.endpoint, server.listing
     if listing.status == 0:
-        raise UsageError(listing.explain(base_url), "Is the server running?")
-    _, named = select.parse_name(settings.text("model"))
-    model = named
-    if listing.models and named not in listing.models:
-        model = select.preferred_model(listing.models, provider)
-    name = f"{provider.name}:{model}" if model else ""
-    return replace(session.options, model=name, base_url=base_url)
+        raise UsageError(listing.explain(endpoint.base_url), "Is the server running?")
+    model = endpoint.model
+    if listing.models and model not in listing.models:
+        model = select.preferred_model(listing.models, presets()[endpoint.provider])
+    return replace(there, model=f"{endpoint.provider}:{model}" if model else "")
 
 
 def find_named_options(session: ChatSession, argument: str) -> Options:
