@@ -304,7 +304,9 @@ def find_claims(conversation: Conversation, state: TurnState, figures: bool) -> 
 def request_rewrite(conversation: Conversation, state: TurnState) -> Iterator[Event]:
     """Ask the model once to answer again without actions, names and precise figures that nothing
     supports (R16)."""
-    claims = [claim for claim in find_claims(conversation, state, True) if is_worth_asking(claim)]
+    has_figures = any(map(str.isdigit, state.answer))
+    found = find_claims(conversation, state, has_figures)
+    claims = [claim for claim in found if is_worth_asking(claim)]
     if claims:
         texts = ", ".join(list_claim_texts(claims))
         warning = f"Nothing that was found supports: {texts}. Asking once more."
