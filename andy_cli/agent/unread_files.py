@@ -106,6 +106,8 @@ def is_coded(stem: str) -> bool:
 
 
 def stands_in(name: str, text: str) -> bool:
+    if name not in text:  # of thousands of names hardly one is: each expression takes 0.1 ms
+        return False
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
