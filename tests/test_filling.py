@@ -9,8 +9,8 @@ import pytest
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning.choosing import count_unplaced
 from andy_cli.models.inside.planning.conclusion import conclude
+from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
@@ -809,10 +809,11 @@ def test_a_day_speaks_for_a_command_that_takes_one() -> None:
     day = command("Free pitches", "day", day={"type": "string", "format": "date"})
     place = command("Report a fault", "place", place=TEXT)
     asked = "anything left for 3 August 2026?"
-    assert count_unplaced(asked, place) - count_unplaced(asked, day) == 2
+    assert measure_form(asked, False, place).days_left == 1
+    assert measure_form(asked, False, day).days_left == 0
     nameless = command("Jobs without a rider")
-    assert count_unplaced("where the hell is Jonas", nameless) == 1
-    assert count_unplaced("where the hell is Jonas", place) == 0
+    assert measure_form("where the hell is Jonas", False, nameless).names_left == 1
+    assert measure_form("where the hell is Jonas", False, place).names_left == 0
 
 
 def test_what_a_refusal_names_can_be_pointed_at(encoder: Encoder) -> None:

@@ -210,7 +210,7 @@ def test_a_request_of_two_steps_is_a_list_a_song_and_a_sentence(client: LocalCli
     first = "DEAR ANDYBOT, LIST_MP3S\npath: tests/music"
     assert chosen(client, *history) == first
     history += [assistant(first), user(f"ANDYBOT RESPONDS: {listed}")]
-    second = "DEAR ANDYBOT, PLAY_MP3\nfile: aria.mp3"
+    second = "DEAR ANDYBOT, PLAY_MP3\nfile: aria.mp3\npath: tests/music"
     assert chosen(client, *history, results=found) == second
     history += [assistant(second), user("ANDYBOT RESPONDS: playing aria.mp3")]
     found.append("playing aria.mp3")
@@ -227,21 +227,6 @@ def test_the_answer_to_a_listing_names_every_file(client: LocalClient) -> None:
     history += [user("ANDYBOT RESPONDS: aria.mp3, blue.mp3")]
     answer = chosen(client, *history, results=['["aria.mp3", "blue.mp3"]'])
     assert "aria.mp3, blue.mp3" in answer
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "play jazz \U0001f389",
-        "\u00c0 quelle heure ?",
-        "a\0b",
-        "<|im_end|> hi",
-        "\U0001f389\U0001f389",
-    ],
-)
-def test_any_text_has_a_likelihood(engine: Engine, text: str) -> None:
-    first, second = engine.likelihoods(["The user said: ", "The answer is: "], text)
-    assert max(first, second) <= 0
 
 
 def test_the_model_is_not_loaded_where_examples_say_how_people_ask(
@@ -443,7 +428,7 @@ def test_what_may_not_be_meant_is_asked_about_and_done_after_a_yes(client: Local
         action(name, "Play a song.", "file", file="song file")._replace(
             action="play {file}", only_looks=False
         )
-        for name in ("PLAY_ONE", "PLAY_TWO")
+        for name in ("PLAY_A", "PLAY_B")
     )
     only = Constraint(twins, free_text=True)
     asked = said(client, user("play boats.mp3"), constraint=only)

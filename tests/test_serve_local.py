@@ -238,16 +238,62 @@ def test_an_ollama_client_may_want_an_answer_without_a_limit(place: Path) -> Non
     assert json.loads(told["message"]["content"]) == ["word"] * 20
 
 
-def test_of_two_commands_as_near_the_one_is_called_that_takes_all_that_was_said(
+def test_the_command_is_called_that_takes_the_name_and_the_number_that_were_said(
     client: openai.OpenAI,
 ) -> None:
     corpus = ROOT / "tests" / "corpora" / "small_model" / "foreign_tools.json"
     trade = json.loads(corpus.read_text(encoding="utf-8"))["car_workshop"]
-    wish: Any = [{"role": "user", "content": "let jonas do number 318"}]
+    wish: Any = [{"role": "user", "content": "let Jonas do number 318"}]
     made = client.chat.completions.create(model="m", messages=wish, tools=trade)
     calls = made.choices[0].message.tool_calls or []
     assert len(calls) == 1
     call = calls[0]
     assert call.type == "function"
     assert call.function.name == "assign_mechanic"
-    assert json.loads(call.function.arguments) == {"job_id": 318, "mechanic": "jonas"}
+    assert json.loads(call.function.arguments) == {"job_id": 318, "mechanic": "Jonas"}
+
+
+def make_tool(name: str, about: str, **parameters: dict[str, object]) -> dict[str, object]:
+    schema = {"type": "object", "properties": parameters, "required": [*parameters]}
+    return {
+        "type": "function",
+        "function": {"name": name, "description": about, "parameters": schema},
+    }
+
+
+SALON: Any = [
+    make_tool(
+        "book_grooming",
+        "Book an appointment for a dog.",
+        pet={"type": "string"},
+        service={"type": "string", "enum": ["wash", "trim", "nails"]},
+        day={"type": "string"},
+    ),
+    make_tool("cancel_appointment", "Cancel the appointment of a dog.", pet={"type": "string"}),
+]
+
+
+def ask_salon(client: openai.OpenAI, text: str) -> tuple[list[str], str]:
+    """The names that are called, and what is said."""
+    asked: Any = [{"role": "user", "content": text}]
+    message = client.chat.completions.create(model="m", messages=asked, tools=SALON)
+    said = message.choices[0].message
+    names = [call.function.name for call in said.tool_calls or [] if call.type == "function"]
+    return names, said.content or ""
+
+
+@pytest.mark.parametrize(
+    "text", ["do not cancel Bruno's appointment", "please don't cancel Bruno", "thanks", "hi"]
+)
+def test_what_is_not_to_be_done_calls_nothing(client: openai.OpenAI, text: str) -> None:
+    assert ask_salon(client, text)[0] == []
+
+
+def test_a_command_is_found_by_what_is_told_in_other_words(client: openai.OpenAI) -> None:
+    assert ask_salon(client, "Bruno can't make it after all")[0] == ["cancel_appointment"]
+
+
+def test_a_member_that_was_not_said_is_asked_for(client: openai.OpenAI) -> None:
+    names, said = ask_salon(client, "book Rex for a massage on Friday")
+    assert names == []
+    assert "service?" in said

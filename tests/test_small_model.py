@@ -4,9 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from docx import Document
 
 from andy_cli.agent.prompt.trust import DOUBLES, mark_untrusted_choices
 from andy_cli.messages import Choice, Effect
+from andy_cli.models.inside.encoder import load_encoder
+from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.planning.planner import MIN_SAME_NEARNESS
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
 from tests.benchmarks.small_model import make_folder, read_world
@@ -879,3 +883,29 @@ def test_a_question_about_somebody_is_not_about_andy(here: Path, weights_file: P
     (here / "notes.txt").write_text("rent is due\nTenant: Maria Klein\n")
     assert "Maria Klein" in asked("who is the tenant?", here, weights_file)
     assert "I am andy" in asked("who are you?", here, weights_file)
+
+
+@pytest.mark.parametrize("text", ["open contract.docx", "read contract.docx", "show the contract"])
+def test_a_document_is_opened_by_what_reads_documents(
+    here: Path, weights_file: Path, text: str
+) -> None:
+    made = Document()
+    made.add_paragraph("The deposit is 2340 euros.")
+    made.save(str(here / "contract.docx"))
+    assert "2340 euros" in asked(text, here, weights_file)
+
+
+@pytest.mark.parametrize("text", ["what about him", "undo"])
+def test_what_is_not_understood_is_no_courtesy(here: Path, weights_file: Path, text: str) -> None:
+    assert "I cannot tell what you mean" in asked(text, here, weights_file)
+
+
+@pytest.mark.parametrize(
+    ("text", "agrees"),
+    [("ja", True), ("sì", True), ("oui, vas-y", True), ("nein", False), ("no", False)],
+)
+def test_a_yes_is_one_in_every_language_that_is_spoken(
+    tmp_path: Path, text: str, agrees: bool
+) -> None:
+    nearness = load_encoder(tmp_path).closeness(text, small_talk.YES)
+    assert (max(nearness) > MIN_SAME_NEARNESS) is agrees

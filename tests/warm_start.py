@@ -302,7 +302,8 @@ def read_tables() -> None:
     small_talk.load_examples()
     opening.load_openings()
     choosing.list_said_words()
-    part_reading.load_weights()
+    for kind in ("known", "described"):
+        part_reading.load_weights(kind)
     cutting.list_openers()
     templates.list_spoken_words()
     build_group()

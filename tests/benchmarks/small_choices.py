@@ -2,8 +2,8 @@
 which values it gives, with each of its parts alone: letters, meaning, the language model, all.
 Beside that what the model does when it calls natively or is told of the commands in a prompt.
 
-tests/corpora/small_model/foreign*.jsonl were written by people who had not seen the program: 580
-requests to 118 trades with five to eight commands each; all batches but the first two are plain.
+tests/corpora/small_model/foreign*.jsonl were written by people who had not seen the program: 820
+requests to 166 trades with five to eight commands each; all batches but the first two are plain.
 """
 
 import json
@@ -16,7 +16,8 @@ from typing import Any
 from andy_cli.messages import Choice, Constraint, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planning.choosing import PROMPT, Scorer, describe_command
+from andy_cli.models.inside.planned_reply import pick_first
+from andy_cli.models.inside.planning.choosing import Scorer, describe_command
 from andy_cli.models.inside.planning.dialogue import Turn
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.values.filling import Filler, Known
@@ -24,7 +25,7 @@ from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
 CORPUS = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 19)))
+BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 21)))
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,8 @@ def as_choice(tool: Schema) -> Choice:
 
 def planned(encoder: Encoder, engine: Engine | None) -> Choose:
     """By a planner, with the language model or without."""
-    if engine is not None:
-        scorer = Scorer(encoder, engine.likelihoods, engine.tokens)
-        filler = Filler(encoder, engine.pick)
-    else:
-        # Of no text are all tokens known, so the model is never asked.
-        scorer = Scorer(
-            encoder,
-            lambda prompts, text: [0.0] * len(prompts),
-            lambda text: range(9 * len(text) + 9),
-        )
-        filler = Filler(encoder, lambda request, about, pieces: pieces[0])
+    pick = pick_first if engine is None else engine.pick
+    scorer, filler = Scorer(encoder), Filler(encoder, pick)
     planner = Planner("small", encoder, scorer, filler)
 
     def choose(request: Request) -> Chosen:
@@ -89,13 +81,38 @@ def planned(encoder: Encoder, engine: Engine | None) -> Choose:
     return choose
 
 
+PROMPT = (
+    "A user asks a computer to do something. "
+    "Each line gives the action that the computer takes and what the user said.\n"
+    'Action: {action}. The user said: "'
+)
+
+
+def measure_likelihoods(engine: Engine, prompts: Sequence[str], text: str) -> list[float]:
+    """For each prompt, how likely the model was to go on with just this text (natural log): the
+    text is given token by token, and the library reports what the model made of each.
+    """
+    tokens = engine.tokens(text)
+    body = {
+        "prompt": list(prompts),
+        "n_predict": len(tokens),
+        "n_probs": 1,
+        "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in tokens),
+        "cache_prompt": True,
+    }
+    totals = [0.0] * len(prompts)
+    for choice in engine.complete(body)["choices"]:
+        totals[choice["index"]] = sum(token["logprob"] for token in choice["logprobs"]["content"])
+    return totals
+
+
 def by_likelihood(engine: Engine) -> Choose:
     """By the language model alone: the command, or talk, that the words are likeliest with."""
 
     def choose(request: Request) -> Chosen:
         actions = [*map(describe_command, request.choices), "Just chat with the user"]
         prompts = [PROMPT.format(action=action) for action in actions]
-        found = engine.likelihoods(prompts, f'{request.text}"')
+        found = measure_likelihoods(engine, prompts, f'{request.text}"')
         best = max(range(len(found)), key=found.__getitem__)
         return Chosen(request.names[best] if best < len(request.choices) else None, {})
 

@@ -40,6 +40,19 @@ class Encoder(Protocol):
         group each of the others is. Nothing but 0 where texts have no vectors.
         """
 
+    def rate_commands(
+        self,
+        request: Sequence[str],
+        commands: Sequence[Sequence[str]],
+        fits: Sequence[Sequence[float]],
+    ) -> list[float]:
+        """Rate how likely a request asks for each command, and last that it asks for none of them:
+        log-odds, of which only differences tell anything.
+
+        The request and each command may be written in several ways; `fits` are counts of what in
+        the form of the request fits each command.
+        """
+
 
 class Classifier(NamedTuple):
     others: Sequence[Sequence[str]]
@@ -60,6 +73,23 @@ class Centres(NamedTuple):
     passages: Vectors
 
 
+class CommandWeights(NamedTuple):
+    """Weights that were learned from requests for commands (.ci/command_weights.py)."""
+
+    request_mean: Vectors
+    command_mean: Vectors
+    left: Vectors
+    """With `right` a matrix of low rank: which direction of a request asks for which one of a
+    command. One row a direction of requests."""
+    right: Vectors
+    none: Vectors
+    """The direction of requests that ask for none."""
+    usual_none: Vectors
+    nearness: Vectors
+    fits: Vectors
+    """The weight of each count."""
+
+
 RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
 EPSILON = 1e-9
@@ -68,6 +98,11 @@ MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
 """Vectors of the phrases that ship with andy; made by .ci/phrase_vectors.py."""
+
+COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
+"""Made by .ci/command_weights.py."""
+MAX_COUNT = 3.0
+"""More that does not fit tells no more."""
 
 
 class MeaningEncoder:
@@ -125,6 +160,42 @@ class MeaningEncoder:
         nearest = languages[norm(languages - asked, axis=1).argmin()]
         centred = self._centre(asked[None], nearest)[0]
         return [float(self._passages[text] @ centred) for text in passages]
+
+    def rate_commands(
+        self,
+        request: Sequence[str],
+        commands: Sequence[Sequence[str]],
+        fits: Sequence[Sequence[float]],
+    ) -> list[float]:
+        weights = self._command_weights
+        if weights is None:
+            return rate_by_nearness(self, request, commands, fits)
+        numpy = self._numpy
+        self._encode([*request, *(text for written in commands for text in written)])
+        asked = self._mix(request, weights.request_mean)
+        described = numpy.stack([self._mix(written, weights.command_mean) for written in commands])
+        learned = weights.nearness * asked + (asked @ weights.left) @ weights.right
+        counted = numpy.minimum(numpy.array(fits, dtype=numpy.float32), MAX_COUNT)
+        rated = described @ learned + counted @ weights.fits
+        return [*map(float, rated), float(asked @ weights.none + weights.usual_none)]
+
+    def _mix(self, written: Sequence[str], mean: Vectors) -> Vectors:
+        """The vector of a text that is written in several ways, without the mean."""
+        mixed = self._numpy.mean([self._vectors[text] for text in written], axis=0)
+        return self._centre(mixed[None], mean)[0]
+
+    @cached_property
+    def _command_weights(self) -> CommandWeights | None:
+        """None where the file is missing or of another format."""
+        try:
+            with self._numpy.load(COMMAND_WEIGHTS) as file:
+                if str(file["format"]) != FORMAT:
+                    return None
+                return CommandWeights(
+                    *(file[name].astype(self._numpy.float32) for name in CommandWeights._fields)
+                )
+        except (OSError, ValueError, KeyError):
+            return None
 
     def _centre(self, vectors: Vectors, mean: Vectors) -> Vectors:
         """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
@@ -248,6 +319,36 @@ class LetterEncoder:
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
     ) -> list[float]:
         return [0.0] * (max(groups) + 1)
+
+    def rate_commands(
+        self,
+        request: Sequence[str],
+        commands: Sequence[Sequence[str]],
+        fits: Sequence[Sequence[float]],
+    ) -> list[float]:
+        return rate_by_nearness(self, request, commands, fits)
+
+
+NEARNESS_ODDS, NONE_NEARNESS, FIT_ODDS = 60.0, 0.735, 0.6
+"""Log-odds of a nearness of 1 and of a count, and the nearness of what may or may not be wanted,
+where nothing was learned."""
+
+
+def rate_by_nearness(
+    encoder: Encoder,
+    request: Sequence[str],
+    commands: Sequence[Sequence[str]],
+    fits: Sequence[Sequence[float]],
+) -> list[float]:
+    """Rate commands by the nearest way in which each is written: the first count is of what fits,
+    the others of what does not.
+    """
+    near = [max(encoder.closeness(request[-1], written)) for written in commands]
+    rated = [
+        NEARNESS_ODDS * value + FIT_ODDS * (2 * fit[0] - sum(fit))
+        for value, fit in zip(near, fits, strict=True)
+    ]
+    return [*rated, NEARNESS_ODDS * NONE_NEARNESS]
 
 
 def load_encoder(folder: Path) -> Encoder:

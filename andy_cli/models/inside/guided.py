@@ -13,9 +13,9 @@ from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.local import LocalClient
 from andy_cli.models.inside.planned_reply import (
-    NO_JUDGE,
     make_plain_request,
     make_planner,
+    pick_first,
     plan_chunks,
 )
 from andy_cli.models.inside.planning.planner import Planner
@@ -42,8 +42,8 @@ class PlannerLoader:
         with self._loading:
             if self._planner is None:
                 is_there = weights.find(DEFAULT) is not None
-                judge = LocalClient(DEFAULT).judge if is_there else NO_JUDGE
-                self._planner = make_planner(self._name, judge, writes_texts=True)
+                pick = LocalClient(DEFAULT).pick_value if is_there else pick_first
+                self._planner = make_planner(self._name, pick, writes_texts=True)
             return self._planner
 
 

@@ -15,7 +15,7 @@ from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planned_reply import Judge, make_planner, plan_chunks
+from andy_cli.models.inside.planned_reply import make_planner, plan_chunks
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.weights import Progress
 
@@ -89,17 +89,12 @@ class LocalClient:
         with self._loading:
             if self._planner is None:
                 weights.pull(self._model, self._progress)
-                self._planner = make_planner(Path(self._model).stem, self.judge)
+                self._planner = make_planner(Path(self._model).stem, self.pick_value)
             return self._planner
 
-    @property
-    def judge(self) -> Judge:
-        """The model as a judge of plans; it is loaded when it is first asked."""
-        return Judge(
-            lambda prompts, text: self.engine().likelihoods(prompts, text),
-            lambda text: self.engine().tokens(text),
-            lambda text, about, pieces: self.engine().pick(text, about, pieces),
-        )
+    def pick_value(self, text: str, about: str, pieces: Sequence[str]) -> str:
+        """Pick by the model, which is loaded when it is first asked."""
+        return self.engine().pick(text, about, pieces)
 
     async def close(self) -> None:
         """Free the memory; a later request loads the model again."""

@@ -124,43 +124,6 @@ class Engine:
         """The tokens of a piece of text, nothing added."""
         return tuple(self._post("/tokenize", {"content": text, "add_special": False})["tokens"])
 
-    def _whole_tokens(self, text: str) -> list[int]:
-        """The tokens of a text without those that the library cannot force: some bytes of a
-        character, as of an emoji, and NUL. What looks like a token of the template is text.
-        """
-        asked = {
-            "content": text.replace("\0", ""),
-            "add_special": False,
-            "parse_special": False,
-            "with_pieces": True,
-        }
-        found = self._post("/tokenize", asked)["tokens"]
-        return [token["id"] for token in found if isinstance(token["piece"], str)]
-
-    def likelihoods(self, prompts: Sequence[str], text: str) -> list[float]:
-        """For each prompt, how likely the model was to go on with just this text (natural log).
-
-        The text is given token by token; the library reports what the model made of each token
-        before the grammar forced it. All prompts go as one request: together they take half the
-        time, and in the same order they give the same figures.
-        """
-        tokens = self._whole_tokens(text)
-        if not tokens:
-            return [0.0] * len(prompts)
-        body = {
-            "prompt": list(prompts),
-            "n_predict": len(tokens),
-            "n_probs": 1,
-            "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in tokens),
-            "cache_prompt": True,
-        }
-        totals = [0.0] * len(prompts)
-        for choice in self.complete(body)["choices"]:
-            totals[choice["index"]] = sum(
-                token["logprob"] for token in choice["logprobs"]["content"]
-            )
-        return totals
-
     def pick(self, request: str, about: str, pieces: Sequence[str]) -> str:
         """The piece of the request that the model takes for what is asked for."""
         # A plan asks for the same value again and again.

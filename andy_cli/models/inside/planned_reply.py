@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from andy_cli.messages import Chunk, Constraint, Request, Usage, Wire
 from andy_cli.models.inside.encoder import load_encoder
-from andy_cli.models.inside.planning.choosing import Likelihoods, Scorer
+from andy_cli.models.inside.planning.choosing import Scorer
 from andy_cli.models.inside.planning.dialogue import is_about_command, read_turn
 from andy_cli.models.inside.planning.planner import Planner, Utterance
 from andy_cli.models.inside.values.filling import Filler
@@ -16,27 +15,18 @@ from andy_cli.settings import data_folder
 NO_ANSWER = "skip"
 
 
-class Judge(NamedTuple):
-    """A language model that is asked where a plan is doubtful."""
-
-    likelihoods: Likelihoods
-    tokens: Callable[[str], Sequence[int]]
-    pick: Pick
+def pick_first(text: str, about: str, pieces: Sequence[str]) -> str:
+    """Pick a value in place of a model that is not here."""
+    return pieces[0]
 
 
-NO_JUDGE = Judge(
-    lambda prompts, text: [0.0] * len(prompts),
-    lambda text: range(len(text)),  # it knows no words
-    lambda text, about, pieces: pieces[0],
-)
-"""Asked in place of a model that is not here."""
+def make_planner(name: str, pick: Pick, writes_texts: bool = False) -> Planner:
+    """Load what plans for the model `name`, which `writes_texts` by itself or does not; blocks.
 
-
-def make_planner(name: str, judge: Judge, writes_texts: bool = False) -> Planner:
-    """Load what plans for the model `name`, which `writes_texts` by itself or does not; blocks."""
+    `pick`: which piece of a request the model takes for a value.
+    """
     encoder = load_encoder(data_folder() / "vectors")
-    scorer = Scorer(encoder, judge.likelihoods, judge.tokens)
-    return Planner(name, encoder, scorer, Filler(encoder, judge.pick), writes_texts)
+    return Planner(name, encoder, Scorer(encoder), Filler(encoder, pick), writes_texts)
 
 
 async def plan_chunks(

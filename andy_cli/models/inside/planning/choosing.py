@@ -1,13 +1,12 @@
 """Choose the command that a request asks for, or none.
 
 Every command is compared with the request in meaning: its description, its name, and what people
-say when they want it; so are examples of talk. Of commands of others, of which nobody has said how
-people ask for them, the language model decides where several are nearly as near: for which of them
-are the user's very words the likeliest? Beside examples it adds nothing.
+say when they want it; so are examples of talk. Commands of others, of which nobody has said how
+people ask for them, are rated by weights that were learned from requests for other commands.
 """
 
 import mimetypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -15,9 +14,9 @@ from typing import NamedTuple
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning import small_talk
-from andy_cli.models.inside.values.numbers import find_numbers
-from andy_cli.models.inside.values.parameters import Parameter, list_parameters, summarize_command
-from andy_cli.models.inside.values.spans import Match, find_named, find_proper_names
+from andy_cli.models.inside.planning.form_fit import measure_form
+from andy_cli.models.inside.values.parameters import list_parameters, summarize_command
+from andy_cli.models.inside.values.spans import Match, find_named
 from andy_cli.models.inside.values.templates import (
     NAME_LETTERS,
     find_spoken_words,
@@ -33,43 +32,25 @@ from andy_cli.models.inside.values.words import (
 )
 from andy_cli.phrases import load_phrases
 
-Likelihoods = Callable[[Sequence[str], str], Sequence[float]]
-"""(prompts, text) -> how likely the model goes on with the text after each (natural log)."""
-
-SHORTLIST_SIZE = 5
 MAX_KEPT = 500
 """Texts of which it is kept how near the commands are."""
 NEIGHBOURS = 5
 CLASS_WEIGHT = 0.1
 """The weight of the linear classifier's score, from 0 to 1, that is added to the cosine."""
-TALK_PHRASES = 6
-"""Phrases of each kind of talk beside commands of which nobody has said how people ask for them."""
-UNCOMPARED = ("beyond", "reason")
-"""Kinds of talk that commands of others are not compared with: what is beyond andy may be one of
-them, and a reason is left out beside a wish alone."""
 OWN_EXAMPLES = 5
 """Examples whose words count too."""
 DECISIVE_LEAD = 0.025
-"""A lead of one command over all others that the model need not confirm."""
+"""A lead of one command over all others that settles it."""
 WORDS_WEIGHT = 0.02
-FORM_WEIGHT = 0.01
-"""Of a number, a name or a member of an enumeration that fits or does not fit."""
-MODEL_WEIGHT = 0.002
-WISH_WEIGHT = 0.005
-"""Of one unit of log-likelihood, beside cosines."""
-MAX_TOKENS_PER_WORD = 1.5
-"""Tokens a word that a request in a language that the model was taught has at most."""
-PROMPT = (
-    "A user asks a computer to do something. "
-    "Each line gives the action that the computer takes and what the user said.\n"
-    'Action: {action}. The user said: "'
-)
-TALK = "Just chat with the user"
-MAX_CHARACTERS = 160
-"""Characters of a request that the model is asked about; the rest seldom matters."""
+TALK_ODDS, CLEAR_TALK = 15.0, 0.85
+"""Log-odds of talk that is nearer by 1, and the nearness that tells nothing."""
+UNCOMPARED = ("beyond", "reason")
+"""Kinds of talk that commands of others are not compared with: what is beyond andy may be one of
+them, and a reason is left out beside a wish alone."""
+LOG_ODDS = 60.0
+"""Log-odds that tell as much as a cosine of 1 does."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
 OTHER_FILE = "the document"
-PLACES = frozenset({"file", "folder", "url", "mail"})
 KIND_NAMES = {
     "url": "the web address",
     "mail": "the email address",
@@ -86,8 +67,6 @@ class Scores(NamedTuple):
     """Of talk, the nearest."""
     nearness: float = 0.0
     """Of that kind."""
-    wish: float = 0.0
-    """The model's preference for the words with the best command over those with talk."""
     reason: float = 0.0
     """The nearness of what is said beside a wish."""
     text_lead: float = -1.0
@@ -195,14 +174,10 @@ def find_command_name(choice: Choice) -> str:
 class Scorer:
     """Scores requests against the same commands again and again."""
 
-    def __init__(
-        self, encoder: Encoder, likelihoods: Likelihoods, tokens: Callable[[str], Sequence[int]]
-    ) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
         self._profiles: Profiles | None = None
         self._compared: dict[tuple[str, Sequence[str]], Scores] = {}
-        self._likelihoods = likelihoods
-        self._tokens = tokens
 
     def prepare(self, choices: Sequence[Choice]) -> Profiles:
         """Make ready what requests are compared with; the last is kept."""
@@ -213,7 +188,7 @@ class Scorer:
         return self._profiles
 
     def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
-        """Measure how near each command and talk are in meaning, the model not asked.
+        """Measure how near each command and talk are in meaning.
 
         `names` are those of the files and folders that are there. A plan compares the same parts
         again and again, so what was found is kept.
@@ -238,8 +213,11 @@ class Scorer:
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         text_lead = talk["create"] - max(talk.values())
         if not profiles.has_examples:
-            described = self._compare_described(text, plain, scores, profiles)
-            return described._replace(text_lead=text_lead)
+            kind = max(talk, key=talk.__getitem__)
+            commands, none = self._rate_described(text, plain, profiles)
+            said = max(near for name, near in talk.items() if name not in UNCOMPARED)
+            none += TALK_ODDS / LOG_ODDS * (said - CLEAR_TALK)
+            return Scores(commands, none, kind, talk[kind], text_lead=text_lead)
         belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
         scores = [
             score + CLASS_WEIGHT * share for score, share in zip(scores, belongs, strict=True)
@@ -251,50 +229,16 @@ class Scorer:
             commands, talk[kind], kind, talk[kind], reason=talk["reason"], text_lead=text_lead
         )
 
-    def _compare_described(
-        self,
-        text: str,
-        plain: str,
-        scores: Sequence[float],
-        profiles: Profiles,
-    ) -> Scores:
-        """The same for commands of which nobody has said how people ask for them."""
-        first = len(profiles.commands)
-        nearest = self._encoder.closeness(plain, profiles.written[1])
-        # Few words describe such a command: against many of talk it would lose.
-        few: dict[int, list[float]] = {}
-        for near, group in zip(nearest, profiles.groups, strict=True):
-            if group >= first and len(said := few.setdefault(group, [])) < TALK_PHRASES:
-                said.append(near)
-        kinds = dict(zip(profiles.talk, scores[first:], strict=True))
-        for kind in UNCOMPARED:
-            few.pop(first + [*kinds].index(kind))
-        best = sorted((near for said in few.values() for near in said), reverse=True)[:3]
-        kind = max(kinds, key=kinds.__getitem__)
-        commands = weigh_words(text, plain, scores, profiles)
-        return Scores(commands, sum(best) / len(best), kind, kinds[kind])
-
-    def can_ask(self, text: str) -> bool:
-        """Tell whether the model's opinion is worth its time: no examples say how people ask for
-        the commands, and it knows the words; those of another language it has to spell.
+    def _rate_described(
+        self, text: str, plain: str, profiles: Profiles
+    ) -> tuple[list[float], float]:
+        """Rate commands of which nobody has said how people ask for them, and that none is wanted,
+        on the scale of cosines.
         """
-        if self._profiles is None or self._profiles.has_examples:
-            return False
-        plain = find_words(name_things(text))
-        return len(self._tokens(f" {' '.join(plain)}")) <= MAX_TOKENS_PER_WORD * len(plain)
-
-    def ask_model(self, text: str, choices: Sequence[Choice], scores: Scores) -> Scores:
-        """The scores with the model's opinion of the best few."""
-        order = sorted(range(len(choices)), key=lambda at: -scores.commands[at])[:SHORTLIST_SIZE]
-        actions = [TALK, *(describe_command(choices[at]) for at in order)]
-        prompts = [PROMPT.format(action=action) for action in actions]
-        talk, *found = self._likelihoods(prompts, text[:MAX_CHARACTERS] + '"')
-        commands = [score - 1 for score in scores.commands]
-        for at, likelihood in zip(order, found, strict=True):
-            commands[at] = scores.commands[at] + MODEL_WEIGHT * (likelihood - talk)
-        likeliest = found[order.index(max(order, key=commands.__getitem__))]
-        wish = WISH_WEIGHT * (likeliest - talk)
-        return scores._replace(commands=commands, wish=wish)
+        commands = [[phrase.text for phrase in profile.phrases] for profile in profiles.commands]
+        fits = [measure_form(text, plain != text, choice) for choice in profiles.choices]
+        *rated, none = self._encoder.rate_commands((text, plain), commands, fits)
+        return [rating / LOG_ODDS for rating in rated], none / LOG_ODDS
 
 
 def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profiles) -> list[float]:
@@ -309,52 +253,9 @@ def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profil
         # knows what the commands of others do.
         plays = bool(choice.examples) and not choice.only_looks
         unasked = (asks and bool(choice.beyond)) or (is_marked and plays)
-        fit = fit_form(text, plain != text, choice)
+        fit = measure_form(text, plain != text, choice).weigh_known(bool(choice.examples))
         weighed.append(score + WORDS_WEIGHT * shared + fit - unasked)
     return weighed
-
-
-def fit_form(text: str, is_named: bool, choice: Choice) -> float:
-    """Weigh how well what the text holds fits what the command takes: numbers, names, members."""
-    taken = list_parameters(choice)
-    misfits = count_misplaced_numbers(text, taken) + lacks_address(text, taken)
-    said = f" {' '.join(find_words(text))} "
-    members = sum(has_said_member(item, said) for item in taken)
-    places = [item.needed for item in taken if item.kind in PLACES]
-    unplaced = 2 - bool(places) - any(places) if is_named else 0
-    unplaced += count_unplaced(text, choice)
-    return FORM_WEIGHT * (members - misfits - unplaced)
-
-
-def count_misplaced_numbers(text: str, taken: Sequence[Parameter]) -> int:
-    """Count the numbers that the command needs and the text does not hold, or that are left."""
-    count = len(find_numbers(text))
-    numeric = [item for item in taken if item.schema.get("type") in ("integer", "number")]
-    wanting = max(0, sum(item.needed for item in numeric) - count)
-    return wanting + max(0, count - len(numeric))
-
-
-def lacks_address(text: str, taken: Sequence[Parameter]) -> bool:
-    """Tell whether the command needs the address of a page, and the text holds none."""
-    needs_address = any(item.needed and item.kind == "url" for item in taken)
-    return needs_address and not any(thing.kind == "url" for thing in find_things(text))
-
-
-def count_unplaced(text: str, choice: Choice) -> int:
-    """Count what the text holds and the command cannot take: a day twice; a proper name where
-    nobody has said how people ask for the command.
-    """
-    taken = list_parameters(choice)
-    is_day = any(thing.kind == "date" for thing in find_things(text))
-    takes_day = any(item.kind == "date" for item in taken)
-    takes_name = bool(choice.examples) or any(item.is_wording for item in taken)
-    return 2 * (is_day and not takes_day) + (not takes_name and bool(find_proper_names(text)))
-
-
-def has_said_member(parameter: Parameter, said: str) -> bool:
-    """Tell whether a member of its enumeration is among the words, which blanks surround."""
-    allowed = parameter.schema.get("enum") or ()
-    return any(f" {' '.join(find_words(str(member)))} " in said for member in allowed)
 
 
 def sum_nearest(values: Sequence[float]) -> float:

@@ -1,7 +1,7 @@
 """Read the parts of a request: of all ways to cut it the likeliest, and what each part asks for."""
 
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import NamedTuple
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
-    DECISIVE_LEAD,
     Scores,
     find_command_name,
     is_name,
@@ -39,10 +38,12 @@ from andy_cli.models.inside.values.words import (
     begins_negated,
     find_plain_words,
     find_question_lead,
+    find_stem,
     find_things,
     find_words,
     holds_question,
     is_question,
+    negates_any,
 )
 
 NAMED = 0.04
@@ -51,7 +52,7 @@ NAMED_HERE = 0.03
 """The same of something that is there and is called by its name."""
 CLOSE_COMMANDS = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
-CLOSE_DESCRIBED = 0.015
+CLOSE_DESCRIBED = 0.004
 """The same where descriptions alone say what they are for."""
 MIN_NEARNESS = 0.81
 """Nearness below which a command is not meant, although none is nearer, where examples say how
@@ -59,7 +60,7 @@ people ask for it."""
 MIN_BARE_NEARNESS = 0.9
 """The same of a command that takes nothing of the request: nearness is all that speaks for it."""
 DOUBTFUL = 0.04
-"""A lead of a command over talk, or of talk over it, that the model has to confirm."""
+"""A lead of a command over talk, or of talk over it, that is doubtful."""
 MIN_WISH = 0.005
 DESCRIBED_LEAD = 0.01
 FIGURE_WEIGHT = 0.03
@@ -68,6 +69,8 @@ EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
 REFUSED_LEAD = 0.025
 """By so much nearer than any command, and than a reason, is a wish that cannot be fulfilled."""
+MAX_LEAD = 0.1
+"""A larger lead of a command over the others says no more for a way to cut."""
 CERTAIN_LEAD = 0.05
 """By so much nearer than talk is a command that no line of a file was ever a clearer answer than:
 the lines are not read."""
@@ -116,7 +119,8 @@ class PartReader:
         ways = list_ways(text)
         if len(ways) < 2:
             return [text]
-        weights, whole = load_weights(), self._find_nearness(text)
+        weights = load_weights("known" if self._request.has_examples else "described")
+        whole = self._find_nearness(text)
 
         def weigh(way: Way) -> float:
             measured = self.measure(way, whole)
@@ -134,6 +138,8 @@ class PartReader:
         part is, how much nearer to it than the `whole` is to what that is nearest to, and how many
         values the parts name.
         """
+        if not self._request.has_examples:
+            return self._measure_described(way)
         found: Counter[str] = Counter(f"cut at {kind}" for kind in way.cuts)
         values: list[tuple[int, str | None]] = []
         for part in self._read_parts(way.parts, asks=False):
@@ -143,6 +149,21 @@ class PartReader:
                 values.append((part.step.at, self._find_value(part)))
         found["values"] = len({value for _, value in values if value})
         found["the same again"] = len(values) - len({*values})
+        return found
+
+    def _measure_described(self, way: Way) -> Mapping[str, float]:
+        """The same for commands of which nobody has said how people ask for them."""
+        found = defaultdict[str, float](float, Counter(f"cut at {kind}" for kind in way.cuts))
+        chosen = []
+        for part in self._read_parts(way.parts, asks=False):
+            is_command = part.step is not None
+            found["command" if is_command else "talk"] += 1
+            if len(find_plain_words(part.text)) < 2:
+                found["one word that is a command" if is_command else "one word"] += 1
+            if part.step:
+                chosen.append(part.step.at)
+                found["lead over others"] += min(part.step.lead, MAX_LEAD)
+        found["the same again"] = len(chosen) - len({*chosen})
         return found
 
     def _measure_part(self, part: Part, whole: float) -> Mapping[str, float]:
@@ -165,7 +186,7 @@ class PartReader:
         return named or self._mentions.find_file_of(part.step)
 
     def _read_parts(self, texts: Sequence[str], asks: bool) -> list[Part]:
-        """Read texts as the parts of one request; `asks`: the model too where it is doubtful."""
+        """Read texts as the parts of one request; `asks`: what is doubtful is weighed too."""
         parts: list[Part] = []
         is_alone = len(texts) == 1
         for text in texts:
@@ -242,8 +263,8 @@ class PartReader:
         scores = self._request.compare(text)
         is_named = self._mentions.is_meant(text, self._request.choices[scores.best])
         lead = self._find_lead(text, scores, is_named)
-        if asks and is_doubtful(lead, text):
-            lead += self._weigh_doubt(text, scores)
+        if asks and self._request.has_examples and is_doubtful(lead, text):
+            lead -= EXAMPLE_LEAD
         if lead < 0:
             return None
         step = self._find_command(text, follows and not is_named) if asks else None
@@ -251,6 +272,14 @@ class PartReader:
         # The weights of cuts were learned without what is far of a bare command.
         is_bare = asks and self._takes_nothing(step)
         return step if self._is_near(step, is_named, is_bare) else None
+
+    def _is_turned_round(self, text: str, best: int) -> bool:
+        """`Do not cancel it`: tell whether the very word that a command of others is called by is
+        turned round; `don't let him in` may well be a wish for it.
+        """
+        name = find_command_name(self._request.choices[best]).replace("_", " ")
+        stems = set(map(find_stem, find_words(name)))
+        return negates_any(text, stems)
 
     def _is_near(self, step: Step, is_named: bool, is_bare: bool) -> bool:
         """Tell whether a text is near enough to how people ask for a command, where that is known;
@@ -269,16 +298,6 @@ class PartReader:
         has_value = bool(self._request.fill(step).values)
         return not (may_refer or has_value or self._mentions.names_recording(step.text))
 
-    def _weigh_doubt(self, text: str, scores: Scores) -> float:
-        """Weigh a small lead: by the model, where it is worth its time, how likely the text is a
-        wish; where examples say how people ask, such a lead has to be a bit larger.
-        """
-        if self._request.has_examples:
-            return -EXAMPLE_LEAD
-        if not self._request.scorer.can_ask(text):
-            return 0.0
-        return self._request.scorer.ask_model(text, self._request.choices, scores).wish - MIN_WISH
-
     def _find_command(self, text: str, may_refer: bool) -> Step:
         step = self.find_best_step(text)
         return self._refer_to_found(step) if may_refer else step
@@ -286,25 +305,17 @@ class PartReader:
     def _find_lead(self, text: str, scores: Scores, is_named: bool) -> float:
         """Find by how much the best command is likelier than talk."""
         lead = max(scores.commands) - scores.talk
+        if not self._request.has_examples:
+            return -1.0 if self._is_turned_round(text, scores.best) else lead
         if not find_things(text):
             lead += NAMED_HERE * (is_named and scores.kind in small_talk.ANSWERS)
         elif not small_talk.is_refused(scores.kind):
             lead += NAMED  # what is wished for may take a file, or a time, as well
-        if not self._request.has_examples:
-            # Descriptions are farther from what people say than examples are.
-            lead += DESCRIBED_LEAD
-            lead += FIGURE_WEIGHT * self._takes_figure(text, scores.best)
         return lead
-
-    def _takes_figure(self, text: str, best: int) -> bool:
-        """Tell whether the text holds a figure, and the command needs a value: talk has few."""
-        return any(map(str.isdigit, text)) and needs_value(self._request.choices[best])
 
     def find_best_step(self, text: str) -> Step:
         """Find the command that is likeliest, whether or not one is meant."""
         scores = self._request.compare(text)
-        if scores.lead < DECISIVE_LEAD and self._request.scorer.can_ask(text):
-            scores = self._request.scorer.ask_model(text, self._request.choices, scores)
         highest = max(scores.commands)
         near = CLOSE_COMMANDS if self._request.has_examples else CLOSE_DESCRIBED
         close = [at for at, score in enumerate(scores.commands) if score > highest - near]
@@ -494,8 +505,10 @@ def is_asking(text: str) -> bool:
 
 
 @cache
-def load_weights() -> Mapping[str, float]:
-    """Load how much each measure says for a way to cut (.ci/part_weights.py makes them)."""
+def load_weights(kind: str) -> Mapping[str, float]:
+    """Load how much each measure says for a way to cut (.ci/part_weights.py makes them): of
+    commands of which it is `known` how people ask for them, or which are only `described`.
+    """
     file = Path(__file__).with_name("parts.toml")
-    weights: Mapping[str, float] = tomllib.loads(file.read_text(encoding="utf-8"))
-    return weights
+    weights: Mapping[str, Mapping[str, float]] = tomllib.loads(file.read_text(encoding="utf-8"))
+    return weights[kind]

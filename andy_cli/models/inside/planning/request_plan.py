@@ -8,6 +8,7 @@ from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
     DECISIVE_LEAD,
     FILE_NAMES,
+    OTHER_FILE,
     find_command_name,
     find_kind_name,
 )
@@ -232,21 +233,22 @@ class RequestPlan:
         return steps
 
     def _fit_to_kind(self, step: Step) -> Step:
-        """Of the commands that read a file take the one for texts where the file is a text; of
-        those that list, the one for songs where the folder holds nothing else.
+        """Of the commands that read a file take the one for texts, or for documents, as the file
+        is; of those that list, the one for songs where the folder holds nothing else.
         """
         choice = self._request.choices[step.at]
         if reads_file(choice):
             values = [*self._request.fill_by_meaning(step).values.values()][:1]
-            is_text = any(find_kind_name("file", value) == FILE_NAMES["text"] for value in values)
-            return self._take_likeliest(step, reads_file, "text") if is_text else step
+            kinds = [find_kind_name("file", value) for value in values]
+            is_read = any(kind in (FILE_NAMES["text"], OTHER_FILE) for kind in kinds)
+            return self._take_likeliest(step, reads_file, kinds[0]) if is_read else step
         if is_lister(choice) and choice.examples and self._names_music_folder(step):
-            return self._take_likeliest(step, is_lister, "audio")
+            return self._take_likeliest(step, is_lister, FILE_NAMES["audio"])
         return step
 
-    def _take_likeliest(self, step: Step, is_kind: Callable[[Choice], bool], form: str) -> Step:
-        """Take of the commands of a kind the one that is likeliest for files of a form."""
-        likeliest = self._reader.find_best_of(FILE_NAMES[form], is_kind)
+    def _take_likeliest(self, step: Step, is_kind: Callable[[Choice], bool], named: str) -> Step:
+        """Take of the commands of a kind the one that is likeliest for files that are `named`."""
+        likeliest = self._reader.find_best_of(named, is_kind)
         return step._replace(at=likeliest.at) if likeliest else step
 
     def _names_music_folder(self, step: Step) -> bool:

@@ -24,6 +24,10 @@ QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
+COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay"})
+MIN_SHORT_NEARNESS = 0.875
+"""The same of courtesies, to which `what about him` is near for being short (of 150 that were meant
+four are farther), and of wishes for tools that cannot be used."""
 MAX_ABILITIES = 12
 """Verbs."""
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
@@ -61,12 +65,17 @@ def load_examples() -> Mapping[str, tuple[str, ...]]:
     }
 
 
-YES = ("yes", "yes please", "sure, do it", "ok, go on")
+YES = (
+    "yes", "yes please", "yeah", "sure, do it", "ok, go on", "go ahead", "ja", "ja bitte", "klar",
+    "oui", "oui, vas-y", "s\u00ed", "s\u00ed, por favor", "s\u00ec", "certo",
+)  # fmt: skip
 
 
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
     """Answer talk of the kind that it is nearest to."""
-    answer = UNCLEAR if nearness < MIN_NEARNESS else ANSWERS.get(kind, ABSENT)
+    is_short = kind in COURTESIES or kind not in ANSWERS
+    is_unclear = nearness < (MIN_SHORT_NEARNESS if is_short else MIN_NEARNESS)
+    answer = UNCLEAR if is_unclear else ANSWERS.get(kind, ABSENT)
     return answer.format(able=list_abilities("I", choices))
 
 

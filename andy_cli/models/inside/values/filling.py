@@ -2,6 +2,7 @@
 of an enumeration, and no piece is used twice.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -57,8 +58,13 @@ IN_PLACES = frozenset("in im auf en \u00e0 au aux".split())
 """Words that lead to a place, in the five languages that are tried."""
 CLEAR_FILE = 0.03
 """So much nearer than any other is a file that all of a request means."""
-CLEAR_MEMBER = 0.015
-"""So much nearer than any other is a member that is meant though it is not said."""
+MEMBER_ODDS = 60.0
+"""Log-odds of a nearness of 1."""
+LIKELY_MEMBER = 0.7
+"""So likely is a member that is meant though it is not said: of 204 that were meant 82 are, five of
+them wrongly, and 2 of 52 that were not."""
+LIKELY_NEEDED = 0.5
+"""The same where one is needed; else it is asked for."""
 
 SPOKEN_DAYS = ("today", "tomorrow", "yesterday", "tonight", "next week", "this weekend")
 MIN_DAY_NEARNESS = 0.89
@@ -253,7 +259,7 @@ class _Filling:
         return self._picker.pick(parameter)
 
     def _find_member(self, parameter: Parameter) -> str | None:
-        """Find the member that is said; else, where one is needed, the nearest in meaning."""
+        """Find the member that is said; else the nearest in meaning, if it is likely enough."""
         allowed = parameter.members
         said = f" {' '.join(find_words(self._text))} "
         exact = [member for member in allowed if f" {' '.join(find_words(member))} " in said]
@@ -266,11 +272,9 @@ class _Filling:
             return day
         spoken = [f"{parameter.about}: {' '.join(find_words(member))}" for member in allowed]
         near = self._encoder.closeness(self._text, spoken)
-        best = max(range(len(allowed)), key=near.__getitem__)
-        others = sorted(near)[:-1] or [0.0]
-        if parameter.needed or near[best] - others[-1] > CLEAR_MEMBER:
-            return allowed[best]
-        return None
+        likely = [math.exp(MEMBER_ODDS * (value - max(near))) for value in near]
+        is_likely = 1 / sum(likely) > (LIKELY_NEEDED if parameter.needed else LIKELY_MEMBER)
+        return allowed[near.index(max(near))] if is_likely else None
 
     def _find_day(self, allowed: Sequence[str]) -> str | None:
         """Find the weekday or month that is said in another language: `martes` is `tuesday`."""

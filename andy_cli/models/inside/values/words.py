@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import pairwise
 
 from andy_cli.models.inside.values.calendar_words import WRITTEN_DATE
 
@@ -224,6 +226,14 @@ def is_negated(text: str) -> bool:
 def begins_negated(text: str) -> bool:
     """Tell whether a part begins with what turns it round: `not todo.md`, `nicht die Notizen`."""
     return is_negated(" ".join(text.split()[:1]))
+
+
+def negates_any(text: str, stems: Collection[str]) -> bool:
+    """Tell whether a word of these stems stands right behind a word that turns it round: `do not
+    cancel it`.
+    """
+    words = find_words(text.replace("\u2019", "'"))
+    return any(word in NEGATIONS and find_stem(behind) in stems for word, behind in pairwise(words))
 
 
 def find_plain_words(text: str) -> list[str]:
