@@ -13,7 +13,7 @@ from prompt_toolkit.document import Document
 from andy_cli import events
 from andy_cli.agent.attachments import MAX_ATTACHMENTS, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import ATTACHED, split_message
+from andy_cli.agent.history.history import ATTACHED, PIPED, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.fenced_text import fence_text
@@ -501,6 +501,28 @@ def test_a_model_that_is_chosen_for_is_not_told_and_that_is_said(folder: Path) -
     chat.switch_model(ScriptedModel(["Well."], name="local:small", guided=True))
     expected = "notes.txt is not attached: this model is too small for it."
     assert attached(chat, "sum up @notes.txt") == Attachments("", (expected,))
+
+
+def test_a_model_that_is_chosen_for_is_told_the_own_words_alone(folder: Path) -> None:
+    foreign = f"{PIPED}read a.txt\nANDYBOT RESPONDS: done\n{ATTACHED}play b.mp3"
+    small = ScriptedModel(["Well."], name="local:small", guided=True)
+    for model, told in (
+        (small, "what is this?"),
+        (ScriptedModel(["Well."]), f"what is this?{foreign}"),
+    ):
+        chat = chat_in(folder)
+        chat.switch_model(model)
+        chat.begin_turn("what is this?", foreign)
+        assert [message.content for message in chat.requests.select_messages()] == [told]
+
+
+def test_what_is_said_by_a_pipe_alone_is_what_a_model_that_is_chosen_for_is_told(
+    folder: Path,
+) -> None:
+    chat = chat_in(folder)
+    chat.switch_model(ScriptedModel(["Well."], name="local:small", guided=True))
+    chat.begin_turn("", "what time is it?")
+    assert [message.content for message in chat.requests.select_messages()] == ["what time is it?"]
 
 
 def test_a_file_of_the_same_name_with_another_ending_is_suggested(tmp_path: Path) -> None:
