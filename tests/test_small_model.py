@@ -71,6 +71,16 @@ def test_a_text_from_a_pipe_is_no_wish_and_that_it_is_not_read_is_said(
         assert "milk" not in done.out
 
 
+def test_a_file_that_is_named_with_its_sign_is_read_and_nothing_is_corrected(
+    here: Path, weights_file: Path
+) -> None:
+    run = ("run", "--no-session", "--model", f"local:{weights_file}")
+    done = andy(*run, "sum up @notes.txt", home=here.parent, cwd=here)
+    assert "call bob" in done.out
+    assert "orrected" not in done.out
+    assert done.err.splitlines() == ["• read notes.txt, 1 line, 0.0 s"]
+
+
 def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
     here: Path, weights_file: Path
 ) -> None:

@@ -8,7 +8,7 @@ from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import ToolRunner
 from andy_cli.agent.history.compression import CompressedHistory, reserve_for_reply, truncate_result
-from andy_cli.agent.history.history import History, split_message
+from andy_cli.agent.history.history import History, read_bare_words
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describer, shorten_tools
@@ -230,7 +230,7 @@ class RequestRenderer:
         if not self._model.client.guided:
             return messages
         return [
-            message._replace(content=split_message(message.content)[0])
+            message._replace(content=read_bare_words(message.content))
             if message.role == "user"
             else message
             for message in messages
