@@ -132,6 +132,16 @@ def test_a_question_with_a_word_that_stands_in_no_file_is_answered_by_meaning(
     assert "Tom Okafor" in answer
 
 
+def test_who_asks_after_somebody_or_their_own_name_is_not_told_who_andy_is(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "people.csv").write_text("name,phone,city\nTomas Novak,0151 55501,Prague\n")
+    for wish in ("where does Tomas live", "wo wohnt Tomas"):
+        assert "Prague" in asked(wish, here, weights_file)
+    assert "I am andy" not in asked("what's my name", here, weights_file)
+    assert asked("where do you live", here, weights_file).startswith("I am andy")
+
+
 @pytest.fixture
 def household(here: Path) -> Path:
     (here / "plant_care.md").write_text(
