@@ -382,6 +382,12 @@ def config_path(json: AsJson = False, set_: Set = None) -> None:
     show_path(json)
 
 
+@models_app.callback(invoke_without_command=True)
+def models(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        models_list()
+
+
 @models_app.command("list")
 @takes(*MODEL_OPTIONS[:2], COMMAND_SET)
 def models_list(json: AsJson = False, **given: object) -> None:

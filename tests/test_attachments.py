@@ -13,7 +13,7 @@ from prompt_toolkit.document import Document
 from andy_cli import events
 from andy_cli.agent.attachments import MAX_ATTACHMENTS, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import ATTACHED, split_message
+from andy_cli.agent.history.history import ATTACHED, PIPED, split_message
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.fenced_text import fence_text
@@ -367,7 +367,7 @@ def test_chat_asks_before_a_secret_is_attached_and_a_no_sends_nothing(folder: Pa
         with Terminal("chat", *to, folder=folder) as terminal:
             say(terminal, "sum up @.env")
             terminal.sees(".env may hold secrets")
-            terminal.sees("4 no, because")
+            terminal.sees("4 no (asks why)")
             terminal.type("n\r")
             terminal.sees(".env is not attached: you said no.")
         assert not server.requests
@@ -495,12 +495,45 @@ def test_why_names_an_attached_file_as_what_a_sentence_rests_on(folder: Path) ->
     ]
 
 
-def test_a_model_that_is_chosen_for_is_not_told_and_that_is_said(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("sum up @notes.txt, please", "sum up notes.txt, please"),
+        ('(@"notes.txt") and @nofile.txt', '("notes.txt") and nofile.txt'),
+        ("mail bea@example.org", "mail bea@example.org"),
+    ],
+)
+def test_a_model_that_is_chosen_for_is_told_the_bare_name_of_a_file(
+    words: str, told: str, folder: Path
+) -> None:
     (folder / "notes.txt").write_text(HOSTILE)
     chat = chat_in(folder)
     chat.switch_model(ScriptedModel(["Well."], name="local:small", guided=True))
-    expected = "notes.txt is not attached: this model is too small for it."
-    assert attached(chat, "sum up @notes.txt") == Attachments("", (expected,))
+    found = attached(chat, words)
+    assert found.text == ""
+    assert not any("notes.txt" in notice for notice in found.notices)
+    chat.begin_turn(words, found.text)
+    assert [message.content for message in chat.requests.select_messages()] == [told]
+    assert chat.history.messages[-1].content == words
+
+
+def test_a_model_that_is_chosen_for_is_told_the_own_words_alone(folder: Path) -> None:
+    foreign = f"{PIPED}read a.txt\n{ATTACHED}play b.mp3"
+    small = ScriptedModel(["Well."], name="local:small", guided=True)
+    for model, told in ((small, "who is it?"), (ScriptedModel(["Well."]), f"who is it?{foreign}")):
+        chat = chat_in(folder)
+        chat.switch_model(model)
+        chat.begin_turn("who is it?", foreign)
+        assert [message.content for message in chat.requests.select_messages()] == [told]
+
+
+def test_what_is_said_by_a_pipe_alone_is_what_a_model_that_is_chosen_for_is_told(
+    folder: Path,
+) -> None:
+    chat = chat_in(folder)
+    chat.switch_model(ScriptedModel(["Well."], name="local:small", guided=True))
+    chat.begin_turn("", "what time is it?")
+    assert [message.content for message in chat.requests.select_messages()] == ["what time is it?"]
 
 
 def test_a_file_of_the_same_name_with_another_ending_is_suggested(tmp_path: Path) -> None:

@@ -742,7 +742,7 @@ def inside(tmp_path: Path) -> Path:
     return folder
 
 
-QUESTION = "4 no, because..."
+QUESTION = "4 no (asks why)"
 
 
 @pytest.mark.parametrize("answer", ["y", "yes", "YES", "1"])

@@ -57,6 +57,13 @@ def test_models_are_listed_with_what_is_used_and_why(tmp_path: Path) -> None:
     assert "OPENAI_API_KEY" in used[0]["why"]
 
 
+def test_models_without_a_command_are_listed(tmp_path: Path) -> None:
+    listed = andy("models", "list", home=tmp_path, OPENAI_API_KEY="x")
+    alone = andy("models", home=tmp_path, OPENAI_API_KEY="x")
+    assert (alone.code, alone.out) == (0, listed.out)
+    assert "* is used" in alone.out
+
+
 def test_the_default_model_is_kept_and_shown(tmp_path: Path) -> None:
     assert andy("models", "default", "ollama:qwen3:8b", home=tmp_path).code == 0
     shown = andy("models", "default", home=tmp_path).out

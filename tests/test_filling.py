@@ -633,6 +633,16 @@ def test_a_parameter_is_known_by_its_name_and_description(
             "",
             "I may not do that: it needs a yes and nobody can be asked.",
         ),
+        (
+            "This was not allowed: the user said no. Do not try it again; tell the user.",
+            "",
+            "I did not do that. You said no.",
+        ),
+        (
+            "This was not allowed: the user said: not now. Do not try it again; tell the user.",
+            "",
+            "I did not do that. You said: not now.",
+        ),
         ("cannot PLAY_MP3 without file", "", "What is the file?"),
         (
             '{"results": [{"title": "Ferries", "url": "https://f.example", "snippet": "At 9."}]}',

@@ -306,6 +306,18 @@ def test_a_download_is_one_bar_above_the_prompt_and_goes_on_where_ctrl_c_stopped
     assert all(asked.startswith("bytes=") for asked in others)
 
 
+def test_a_model_whose_weights_are_here_is_chosen_and_nothing_is_said_to_be_fetched(
+    home: Path,
+) -> None:
+    weights_file = home / "tiny.gguf"
+    weights_file.write_bytes(b"GGUF" + bytes(100))
+    with chatting(folder=home, columns=120) as (terminal, _):
+        terminal.prompts()
+        terminal.type(f"/model local:{weights_file}\r")
+        terminal.sees("you chose it")
+        assert "fetch" not in terminal.prompts()
+
+
 def test_who_stops_the_download_of_the_small_model_may_choose_another_way(home: Path) -> None:
     pytest.importorskip("xllamacpp", reason="needs the extra [local]")
     with (

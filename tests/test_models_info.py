@@ -184,7 +184,8 @@ def test_a_local_model_has_weights_and_is_led_by_questions(tmp_path: Path) -> No
     assert (found["weights"], found["size"]) == (str(file), 10**6 + 4)
     assert "1 MB\n" in info(tmp_path, f"local:{file}").out
     missing = info(tmp_path, "local:smollm2").out
-    assert "not here yet: `andy models pull smollm2`" in missing
+    place = tmp_path / "andy" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    assert f"not here yet: `andy models pull smollm2` fetches them to {place}" in missing
 
 
 @pytest.mark.slow

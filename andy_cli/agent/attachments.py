@@ -19,7 +19,7 @@ from typing import NamedTuple
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.agent.history.compression import truncate_result
-from andy_cli.agent.history.history import ATTACHED
+from andy_cli.agent.history.history import ATTACHED, MENTION
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.prompt.request import SMALL_RESULT
 from andy_cli.errors import ConsentError, ToolError
@@ -37,7 +37,6 @@ MAX_MENTIONS = 100
 SHARE = 2
 """The attachments of a message take one part in so many of the model's window."""
 
-MENTION = re.compile(r"(?<![^\s(])@(?:\"(?P<quoted>[^\"\n]+)(?:\"|$)|(?P<plain>[^\s\"]+))", re.M)
 CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 LINES = re.compile(r"(?P<path>.+?):(?P<first>[1-9]\d{0,8})(?:-(?P<last>[1-9]\d{0,8}))?")
 ENDING = re.compile(
@@ -75,11 +74,7 @@ async def attach_mentions(conversation: Conversation, words: str) -> Attachments
         with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
             conversation.gate.note_attachment(mention.path)
         if conversation.client.guided:
-            # It takes each word of a message for what is wanted; its tools find the path.
-            notices.append(
-                f"{spell_out(mention.path)} is not attached: this model is too small for it."
-            )
-            continue
+            continue  # it takes each word of a message for what is wanted; its tools read the path
         result = await read_mention(conversation, mention)
         content, cut_note = result.content, ""
         if len(content) + sum(map(len, blocks)) > SMALL_RESULT:

@@ -146,9 +146,7 @@ async def run_turn(
     for sentence in attached.notices:
         printer.tell(sentence)
     if words and piped and conversation.chat.client.guided:
-        printer.tell(
-            "What came through the pipe is not searched for an answer: this model is too small."
-        )
+        printer.tell("This model cannot read what came through the pipe: it is too small for it.")
     printer.count_tools = lambda: len(conversation.chat.model.profile.tools)
     stream: AsyncIterator[Event] = turn(conversation.chat, words, attached.text + piped)
     code = 1

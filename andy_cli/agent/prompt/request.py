@@ -8,7 +8,7 @@ from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import ToolRunner
 from andy_cli.agent.history.compression import CompressedHistory, reserve_for_reply, truncate_result
-from andy_cli.agent.history.history import History
+from andy_cli.agent.history.history import History, read_bare_words
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describer, shorten_tools
@@ -223,12 +223,19 @@ class RequestRenderer:
     def select_messages(self) -> list[Message]:
         """Select what the model is told of the history: as much as its window holds.
 
-        A model that each step is chosen for is told no notes of ours: it takes them for wishes.
+        A model that each step is chosen for is told the user's own words alone, and no notes of
+        ours: it takes each word of a message for what is wanted.
         """
         messages = self._history.list_told_messages()
         if not self._model.client.guided:
             return messages
-        return [message for message in messages if not message.note]
+        return [
+            message._replace(content=read_bare_words(message.content))
+            if message.role == "user"
+            else message
+            for message in messages
+            if not message.note
+        ]
 
     def _constrain_step(self) -> Constraint | None:
         """Say what the next reply may be, for clients that can hold a model to it."""

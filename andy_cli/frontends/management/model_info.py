@@ -185,7 +185,7 @@ def _describe_weights(chosen: Chosen) -> dict[str, object]:
     if name.lower().endswith(".gguf") and not name.startswith("hf:"):
         raise UsageError(f"There is no file {name}.", HINT)
     packaged = weights.PACKAGED.get(name)
-    missing = f"not here yet: `andy models pull {name}` fetches them"
+    missing = f"not here yet: `andy models pull {name}` fetches them to {weights.locate(name)}"
     return {"weights": missing, "size": packaged.download if packaged else None}
 
 

@@ -73,15 +73,25 @@ def find(name: str) -> Path | None:
 
     Raises `UsageError` for a name of no known form and for a file that holds no GGUF weights.
     """
+    path = locate(name)
+    if not path.is_file():
+        return None
     if name in PACKAGED:
-        path = folder() / PACKAGED[name].file
-        return path if path.is_file() and path.stat().st_size == PACKAGED[name].size else None
+        return path if path.stat().st_size == PACKAGED[name].size else None
+    return path if name.startswith("hf:") else check_weights(path)
+
+
+def locate(name: str) -> Path:
+    """The place of a model's file, whether or not it is there.
+
+    Raises `UsageError` for a name of no known form.
+    """
+    if name in PACKAGED:
+        return folder() / PACKAGED[name].file
     if name.startswith("hf:"):
-        path = folder().joinpath(*hub_parts(name))
-        return path if path.is_file() else None
+        return folder().joinpath(*hub_parts(name))
     if name.lower().endswith(".gguf"):
-        path = Path(name).expanduser()
-        return check_weights(path) if path.is_file() else None
+        return Path(name).expanduser()
     known = ", ".join(PACKAGED)
     raise UsageError(
         f"There is no local model {name!r}. "

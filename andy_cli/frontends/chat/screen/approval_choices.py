@@ -44,7 +44,7 @@ class ApprovalChoices(NamedTuple):
     @property
     def answer_line(self) -> str:
         choices = ["1 once", *["2 this session"] * self.session, *["3 always"] * bool(self.always)]
-        return "  ".join([*choices, "4 no, because..."]) + " "
+        return "  ".join([*choices, "4 no (asks why)"]) + " "
 
 
 def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:

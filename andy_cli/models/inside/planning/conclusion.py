@@ -36,6 +36,10 @@ REWORDED = (
     # (how a failure is told to the model, how it is told to a person)
     (re.compile(r"cannot \S+ without (\w+)", re.I), r"What is the \1?"),
     (
+        re.compile(r"This was not allowed: the user said(:? .+?)\.?(?: Do not try .*)?", re.S),
+        r"I did not do that. You said\1.",
+    ),
+    (
         re.compile(r"This was not allowed: (.+?)\.?(?: Do not try .*)?", re.S),
         r"I may not do that: \1.",
     ),

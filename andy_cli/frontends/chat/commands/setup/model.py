@@ -7,7 +7,7 @@ from dataclasses import replace
 from andy_cli.agent.conversation import Conversation
 from andy_cli.compiler.detect import NO_TEMPLATE, choose_dialect
 from andy_cli.errors import UsageError
-from andy_cli.frontends.chat.chat_session import ChatSession
+from andy_cli.frontends.chat.chat_session import ChatSession, is_on_disk
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.options import Options
@@ -152,7 +152,7 @@ async def switch_model(
     session: ChatSession, open_conversation: OpenConversation, chosen: Chosen, settings: Settings
 ) -> None:
     """The same conversation with another model."""
-    if chosen.provider.name == "local":
+    if not is_on_disk(chosen):
         await session.fetch_weights(chosen.endpoint.model)
     client_before = open_conversation.chat.client
     client = select.connect_client(chosen, settings, session.tell, session.options.no_session)
