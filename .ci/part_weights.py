@@ -3,11 +3,13 @@
     python .ci/part_weights.py
 
 Every way to cut each request of tests/corpora/small_model/everyday_*.jsonl is planned, and compared
-with what the row wants. The weights make the ways that are right the likeliest (softmax). What is
-printed is how many requests are planned rightly with weights of all batches but their own. Takes
-ten minutes of CPU; the model and its encoder have to be there (`andy models pull`).
+with what the row wants; for commands of others those of foreign*.jsonl. The weights make the ways
+that are right the likeliest (softmax). What is printed is how many requests are planned rightly
+with weights of all batches but their own. Takes fifteen minutes of CPU; the model and its encoder
+have to be there (`andy models pull`).
 """
 
+import json
 import os
 import pickle
 import sys
@@ -20,11 +22,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from andy_cli.__main__ import main as run_andy
 from andy_cli.messages import Constraint, Wire
-from andy_cli.models.inside.planning.choosing import find_command_name
+from andy_cli.models.inside.encoder import load_encoder
+from andy_cli.models.inside.planned_reply import pick_first
+from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
 from andy_cli.models.inside.planning.cutting import list_ways
 from andy_cli.models.inside.planning.planned_request import Plan
 from andy_cli.models.inside.planning.planner import Planner, Utterance, shorten_request
-from andy_cli.models.inside.values.filling import Known
+from andy_cli.models.inside.values.filling import Filler, Known
+from tests.benchmarks import small_choices
 from tests.benchmarks.small_model import CORPORA, Row, contains, make_folder, read_rows, read_world
 from tests.shell import ROOT
 
@@ -32,6 +37,9 @@ WEIGHTS = ROOT / "andy_cli" / "models" / "inside" / "planning" / "parts.toml"
 BATCHES = sorted(path.stem for path in CORPORA.glob("everyday_*.jsonl"))
 EARLY = ("everyday_2", "everyday_3", "everyday_4", "everyday_6")
 """Of few requests for two things."""
+WISHES = CORPORA / "foreign_wishes.jsonl"
+WISHES_COUNT = 3
+"""Times that each request for two commands of others counts: there are few of them."""
 STEPS, RATE, SMOOTH, SPREAD, RIDGE = 400, 0.03, 0.9, 0.99, 0.02
 
 
@@ -121,6 +129,36 @@ def _write_found(batch: str, into: Path) -> Say:
     return write_reply
 
 
+def examine_foreign() -> Rows:
+    """Measure the ways to cut requests for commands of others; two of them are wanted of some."""
+    encoder = load_encoder(Path())
+    planner = Planner("small", encoder, Scorer(encoder), Filler(encoder, pick_first))
+    requests = [
+        (batch, request.text, [request.tool] if request.tool else [], request.choices)
+        for batch in small_choices.BATCHES
+        for request in small_choices.read_requests(batch)
+    ]
+    for line in WISHES.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        tools = json.loads((CORPORA / f"{row['batch']}_tools.json").read_text(encoding="utf-8"))
+        choices = tuple(map(small_choices.as_choice, tools[row["trade"]]))
+        wish = (f"wishes {row['trade']}", row["request"], row["tools"], choices)
+        requests += [wish] * (WISHES_COUNT if len(row["tools"]) > 1 else 1)
+    found: Rows = {}
+    for batch, text, wanted, choices in requests:
+        constraint = Constraint(choices, free_text=True)
+        reader = planner._make_request_plan(constraint)._reader
+        ways = []
+        for way in list_ways(text):
+            plan = planner._make_request_plan(constraint)
+            plan._reader.choose_parts = lambda _, parts=way.parts: parts  # type: ignore[method-assign,misc]
+            steps = plan.plan(text, is_first=True).steps
+            names = [choices[step.at].text for step in steps]
+            ways.append(Way(reader.measure(way, 0.0), names == wanted))
+        found.setdefault(batch, []).append(ways)
+    return found
+
+
 def learn(rows: Sequence[Sequence[Way]], names: Sequence[str]) -> dict[str, float]:
     """Find the weights by which the right ways are the likeliest (Adam, on all rows at once)."""
     import numpy
@@ -153,8 +191,8 @@ def count_right(rows: Sequence[Sequence[Way]], weights: Mapping[str, float]) -> 
     return sum(max(ways, key=weigh).is_right for ways in rows)
 
 
-def main() -> None:
-    rows: Rows = {batch: examine_batch(batch) for batch in BATCHES if batch not in EARLY}
+def find_weights(rows: Rows) -> list[str]:
+    """Find the weights, one a line, and print how good those of other batches are."""
     every = [ways for batch in rows.values() for ways in batch]
     names = sorted({name for ways in every for way in ways for name in way.measured})
     for batch, own in rows.items():
@@ -162,7 +200,12 @@ def main() -> None:
         best = sum(any(way.is_right for way in ways) for ways in own)
         right = count_right(own, learn(others, names))
         sys.stdout.write(f"{batch}: {right} of {len(own)}, {best} where a cut is right\n")
-    lines = [f'"{name}" = {weight}' for name, weight in learn(every, names).items()]
+    return [f'"{name}" = {weight}' for name, weight in learn(every, names).items()]
+
+
+def main() -> None:
+    known: Rows = {batch: examine_batch(batch) for batch in BATCHES if batch not in EARLY}
+    lines = ["[known]", *find_weights(known), "", "[described]", *find_weights(examine_foreign())]
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

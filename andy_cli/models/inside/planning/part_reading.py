@@ -61,10 +61,6 @@ MIN_BARE_NEARNESS = 0.9
 """The same of a command that takes nothing of the request: nearness is all that speaks for it."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that is doubtful."""
-MIN_WISH = 0.005
-DESCRIBED_LEAD = 0.01
-FIGURE_WEIGHT = 0.03
-"""The weight of a figure or a code in a request for a command of others rather than for talk."""
 EXAMPLE_LEAD = 0.01
 """By so much nearer to its command than to talk is a wish that examples say how people ask for."""
 REFUSED_LEAD = 0.025
