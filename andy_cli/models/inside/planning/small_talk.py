@@ -25,9 +25,9 @@ QUESTIONS = frozenset({"knowledge", "own"})
 MIN_NEARNESS = 0.83
 """Nearness to the nearest kind of talk below which it is none of them."""
 COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay"})
-MIN_SHORT_NEARNESS = 0.875
-"""The same of courtesies, to which `what about him` is near for being short (of 150 that were meant
-four are farther), and of wishes for tools that cannot be used."""
+MIN_COURTESY = 0.895
+"""The same of courtesies, to which `what about him` is near for being short: of 197 that were meant
+four are farther."""
 MAX_ABILITIES = 12
 """Verbs."""
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
@@ -73,8 +73,7 @@ YES = (
 
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
     """Answer talk of the kind that it is nearest to."""
-    is_short = kind in COURTESIES or kind not in ANSWERS
-    is_unclear = nearness < (MIN_SHORT_NEARNESS if is_short else MIN_NEARNESS)
+    is_unclear = nearness < (MIN_COURTESY if kind in COURTESIES else MIN_NEARNESS)
     answer = UNCLEAR if is_unclear else ANSWERS.get(kind, ABSENT)
     return answer.format(able=list_abilities("I", choices))
 
