@@ -187,13 +187,16 @@ class MeaningEncoder:
     @cached_property
     def _command_weights(self) -> CommandWeights | None:
         """None where the file is missing or of another format."""
+        parts = self._read_parts(COMMAND_WEIGHTS, CommandWeights._fields)
+        return (
+            CommandWeights(*(part.astype(self._numpy.float32) for part in parts)) if parts else None
+        )
+
+    def _read_parts(self, path: Path, names: Sequence[str]) -> list[Vectors] | None:
+        """Read arrays that ship; None where the file is missing or of another format."""
         try:
-            with self._numpy.load(COMMAND_WEIGHTS) as file:
-                if str(file["format"]) != FORMAT:
-                    return None
-                return CommandWeights(
-                    *(file[name].astype(self._numpy.float32) for name in CommandWeights._fields)
-                )
+            with self._numpy.load(path) as file:
+                return [file[name] for name in names] if str(file["format"]) == FORMAT else None
         except (OSError, ValueError, KeyError):
             return None
 
@@ -248,25 +251,18 @@ class MeaningEncoder:
 
     def _read_shipped(self) -> dict[int, Vectors]:
         """By the hash of its text; none where the file is missing or of another format."""
-        try:
-            with self._numpy.load(SHIPPED) as file:
-                if str(file["format"]) != FORMAT:
-                    return {}
-                vectors = file["vectors"].astype(self._numpy.float32) * file["scales"][:, None]
-                return dict(zip(file["hashes"].tolist(), vectors, strict=True))
-        except (OSError, ValueError, KeyError):
+        parts = self._read_parts(SHIPPED, ["hashes", "vectors", "scales"])
+        if parts is None:
             return {}
+        hashes, vectors, scales = parts
+        scaled = vectors.astype(self._numpy.float32) * scales[:, None]
+        return dict(zip(hashes.tolist(), scaled, strict=True))
 
     @cached_property
     def _centres(self) -> Centres | None:
         """None where the file is missing or of another format; only questions need it."""
-        try:
-            with self._numpy.load(SHIPPED) as file:
-                if str(file["format"]) != FORMAT:
-                    return None
-                return Centres(file["languages"], file["passages"])
-        except (OSError, ValueError, KeyError):
-            return None
+        parts = self._read_parts(SHIPPED, Centres._fields)
+        return Centres(*parts) if parts else None
 
     def _encode(self, texts: Sequence[str]) -> None:
         fresh = list(dict.fromkeys(text for text in texts if not self._is_known(text)))
