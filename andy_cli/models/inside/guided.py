@@ -10,16 +10,12 @@ from collections.abc import AsyncGenerator
 
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import ForwardingClient, ModelClient, closing_stream
-from andy_cli.models.inside import weights
-from andy_cli.models.inside.local import LocalClient
 from andy_cli.models.inside.planned_reply import (
     make_plain_request,
     make_planner,
-    pick_first,
     plan_chunks,
 )
 from andy_cli.models.inside.planning.planner import Planner
-from andy_cli.models.providers.local import DEFAULT
 
 INSTRUCTION = (
     "You are a helpful assistant. Answer in a few sentences. You see no files, and can change "
@@ -41,9 +37,7 @@ class PlannerLoader:
         """Load it; blocks."""
         with self._loading:
             if self._planner is None:
-                is_there = weights.find(DEFAULT) is not None
-                pick = LocalClient(DEFAULT).pick_value if is_there else pick_first
-                self._planner = make_planner(self._name, pick, writes_texts=True)
+                self._planner = make_planner(self._name, writes_texts=True)
             return self._planner
 
 

@@ -89,12 +89,8 @@ class LocalClient:
         with self._loading:
             if self._planner is None:
                 weights.pull(self._model, self._progress)
-                self._planner = make_planner(Path(self._model).stem, self.pick_value)
+                self._planner = make_planner(Path(self._model).stem)
             return self._planner
-
-    def pick_value(self, text: str, about: str, pieces: Sequence[str]) -> str:
-        """Pick by the model, which is loaded when it is first asked."""
-        return self.engine().pick(text, about, pieces)
 
     async def close(self) -> None:
         """Free the memory; a later request loads the model again."""

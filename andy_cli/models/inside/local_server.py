@@ -8,8 +8,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,47 +20,6 @@ CONTEXT = 4096
 SLOTS = 8
 """Prompts that are worked on at the same time: those of a choice, and one whose beginning, the
 sample for values, is kept meanwhile."""
-
-KEPT_PICKS = 100
-
-
-PIECE_TOKENS = 60
-"""Of a piece of a request, the longest."""
-PICKED = "Copy from each request what is asked for.\n\n" + "".join(
-    f"Request: {request}\n{about}: {piece}\n\n"
-    for request, about, piece in (
-        ("switch the coffee machine on at half past six", "Time", "half past six"),
-        (
-            "please look for hotels near the beach on the internet",
-            "What to search for",
-            "hotels near the beach",
-        ),
-        (
-            "tell mum that I will be ten minutes late",
-            "Message text",
-            "I will be ten minutes late",
-        ),
-        ("book a table for Mr Miller at Luigi's", "Name of the guest", "Mr Miller"),
-        ("order two boxes of green tea", "Product", "green tea"),
-        ("wann f\u00e4hrt der Bus nach K\u00f6ln", "Destination", "K\u00f6ln"),
-        (
-            "can you let the neighbours know the water is off until noon",
-            "Text of the notice",
-            "the water is off until noon",
-        ),
-        ("mach den Rasen hinter dem Haus am Freitag", "Which area", "Rasen hinter dem Haus"),
-        ("what does Dr Brandt have on this afternoon", "Doctor", "Dr Brandt"),
-        ("metti due scatole di viti da legno nel furgone", "Material", "viti da legno"),
-        ("\u00bfcu\u00e1nto cuesta arreglar una pantalla rota?", "Damage", "pantalla rota"),
-        ("il nous faut encore du papier peint pour la chambre", "Room", "chambre"),
-        ("il nous faut encore du papier peint pour la chambre", "Item", "papier peint"),
-        ("does the crane still work", "Machine", "crane"),
-        ("put Ms Oduya down as the contact for the north gate", "Person", "Ms Oduya"),
-        ("put Ms Oduya down as the contact for the north gate", "Gate", "north gate"),
-        ("we ran out of thick cotton again", "Fabric", "thick cotton"),
-    )
-)
-"""The sample for the model of how a value is taken from a request."""
 
 
 class Native(Protocol):
@@ -83,7 +41,6 @@ class Engine:
         self._key = secrets.token_hex(16)
         self._lock = threading.Lock()
         self._server = _load(weights, context, self._key)
-        self._pick_once = lru_cache(KEPT_PICKS)(self._pick)
         self.context = context
 
     @property
@@ -123,22 +80,6 @@ class Engine:
     def tokens(self, text: str) -> tuple[int, ...]:
         """The tokens of a piece of text, nothing added."""
         return tuple(self._post("/tokenize", {"content": text, "add_special": False})["tokens"])
-
-    def pick(self, request: str, about: str, pieces: Sequence[str]) -> str:
-        """The piece of the request that the model takes for what is asked for."""
-        # A plan asks for the same value again and again.
-        return pieces[0] if len(pieces) == 1 else self._pick_once(request, about, tuple(pieces))
-
-    def _pick(self, request: str, about: str, pieces: tuple[str, ...]) -> str:
-        allowed = " | ".join(json.dumps(f" {piece}\n", ensure_ascii=False) for piece in pieces)
-        body = {
-            "prompt": f"{PICKED}Request: {request}\n{about[:1].upper()}{about[1:]}:",
-            "n_predict": PIECE_TOKENS,
-            "grammar": f"root ::= {allowed}",
-            "cache_prompt": True,
-        }
-        picked = str(self.complete(body)["choices"][0]["text"]).strip()
-        return picked if picked in pieces else pieces[0]
 
     def _post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
         import urllib.request  # only tokens are not to be had without the socket

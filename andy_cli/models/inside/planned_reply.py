@@ -9,24 +9,15 @@ from andy_cli.models.inside.planning.choosing import Scorer
 from andy_cli.models.inside.planning.dialogue import is_about_command, read_turn
 from andy_cli.models.inside.planning.planner import Planner, Utterance
 from andy_cli.models.inside.values.filling import Filler
-from andy_cli.models.inside.values.phrase_picking import Pick
 from andy_cli.settings import data_folder
 
 NO_ANSWER = "skip"
 
 
-def pick_first(text: str, about: str, pieces: Sequence[str]) -> str:
-    """Pick a value in place of a model that is not here."""
-    return pieces[0]
-
-
-def make_planner(name: str, pick: Pick, writes_texts: bool = False) -> Planner:
-    """Load what plans for the model `name`, which `writes_texts` by itself or does not; blocks.
-
-    `pick`: which piece of a request the model takes for a value.
-    """
+def make_planner(name: str, writes_texts: bool = False) -> Planner:
+    """Load what plans for the model `name`, which `writes_texts` by itself or does not; blocks."""
     encoder = load_encoder(data_folder() / "vectors")
-    return Planner(name, encoder, Scorer(encoder), Filler(encoder, pick), writes_texts)
+    return Planner(name, encoder, Scorer(encoder), Filler(encoder), writes_texts)
 
 
 async def plan_chunks(

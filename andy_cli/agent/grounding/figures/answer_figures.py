@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.figures.dates import DATE, TIME, WEEKDAY
+from andy_cli.agent.grounding.figures.dates import DATE, TIME, WEEKDAY, is_possible, list_days
 from andy_cli.agent.grounding.figures.quantities import (
     ANY_NUMBER,
     DURATION,
@@ -66,6 +66,8 @@ def find_figures(prose: str, taken_spans: Sequence[tuple[int, int]]) -> list[Ans
     figures: list[AnswerFigure] = []
     for kind, pattern in KINDS:
         for match in pattern.finditer(remaining_text):
+            if kind == "date" and not any(map(is_possible, list_days(match))):
+                continue  # `17.80.` at the end of a sentence
             text = match[0].rstrip(" .,")
             if kind:
                 figures.append(AnswerFigure(kind, text, match.start()))

@@ -49,7 +49,11 @@ from andy_cli.compiler.expression import Expression
 
 def holds_date(text: str, evidence_figures: EvidenceFigures) -> bool:
     match = DATE.match(text)
-    return match is None or any(
+    if match is None:  # a day and a month, or a number with the full stop of its sentence
+        match = DATE.match(f"{text}.")
+        if match is None or holds_number(text, evidence_figures):
+            return True
+    return any(
         all(is_known_date(day, evidence_figures) for day in meaning) for meaning in read_date(match)
     )
 

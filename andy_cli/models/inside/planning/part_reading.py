@@ -322,7 +322,7 @@ class PartReader:
     def _choose_by_use(self, text: str, scores: Scores, close: Sequence[int]) -> Step:
         """Choose of commands that are equally likely the one that uses most of the request."""
         alike = self._list_alike(text, scores.best, close)
-        filled = (self._request.fill_by_meaning(Step(at, text, 1.0), False) for at in alike)
+        filled = (self._request.fill_by_meaning(Step(at, text, 1.0)) for at in alike)
         used = {at: found.use for at, found in zip(alike, filled, strict=True)}
         best = max(alike, key=lambda at: (used[at], scores.commands[at]))
         is_decided = len(alike) > 1 and all(

@@ -63,9 +63,9 @@ class PlannedRequest(NamedTuple):
         """Fill a command with what was said alone."""
         return self.filler.fill(self.choices[step.at], step.text, Known((), self.names))
 
-    def fill_by_meaning(self, step: Step, is_chosen: bool = True) -> FilledArguments:
-        """Fill a command with what was said and found; `is_chosen`: it is not one of several."""
+    def fill_by_meaning(self, step: Step) -> FilledArguments:
+        """Fill a command with what was said and found."""
         found = (*self.constraint.earlier, *self.constraint.results)
         known = Known(found, self.names)
         choice = self.choices[step.at]
-        return self.filler.fill_by_meaning(choice, step.text, known, is_chosen)
+        return self.filler.fill_by_meaning(choice, step.text, known)

@@ -2,7 +2,6 @@
 of an enumeration, and no piece is used twice.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from andy_cli.models.inside.values.entries import (
     is_list,
     is_readable,
 )
+from andy_cli.models.inside.values.learned_values import ValueFinder
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
 from andy_cli.models.inside.values.numbers import (
     find_hours,
@@ -33,18 +33,16 @@ from andy_cli.models.inside.values.numbers import (
     without_things,
 )
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
-from andy_cli.models.inside.values.phrase_picking import PhrasePicker, Pick
+from andy_cli.models.inside.values.phrase_picking import PhrasePicker
 from andy_cli.models.inside.values.spans import (
     Match,
     Span,
     find_named,
-    find_phrases,
     find_texts,
     find_typed,
 )
 from andy_cli.models.inside.values.templates import NAME_LETTERS, list_spoken_words
 from andy_cli.models.inside.values.words import (
-    IDLE,
     WORD,
     find_plain_words,
     find_stem,
@@ -52,23 +50,14 @@ from andy_cli.models.inside.values.words import (
     meaningful_stems,
 )
 
+FORMED = ("url", "mail", "phone")
+"""Kinds of values that are told by their form alone."""
 ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", "text", "words")
 """Kinds of values; what can be told by its form comes first."""
 IN_PLACES = frozenset("in im auf en \u00e0 au aux".split())
 """Words that lead to a place, in the five languages that are tried."""
 CLEAR_FILE = 0.03
 """So much nearer than any other is a file that all of a request means."""
-MEMBER_ODDS = 60.0
-"""Log-odds of a nearness of 1."""
-LIKELY_MEMBER = 0.7
-"""So likely is a member that is meant though it is not said: of 204 that were meant 82 are, five of
-them wrongly, and 2 of 52 that were not."""
-LIKELY_NEEDED = 0.5
-"""The same where one is needed; else it is asked for."""
-
-SPOKEN_DAYS = ("today", "tomorrow", "yesterday", "tonight", "next week", "this weekend")
-MIN_DAY_NEARNESS = 0.89
-"""Nearness of a phrase to one of them from which it is a day."""
 
 
 @dataclass
@@ -99,23 +88,16 @@ class Known(NamedTuple):
 
 
 class Filler:
-    def __init__(self, encoder: Encoder, pick: Pick) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._pick = pick
 
-    def fill(
-        self, choice: Choice, text: str, known: Known, is_chosen: bool = True
-    ) -> FilledArguments:
-        """`is_chosen`: it is the command that is meant, and takes what it needs."""
-        picker = PhrasePicker(self._encoder, self._pick, choice, text, is_chosen)
-        return _Filling(self._encoder, picker, choice, text, known).fill()
+    def fill(self, choice: Choice, text: str, known: Known) -> FilledArguments:
+        return _Filling(self._encoder, choice, text, known).fill()
 
-    def fill_by_meaning(
-        self, choice: Choice, text: str, known: Known, is_chosen: bool = True
-    ) -> FilledArguments:
+    def fill_by_meaning(self, choice: Choice, text: str, known: Known) -> FilledArguments:
         """The same; a file that is missing is the entry of the newest list, or the file that can
         be read, whose name comes nearest to what was said."""
-        found = self.fill(choice, text, known, is_chosen)
+        found = self.fill(choice, text, known)
         missing = found.missing[0] if found.missing else None
         if missing is None or missing.kind != "file":
             return found
@@ -161,37 +143,62 @@ def call_entry(entry: ListedEntry, names: Sequence[str]) -> str:
 class _Filling:
     """One command that is filled in."""
 
-    def __init__(
-        self, encoder: Encoder, picker: PhrasePicker, choice: Choice, text: str, known: Known
-    ) -> None:
+    def __init__(self, encoder: Encoder, choice: Choice, text: str, known: Known) -> None:
         self._encoder = encoder
-        self._picker = picker
+        self._picker = PhrasePicker(encoder, choice, text)
         self._choice = choice
         self._text = text
         self._known = known
+        self._finder = ValueFinder(encoder, choice, text)
         self._parameters = list_parameters(choice)
         self._bounds = find_bounds(self._parameters)
         self._values: dict[str, str] = {}
 
     def fill(self) -> FilledArguments:
-        found = FilledArguments(self._values)
         for parameter in sorted(self._parameters, key=self._order):
             value = self._find_value(parameter)
             if value is not None:
                 self._values[parameter.name] = value
-            elif parameter.needed:
-                found.missing.append(parameter)
-        found.used = sum(map(len, self._picker.taken))
-        return found
+        self._assign_runs()
+        missing = [
+            parameter
+            for parameter in self._parameters
+            if parameter.needed and parameter.name not in self._values
+        ]
+        return FilledArguments(self._values, missing, sum(map(len, self._picker.taken)))
+
+    def _assign_runs(self) -> None:
+        """Give the parameters that no form decides their numbers and words."""
+        open_ones = [item for item in self._parameters if self._is_open(item)]
+        if not open_ones:
+            return
+        finder = self._finder
+        words = finder.list_runs(self._picker.taken)
+        wanted = [
+            (item, finder.list_covered(self._list_numbers(item)) if item.is_numeric else words)
+            for item in open_ones
+        ]
+        for parameter, run in zip(open_ones, finder.assign(wanted), strict=True):
+            if run is not None:
+                self._values[parameter.name] = self._picker.take(Span(*run[:3]))
+
+    def _is_open(self, parameter: Parameter) -> bool:
+        """Tell whether a parameter without a value takes a number or words that have no form."""
+        is_filled = parameter.name in self._values or parameter.name in self._bounds
+        is_listed = parameter.members or parameter.name in self._choice.members
+        if is_filled or is_listed or parameter.is_wish:
+            return False
+        is_file = parameter.kind in ("file", "folder")
+        is_free = self._picker.templates is None and parameter.kind not in FORMED
+        return parameter.is_numeric or (is_free and not (is_file and self._known.names))
 
     def _order(self, parameter: Parameter) -> tuple[int, bool]:
         """Put what can be told by its form before what only the model can tell."""
         if parameter.members:
             return 0, not parameter.needed
         if parameter.is_numeric or parameter.is_wish:
-            # Behind what is called by its name: there may be a number in that.
             return 2, not parameter.needed
-        if (self._known.names and parameter.kind == "file") or parameter.is_street:
+        if self._known.names and parameter.kind == "file":
             return 1, not parameter.needed
         return 3 + ORDER.index(parameter.kind), not parameter.needed
 
@@ -203,7 +210,7 @@ class _Filling:
         if parameter.name in self._bounds:
             return read_line_range(self._text)[self._bounds.index(parameter.name)]
         if parameter.is_numeric:
-            return self._find_number(parameter)
+            return None
         if parameter.name in self._choice.members:
             return self._find_known_member(parameter)
         if span := self._picker.find_free(find_typed(parameter.kind, self._text)):
@@ -220,7 +227,7 @@ class _Filling:
             case "mail" | "phone":
                 return None
             case "date":
-                return self._find_weekday() or self._find_spoken_day()
+                return self._find_weekday()
             case "id":
                 listed = self._find_listed("id")
                 return listed if listed is not None else self._picker.pick(parameter)
@@ -242,39 +249,19 @@ class _Filling:
         span = self._picker.find_free(days)
         return self._picker.take(span) if span else None
 
-    def _find_spoken_day(self) -> str | None:
-        """Find a day that no form shows: `tomorrow`, `the end of next week`."""
-        found = find_phrases(self._text, self._picker.taken, frozenset())
-        near = {span: max(self._encoder.closeness(span.text, SPOKEN_DAYS)) for span in found}
-        nearest = max(found, key=near.__getitem__, default=None)
-        if nearest is None or near[nearest] < MIN_DAY_NEARNESS:
-            return None
-        return self._picker.take(nearest)
-
     def _find_place(self, parameter: Parameter) -> str | None:
         """Find a file or folder that no form shows."""
-        found = self._find_entry(parameter) or self._find_folder_as_file(parameter)
-        if found or self._known.names or not parameter.needed:
-            return found
-        return self._picker.pick(parameter)
+        return self._find_entry(parameter) or self._find_folder_as_file(parameter)
 
     def _find_member(self, parameter: Parameter) -> str | None:
-        """Find the member that is said; else the nearest in meaning, if it is likely enough."""
-        allowed = parameter.members
-        said = f" {' '.join(find_words(self._text))} "
-        exact = [member for member in allowed if f" {' '.join(find_words(member))} " in said]
-        if exact:
-            member = max(exact, key=len)
-            if at := re.search(re.escape(member.replace("_", " ")), self._text, re.I):
-                self._picker.taken.append(range(*at.span()))
-            return member
-        if day := self._find_day(allowed):
+        """Find the member that is meant; where it stands in the request nothing else is a value."""
+        if day := self._find_day(parameter.members):
             return day
-        spoken = [f"{parameter.about}: {' '.join(find_words(member))}" for member in allowed]
-        near = self._encoder.closeness(self._text, spoken)
-        likely = [math.exp(MEMBER_ODDS * (value - max(near))) for value in near]
-        is_likely = 1 / sum(likely) > (LIKELY_NEEDED if parameter.needed else LIKELY_MEMBER)
-        return allowed[near.index(max(near))] if is_likely else None
+        member = self._finder.choose_member(parameter)
+        spoken = re.escape((member or "").replace("_", " "))
+        if member and (at := re.search(spoken, self._text, re.I)):
+            self._picker.taken.append(range(*at.span()))
+        return member
 
     def _find_day(self, allowed: Sequence[str]) -> str | None:
         """Find the weekday or month that is said in another language: `martes` is `tuesday`."""
@@ -310,64 +297,19 @@ class _Filling:
             return "yes"
         return "no" if parameter.needed else None
 
-    def _find_number(self, parameter: Parameter) -> str | None:
-        fits = [*filter(self._picker.is_free, self._list_numbers(parameter))]
-        if span := self._find_named_number(parameter, fits):
-            return self._picker.take(span)
-        is_only = bool(fits) and not self._has_rival(parameter, fits[0])
-        if not fits or not (parameter.needed or is_only):
-            return None
-        span = fits[0] if is_only else self._find_nearest_number(parameter, fits)
-        # `Once` is eleven in Spanish.
-        is_number = parameter.needed or not is_homonym(self._text[span.start : span.end])
-        return self._picker.take(span) if is_number else None
-
-    def _has_rival(self, parameter: Parameter, span: Span) -> bool:
-        """Tell whether another parameter that has no value yet may take the number as well."""
-        number = float(span.text)
-        return any(
-            other.is_numeric and other.allows(number)
-            for other in self._parameters
-            if other != parameter and other.name not in {*self._values, *self._bounds}
-        )
-
-    def _find_named_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span | None:
-        """Find the number beside which stands what is asked for: `volume 30`."""
-        described = find_words(f"{parameter.name} {parameter.about}")
-        about = {*map(find_stem, described)} - IDLE
-        for span in fits:
-            if about & {*map(find_stem, self._list_words_beside(span))}:
-                return span
-        return None
-
-    def _is_named_by_other(self, parameter: Parameter, start: int) -> bool:
-        """Tell whether the word before a number is the name of another parameter: `card 80213`."""
-        before = {*map(find_stem, find_words(without_things(self._text)[:start])[-1:])}
-        before -= meaningful_stems(f"{parameter.name} {parameter.about}")
-        return any(before & meaningful_stems(other.name) for other in self._parameters)
-
-    def _find_nearest_number(self, parameter: Parameter, fits: Sequence[Span]) -> Span:
-        """Find the number beside which the words are nearest to what is asked for."""
-        if len(fits) == 1:
-            return fits[0]
-        spoken = [" ".join(self._list_words_beside(fit)) for fit in fits]
-        near = self._encoder.closeness(f"{parameter.name}: {parameter.about}", spoken)
-        return fits[max(range(len(fits)), key=near.__getitem__)]
-
     def _list_numbers(self, parameter: Parameter) -> list[Span]:
         """List the numbers that fit the schema; `the one` is none where none is needed."""
         hours = find_hours(self._text) if parameter.kind == "time" else []
+        numbers = hours or find_numbers(self._text)
+        spans = [Span(f"{it:g}", *place) for it, *place in numbers if parameter.allows(it)]
         return [
-            Span(f"{number:g}", start, end)
-            for number, start, end in hours or find_numbers(self._text)
-            if parameter.allows(number)
-            and (parameter.needed or self._text[start:end].lower() != "one")
-            and not self._is_named_by_other(parameter, start)
+            span for span in spans if self._picker.is_free(span) and self._may_mean(parameter, span)
         ]
 
-    def _list_words_beside(self, span: Span) -> list[str]:
-        text = without_things(self._text)
-        return [*find_words(text[: span.start])[-2:], *find_words(text[span.end :])[:2]]
+    def _may_mean(self, parameter: Parameter, span: Span) -> bool:
+        """Tell whether a word is a number: `one`, and `once`, which is eleven in Spanish."""
+        said = self._text[span.start : span.end].lower()
+        return parameter.needed or not (said == "one" or is_homonym(said))
 
     def _find_spelling(self, kind: str, written: str) -> str:
         if kind == "date":

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.values.spans import find_kind
-from andy_cli.models.inside.values.words import find_words
 
 YES_OR_NO = frozenset({"yes", "no"})
 
@@ -40,11 +39,6 @@ class Parameter(NamedTuple):
     @property
     def is_numeric(self) -> bool:
         return self.schema.get("type") in ("integer", "number")
-
-    @property
-    def is_street(self) -> bool:
-        """It takes a house number with the name of its street."""
-        return not {"address", "street"}.isdisjoint(find_words(f"{self.name} {self.about}"))
 
     @property
     def is_wording(self) -> bool:

@@ -1,0 +1,182 @@
+"""Weights that were learned from what people wrote to commands of other trades, and what they say
+of a request: which command it asks for (.ci/command_weights.py), and which of its words are a value
+(.ci/value_weights.py).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Vectors = Any
+"""A numpy array of 32-bit floats: one vector, or one a row. numpy is not always there."""
+COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
+VALUE_WEIGHTS = Path(__file__).with_name("values.npz")
+EPSILON = 1e-9
+"""Keeps a vector of nothing from a division by 0."""
+MAX_COUNT = 3.0
+"""More that does not fit tells no more."""
+NEAR_WEIGHT = 4.0
+"""Of nearness beside counts."""
+
+
+def centre(vectors: Vectors, mean: Vectors) -> Vectors:
+    """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
+    moved = vectors - mean
+    return moved / ((moved**2).sum(-1, keepdims=True) ** 0.5 + EPSILON)
+
+
+class CommandWeights(NamedTuple):
+    """Weights that tell how likely a request asks for each command."""
+
+    request_mean: Vectors
+    command_mean: Vectors
+    left: Vectors
+    """With `right` a matrix of low rank: which direction of a request asks for which one of a
+    command. One row a direction of requests."""
+    right: Vectors
+    none: Vectors
+    """The direction of requests that ask for none."""
+    usual_none: Vectors
+    nearness: Vectors
+    fits: Vectors
+    """The weight of each count."""
+
+    def rate(
+        self, asked: Vectors, described: Vectors, fits: Sequence[Sequence[float]]
+    ) -> list[float]:
+        """Rate each command, one a row of `described`, and last that none is asked for."""
+        import numpy  # it is there where vectors are
+
+        learned = self.nearness * asked + (asked @ self.left) @ self.right
+        counted = numpy.minimum(numpy.array(fits, dtype=numpy.float32), MAX_COUNT)
+        rated = described @ learned + counted @ self.fits
+        return [*map(float, rated), float(asked @ self.none + self.usual_none)]
+
+
+class WantedValue(NamedTuple):
+    """A parameter whose value is looked for in a request."""
+
+    name: str
+    """In words."""
+    about: str
+    """Its name and what describes it."""
+    kind: Sequence[float]
+    """1 for each that it is of some kinds of parameters: any, words, whole number, number, and one
+    that is needed."""
+    runs: Sequence[tuple[int, int]] = ()
+    """The places of the first and last word of each run of words that may be the value."""
+    forms: Sequence[Sequence[float]] = ()
+    """Counts of what each run is like."""
+    members: Sequence[str] = ()
+    """In words, of an enumeration."""
+    is_said: Sequence[float] = ()
+    """1 for each member whose words are in the request."""
+
+    @property
+    def spoken(self) -> Sequence[str]:
+        """The members behind what they are of."""
+        return [f"{self.about}: {member}" for member in self.members]
+
+
+class ValueVectors(NamedTuple):
+    """The vectors of a request and of what is wanted of it."""
+
+    text: Vectors
+    words: Vectors
+    """One a row."""
+    name: Vectors
+    about: Vectors
+    members: Vectors
+    spoken: Vectors
+
+
+class ValueWeights(NamedTuple):
+    """Weights that tell which words of a request are a value, and which member is meant."""
+
+    word_mean: Vectors
+    word_axes: Vectors
+    """The directions in which words differ most, one a column."""
+    about_mean: Vectors
+    about_axes: Vectors
+    """The same of what describes parameters."""
+    text_mean: Vectors
+    """Of requests."""
+    member_mean: Vectors
+    spoken_mean: Vectors
+    runs: Vectors
+    """The weight of each measure of a run, one a row, beside each one of a parameter."""
+    no_run: Vectors
+    """The weight of each measure of a parameter for its having no value."""
+    members: Vectors
+    """The weight of each measure of a member."""
+    no_member: Vectors
+    """The weight of each kind of parameter for none of its members."""
+
+    def rate_runs(self, vectors: ValueVectors, wanted: WantedValue) -> list[float]:
+        """Rate each run of words, and last that none is the value."""
+        described = self.measure_parameter(vectors, wanted)
+        rated = self.measure_runs(vectors, wanted) @ (self.runs @ described)
+        return [*map(float, rated), float(self.no_run @ described)]
+
+    def measure_parameter(self, vectors: ValueVectors, wanted: WantedValue) -> Vectors:
+        import numpy  # it is there where vectors are
+
+        projected = (vectors.about - self.about_mean) @ self.about_axes
+        return numpy.concatenate([numpy.array(wanted.kind, numpy.float32), projected])
+
+    def measure_runs(self, vectors: ValueVectors, wanted: WantedValue) -> Vectors:
+        """Measure each run, one a row: the vectors of its words together, of the first and last and
+        the two before and behind, what it is like, and how near its words are to the name.
+        """
+        import numpy  # it is there where vectors are
+
+        nothing = numpy.zeros((2, self.word_axes.shape[1]), dtype=numpy.float32)
+        # With two words of nothing at either end.
+        projected = (vectors.words - self.word_mean) @ self.word_axes
+        moved = numpy.concatenate([nothing, projected, nothing])
+        centred = centre(vectors.words, self.word_mean)
+        called = centre(vectors.name, self.word_mean)
+        near = numpy.concatenate([[0.0], centred @ called, [0.0]])
+        measures = []
+        for (first, last), form in zip(wanted.runs, wanted.forms, strict=True):
+            around = moved[[first + 2, last + 2, first + 1, first, last + 3, last + 4]].ravel()
+            whole = moved[first + 2 : last + 3].mean(0)
+            own = centre(centred[first : last + 1].mean(0), 0.0) @ called
+            beside = [own, near[first], near[last + 2]]
+            measures.append([*whole, *around, *form, *(NEAR_WEIGHT * value for value in beside)])
+        return numpy.array(measures, dtype=numpy.float32)
+
+    def rate_members(self, vectors: ValueVectors, wanted: WantedValue) -> list[float]:
+        """Rate each member, and last that none is meant."""
+        rated = self.measure_members(vectors, wanted) @ self.members
+        none = sum(map(float, self.no_member * wanted.kind))
+        return [*map(float, rated), none]
+
+    def measure_members(self, vectors: ValueVectors, wanted: WantedValue) -> Vectors:
+        """Measure each member, one a row: is it said, how near a word of the request is to it, and
+        how near the request is.
+        """
+        import numpy  # it is there where vectors are
+
+        members = centre(vectors.members, self.member_mean)
+        asked = centre(vectors.text, self.text_mean)
+        words = (centre(vectors.words, self.word_mean) @ members.T).max(0)
+        spoken = centre(vectors.spoken, self.spoken_mean) @ asked
+        near = NEAR_WEIGHT * numpy.stack([words, members @ asked, spoken], axis=1)
+        return numpy.concatenate([numpy.array(wanted.is_said)[:, None], near], axis=1)
+
+
+class ValueComparison(NamedTuple):
+    """A request beside what is wanted of it, to be rated."""
+
+    weights: ValueWeights
+    vectors: ValueVectors
+    wanted: WantedValue
+
+    def rate_runs(self) -> list[float]:
+        """Rate each run of words, and last that none is the value."""
+        return self.weights.rate_runs(self.vectors, self.wanted)
+
+    def rate_members(self) -> list[float]:
+        """Rate each member, and last that none is meant."""
+        return self.weights.rate_members(self.vectors, self.wanted)
