@@ -68,7 +68,7 @@ def count_digits(text: str) -> int:
 def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
     """List the small numbers of an answer, and the periods, that one may multiply or divide by."""
     values = {read[0].value for figure in figures if (read := read_values(figure))}
-    small = [value for value in values if 1 < value < CHANCE and not value % 1]
+    small = [value for value in values if 1 < value < CHANCE and not value * 2 % 1]
     return [factor for number in (*small, *PERIODS) for factor in (number, 1 / number)]
 
 

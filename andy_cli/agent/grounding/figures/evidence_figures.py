@@ -42,6 +42,7 @@ CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
 GROUPED_COLUMNS = 8
 MAX_COMPARED_ROWS = 500
+FEW_ROWS = 12
 CHANCE = 100
 """Smaller figures come about by chance where each pair of columns is reckoned with."""
 
@@ -153,6 +154,8 @@ def compute_totals(table: ResultTable) -> Iterator[float]:
         column = [number for number in map(read_cell, values) if number is not None]
         if len(column) > 1:
             yield from (sum(column), sum(column) / len(column), max(column) - min(column))
+            if 2 < len(column) <= FEW_ROWS:  # all but one
+                yield from (sum(column) - number for number in column)
             if math.isclose(sum(column[:-1]), column[-1]):  # the last row is the total
                 yield column[-1]
     yield from compute_group_sums(table)
