@@ -389,7 +389,7 @@ def test_a_wish_behind_two_questions_that_one_file_answers_is_carried_out(
         "und danach spiel bitte 99 Luftballons"
     )
     answer = asked(wish, tailor, weights_file)
-    assert answer.count("Offene Rechnung Zippmeister") == 1
+    assert answer.count("Read people/lieferanten.txt") == 1
     assert "Started 99 Luftballons" in answer
 
 
@@ -624,6 +624,17 @@ def test_a_question_of_the_users_own_things_is_answered_by_the_file_that_tells_o
     (here / "notes.txt").write_text("call bob\nPaint the fence green.\n")
     answer = asked(question, here, weights_file)
     assert answer == "Read notes.txt, 2 lines:\ncall bob\nPaint the fence green.\n"
+
+
+def test_the_line_that_answers_a_question_stands_before_the_text(
+    here: Path, weights_file: Path
+) -> None:
+    prices = "PRICES\nSmall wash: 4.80\n* Double duvet: 19.00 *cash*\nIroning a shirt: 2.40\n"
+    (here / "prices.txt").write_text(prices)
+    answer = asked("how much is a double duvet again", here, weights_file)
+    assert answer.startswith("`Double duvet: 19.00 *cash*`\n\nRead prices.txt, 4 lines:\n")
+    whole = asked("read me prices.txt", here, weights_file)
+    assert whole.startswith("Read prices.txt, 4 lines:\n")
 
 
 def test_a_question_of_knowledge_reads_no_file_whose_name_is_near_by_chance(

@@ -64,6 +64,8 @@ class ToldResult(NamedTuple):
     choice: Choice | None = None
     wish: str = ""
     """The part of the request that asked for it."""
+    answer: str = ""
+    """The line of it that answers a question."""
 
 
 def conclude_all(results: Sequence[ToldResult]) -> str:
@@ -73,8 +75,21 @@ def conclude_all(results: Sequence[ToldResult]) -> str:
     return joint.join(dict.fromkeys(told))
 
 
-def conclude(result: str, done: str = "", choice: Choice | None = None, wish: str = "") -> str:
-    """Tell of a result; see ToldResult."""
+def conclude(
+    result: str, done: str = "", choice: Choice | None = None, wish: str = "", answer: str = ""
+) -> str:
+    """Tell of a result, with the line that answers a question first; see ToldResult."""
+    told = _conclude_result(result, done, choice, wish)
+    return f"{protect_line(answer)}\n\n{told}" if answer else told
+
+
+def protect_line(line: str) -> str:
+    """Put a line into backticks that would look otherwise as Markdown."""
+    plain = line.strip().lstrip("-*# ").replace("`", "'")
+    return f"`{plain}`" if READ_AS_MARKDOWN.search(plain) else plain
+
+
+def _conclude_result(result: str, done: str, choice: Choice | None, wish: str) -> str:
     deed = f"{done[:1].upper()}{done[1:]}".rstrip(".")
     if deed and choice and reads_one(choice):
         contents = _drop_parameter_note(result, choice).strip("\n")

@@ -361,7 +361,8 @@ class PartReader:
         if reading is None or not (is_own and self._mentions.means_file(text)):
             return None
         answer = self.find_answer(text)
-        return answer if answer and not answer.is_guess else Step(reading, text, 1.0)
+        is_answer = answer is not None and not answer.is_guess
+        return answer if is_answer else Step(reading, text, 1.0, question=text)
 
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
@@ -377,8 +378,8 @@ class PartReader:
         if found is None:
             return None
         if names_file(text):
-            return Step(reading, text, 1.0)
-        return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure)
+            return Step(reading, text, 1.0, question=text)
+        return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure, question=text)
 
     def _asks_nothing(self, text: str) -> bool:
         """Tell whether a text cannot be a question: it says nothing, or names a song."""

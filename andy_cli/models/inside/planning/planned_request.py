@@ -20,6 +20,8 @@ class Step(NamedTuple):
     """A command that the model is not trusted with is nearly as likely."""
     is_guess: bool = False
     """It reads the file that is nearest to a question, and may not answer it."""
+    question: str = ""
+    """The question that the file which it reads answers."""
 
 
 class Plan(NamedTuple):

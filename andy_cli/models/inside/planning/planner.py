@@ -15,6 +15,7 @@ from andy_cli.models.inside.planning.choosing import Scorer, find_command_name, 
 from andy_cli.models.inside.planning.conclusion import ToldResult, conclude_all
 from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
 from andy_cli.models.inside.planning.list_fitting import holds_list
+from andy_cli.models.inside.planning.mentions import write_passage
 from andy_cli.models.inside.planning.part_reading import NAMED
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
 from andy_cli.models.inside.planning.request_plan import RequestPlan
@@ -30,6 +31,8 @@ MAX_KEPT_PLANS = 32
 MIN_LEAD = 0.002
 """With a smaller lead over the next command, what plays or acts is confirmed by the user first."""
 CONFIRMATION = "Shall I "
+MIN_LINES, MAX_LINE = 4, 300
+"""Lines of a text of which the one that answers is shown first, and its characters."""
 
 
 class Utterance(NamedTuple):
@@ -174,7 +177,21 @@ class Planner:
 
     def _render_results(self, turn: Turn, constraint: Constraint) -> str:
         steps = self._recall_plan(turn, constraint).steps
-        return conclude_all(list_told_results(turn, constraint, steps))
+        told = list_told_results(turn, constraint, steps)
+        asked = ("" if step.is_guess else step.question for step in steps)
+        questions = [*asked, *[""] * len(told)]
+        return conclude_all(list(map(self._add_answer, told, questions)))
+
+    def _add_answer(self, told: ToldResult, question: str) -> ToldResult:
+        """Add the line that answers a question best to a text that was read for it."""
+        lines = [line for line in told.result.split("\n") if line.strip()]
+        if not (question and told.done) or len(lines) < MIN_LINES:
+            return told
+        name = told.done.removeprefix("read ").partition(",")[0]
+        passages = [write_passage(name, line) for line in lines]
+        rated = self._encoder.rate_passages(question, passages)
+        best = lines[max(range(len(lines)), key=rated.__getitem__)]
+        return told._replace(answer=best if len(best) <= MAX_LINE else "")
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
