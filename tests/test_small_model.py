@@ -948,3 +948,18 @@ def test_a_yes_is_one_in_every_language_that_is_spoken(
 ) -> None:
     nearness = load_encoder(tmp_path).closeness(text, small_talk.YES)
     assert (max(nearness) > MIN_SAME_NEARNESS) is agrees
+
+
+def test_what_it_can_do_is_listed_once_and_again_only_where_it_is_asked_for() -> None:
+    choices = (
+        Choice("LIST", "", action="list the files"),
+        Choice("READ", "", action="read a file"),
+    )
+    able = "can list the files and read a file."
+    first = small_talk.answer_talk("create", 1.0, choices)
+    assert first.endswith(f"I {able}")
+    assert small_talk.answer_talk("beyond", 1.0, choices, first) == "I cannot do that."
+    assert small_talk.answer_talk("abilities", 1.0, choices, first) == f"I {able}"
+    limits = small_talk.describe_limits("Tiny", Choice("X", "", beyond="run"), choices, first)
+    assert able not in limits
+    assert limits.startswith("Tiny is too small to run safely. /model")

@@ -79,7 +79,7 @@ class Planner:
         if step := self._find_next(steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
         if not constraint.results:
-            return self._answer_small_talk(turn.request, choices)
+            return self._answer_small_talk(turn.request, choices, turn.said)
         return Utterance(self._finish_with_results(turn, constraint))
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
@@ -131,7 +131,7 @@ class Planner:
     ) -> Utterance:
         choice = constraint.choices[step.at]
         if choice.beyond:
-            limits = small_talk.describe_limits(self._name, choice, constraint.choices)
+            limits = small_talk.describe_limits(self._name, choice, constraint.choices, turn.said)
             return self._append_to_results(limits, turn, constraint)
         known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
         found = self._filler.fill_by_meaning(choice, step.text, known)
@@ -196,11 +196,13 @@ class Planner:
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
 
-    def _answer_small_talk(self, text: str, choices: Sequence[Choice]) -> Utterance | None:
+    def _answer_small_talk(
+        self, text: str, choices: Sequence[Choice], said: str
+    ) -> Utterance | None:
         scores = self._scorer.compare(text, choices)
         if self._writes_texts and (scores.kind == "create" or scores.text_lead > MIN_TEXT_LEAD):
             return None
-        answer = small_talk.answer_talk(scores.kind, scores.nearness, choices)
+        answer = small_talk.answer_talk(scores.kind, scores.nearness, choices, said)
         return Utterance(answer, is_declined=small_talk.is_refused(scores.kind))
 
 

@@ -71,31 +71,36 @@ YES = (
 )  # fmt: skip
 
 
-def answer_talk(kind: str, nearness: float, choices: Sequence[Choice]) -> str:
-    """Answer talk of the kind that it is nearest to."""
+def answer_talk(kind: str, nearness: float, choices: Sequence[Choice], said: str = "") -> str:
+    """Answer talk of the kind that it is nearest to. What the model can do is listed once, not
+    again where that was `said` just before.
+    """
     is_unclear = nearness < (MIN_COURTESY if kind in COURTESIES else MIN_NEARNESS)
     answer = UNCLEAR if is_unclear else ANSWERS.get(kind, ABSENT)
-    return answer.format(able=list_abilities("I", choices))
+    able = list_abilities("I", choices, "" if kind == "abilities" else said)
+    return answer.format(able=able).strip()
 
 
-def list_abilities(who: str, choices: Sequence[Choice]) -> str:
-    """`I can list the files or the music, read a file and stop the music.`"""
+def list_abilities(who: str, choices: Sequence[Choice], said: str = "") -> str:
+    """`I can list the files or the music, read a file and stop the music.` Nothing where that was
+    `said` just before.
+    """
     objects_by_verb: dict[str, list[str]] = {}
     for choice in choices:
-        said = fill_action(choice.action, {}) or summarize_command(choice)
-        verb, _, rest = said.partition(" ")
+        action = fill_action(choice.action, {}) or summarize_command(choice)
+        verb, _, rest = action.partition(" ")
         if verb and not choice.beyond:
             objects_by_verb.setdefault(verb.lower(), []).append(rest)
     *some, last = [
         " ".join([verb, " or ".join(dict.fromkeys(filter(None, objects)))]).strip()
         for verb, objects in objects_by_verb.items()
     ][:MAX_ABILITIES] or ["chat"]
-    return f"{who} can {', '.join(some)} and {last}." if some else f"{who} can {last}."
+    able = f" can {', '.join(some)} and {last}." if some else f" can {last}."
+    return "" if able in said else who + able
 
 
-def describe_limits(model: str, command: Choice, choices: Sequence[Choice]) -> str:
+def describe_limits(model: str, command: Choice, choices: Sequence[Choice], said: str = "") -> str:
     """Say instead of a command that the model is not trusted with."""
-    return (
-        f"{model} is too small to {command.beyond} safely. {list_abilities('It', choices)} "
-        "/model in chat and `andy models list` show what else is here."
-    )
+    limits = f"{model} is too small to {command.beyond} safely."
+    others = "/model in chat and `andy models list` show what else is here."
+    return " ".join(filter(None, (limits, list_abilities("It", choices, said), others)))
