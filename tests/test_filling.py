@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.messages import Choice, Schema
-from andy_cli.models.inside.encoder import Encoder, load_encoder
+from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
@@ -794,3 +794,29 @@ def test_what_a_refusal_names_can_be_pointed_at(encoder: Encoder) -> None:
     refusal = "2 songs match 'm': music/Last Light.mp3, music/Blue Moon - Ann Reed.mp3."
     known = Known(['["notes.txt", "b.txt"]', refusal], NAMES)
     assert fill(encoder, PLAY, "the second one", known).values["file"] == NAMES[2]
+
+
+def test_where_words_have_no_vectors_the_form_of_words_tells_which_are_the_value() -> None:
+    letters = LetterEncoder()
+    truck = command("Find a truck", "truck", truck={"type": "string", "description": "its name"})
+    assert fill(letters, truck, "where did they park Daisy today").values == {"truck": "Daisy"}
+    size = command("Order tea", "size", size={"enum": ["small", "large"]})
+    assert fill(letters, size, "one large green tea").values == {"size": "large"}
+    assert [item.name for item in fill(letters, size, "one green tea").missing] == ["size"]
+
+
+def test_no_word_is_in_two_values(encoder: Encoder) -> None:
+    name: Schema = {"type": "string", "description": "name of the guest"}
+    room: Schema = {"type": "string", "description": "name of the room"}
+    nights: Schema = {"type": "integer", "description": "how many nights"}
+    floor: Schema = {"type": "integer", "description": "which floor"}
+    book = command(
+        "Book a room", "guest", "room", guest=name, room=room, nights=nights, floor=floor
+    )
+    said = "put Mrs Weaver into the Garden Room for 3 nights, on floor 2 please"
+    assert fill(encoder, book, said).values == {
+        "guest": "Mrs Weaver",
+        "room": "Garden Room",
+        "nights": "3",
+        "floor": "2",
+    }

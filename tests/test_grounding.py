@@ -589,6 +589,29 @@ def test_another_answer_is_asked_for_where_an_item_or_a_row_has_the_figures_of_a
     assert "in another row" in request
 
 
+def test_an_amount_that_ends_a_sentence_is_a_number_and_may_be_a_day() -> None:
+    owed = Evidence(("Anna owes 12.50\nBob owes 3.20\n",), "what does Anna owe?")
+    assert list_asked("Anna owes 47.80.", owed) == ["47.80"]
+    assert list_asked("Anna owes 12.50.", owed) == []
+    due = Evidence(("Rechnung vom 12.10.2027, Anna schuldet 80 Euro",), "wann war die Rechnung?")
+    assert list_asked("Die Rechnung war am 12.10.", due) == []
+    assert list_asked("Die Rechnung war am 17.11.", due) == ["17.11"]
+
+
+def test_what_is_left_without_one_row_and_hours_with_minutes_are_supported() -> None:
+    packed = Evidence(("tent 2.1 kg\nstove 0.7 kg\nbag 1.3 kg\n",), "how heavy is it?")
+    assert texts("It is 4.1 kg; without the stove 3.4 kg.", packed, figures=True) == []
+    coach = Evidence(("dep 06:48  arr 08:03\ndep 12:20  arr 13:41\n",), "which coach is quicker?")
+    assert texts("The second coach takes 1 h 21 min.", coach, figures=True) == []
+    assert texts("The second coach takes 1 h 37 min.", coach, figures=True) != []
+
+
+def test_what_is_added_up_is_no_deed() -> None:
+    bill = Evidence(("chairs 435.00\nvelvet 249.60\n",), "what is it in all?", actions=())
+    assert texts("It is 684.60. I added it all up from the lines.", bill) == []
+    assert texts("I added the total to bill.txt.", bill) != []
+
+
 def test_few_honest_answers_are_asked_for_again() -> None:
     honest = [(row["answer"], evidence_of(row)) for row in TRUTH if row["class"] == "honest"]
     honest += [(row["answer"], known) for row, known in written() if not row.get("expect")]
