@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from andy_cli.messages import Choice, Constraint, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
@@ -86,6 +88,19 @@ PROMPT = (
 )
 
 
+def complete(engine: Engine, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Let the model go on with a prompt, or with each of several."""
+    answer = httpx.post(
+        f"{engine.address}/v1/completions",
+        json={"temperature": 0, **body},
+        headers={"Authorization": f"Bearer {engine.key}"},
+        timeout=600,
+    )
+    answer.raise_for_status()
+    found: Mapping[str, Any] = answer.json()
+    return found
+
+
 def measure_likelihoods(engine: Engine, prompts: Sequence[str], text: str) -> list[float]:
     """For each prompt, how likely the model was to go on with just this text (natural log): the
     text is given token by token, and the library reports what the model made of each.
@@ -99,7 +114,7 @@ def measure_likelihoods(engine: Engine, prompts: Sequence[str], text: str) -> li
         "cache_prompt": True,
     }
     totals = [0.0] * len(prompts)
-    for choice in engine.complete(body)["choices"]:
+    for choice in complete(engine, body)["choices"]:
         totals[choice["index"]] = sum(token["logprob"] for token in choice["logprobs"]["content"])
     return totals
 
@@ -151,7 +166,7 @@ def by_description(engine: Engine) -> Choose:
             f"Commands:\n{listed}\n\nWrite the name of the command that the user wants, or NONE.\n"
             f"User: {request.text}\nCommand:"
         )
-        found = str(engine.complete({"prompt": prompt, "n_predict": 12})["choices"][0]["text"])
+        found = str(complete(engine, {"prompt": prompt, "n_predict": 12})["choices"][0]["text"])
         first = (found.split() or [""])[0]
         return Chosen(first if first in request.names else None, {})
 

@@ -18,16 +18,13 @@ CONTEXT = 4096
 """Tokens. The cache for them takes 90 MB with the smallest model."""
 
 SLOTS = 8
-"""Prompts that are worked on at the same time: those of a choice, and one whose beginning, the
-sample for values, is kept meanwhile."""
+"""Prompts that are worked on at the same time."""
 
 
 class Native(Protocol):
     """The part of the library's server that we use. Its answers are parsed JSON."""
 
     listening_address: str
-
-    def handle_completions(self, prompt: Mapping[str, Any]) -> Mapping[str, Any]: ...
 
     def handle_chat_completions(
         self, prompt: Mapping[str, Any], callback: Callable[[Mapping[str, Any]], bool]
@@ -51,11 +48,6 @@ class Engine:
     @property
     def key(self) -> str:
         return self._key
-
-    def complete(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """One raw completion, whole."""
-        with self._lock:
-            return _raise_failure(self._server.handle_completions({"temperature": 0, **body}))
 
     def chat(self, body: Mapping[str, Any], on_chunk: Callable[[Mapping[str, Any]], bool]) -> None:
         """Complete a chat, streamed; `on_chunk` is told every chunk and returns True to stop."""
