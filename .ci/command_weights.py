@@ -40,7 +40,7 @@ RIDGE, NONE_RIDGE = 1e-4, 5e-4
 NEARNESS = 5.0
 """Where the weight of nearness begins."""
 RANK = 48
-HELD_OUT = ("foreign_19", "foreign_20", "foreign_21")
+HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22")
 """Batches that are for comparison only."""
 SMALL_TALK = ("greeting", "thanks", "goodbye", "okay", "mood", "who", "abilities")
 OTHER_TALK = ("knowledge", "own", "create")

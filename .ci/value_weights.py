@@ -42,7 +42,7 @@ WORD_AXES, ABOUT_AXES = 48, 32
 """Directions of vectors that are told apart."""
 SCALE = 6.0
 """Makes vectors as large as counts."""
-HELD_OUT = ("foreign_19", "foreign_20", "foreign_21")
+HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22")
 """Batches that are for comparison only."""
 FOLDS = 4
 OTHER_SHARE = 0.5
