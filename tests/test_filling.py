@@ -820,3 +820,20 @@ def test_no_word_is_in_two_values(encoder: Encoder) -> None:
         "nights": "3",
         "floor": "2",
     }
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [("a van on 21/11/2026", "2026-11-21"), ("a van on 11/21/2026", "2026-11-21"),
+     ("a van on 04/05/2026", "04/05/2026")],
+)  # fmt: skip
+def test_a_day_with_slashes_is_written_as_a_date_where_there_is_no_doubt(
+    encoder: Encoder, said: str, day: str
+) -> None:
+    date: Schema = {"type": "string", "format": "date"}
+    assert fill(encoder, command("Book a van", "day", day=date), said).values == {"day": day}
+
+
+@pytest.mark.parametrize("said", ["al 102 por ciento", "a 102 pour cent", "al 102 per cento"])
+def test_a_share_of_a_hundred_is_one_number(said: str) -> None:
+    assert [number for number, *_ in find_numbers(said)] == [102]

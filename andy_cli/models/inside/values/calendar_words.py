@@ -51,13 +51,17 @@ WRITTEN_DATE = (
 
 
 DOTTED_DATE = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})")
-"""With dots the day stands first; with slashes nobody knows."""
+SLASHED_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+"""With dots the day stands first; with slashes the one of both that is no month."""
 
 
 def rewrite_date(text: str) -> str:
-    """Write a day with the name of its month, or with dots, as `2026-04-09`; another text is
-    returned as it is.
+    """Write a day with the name of its month, with dots, or with slashes where they leave no doubt,
+    as `2026-04-09`; another text is returned as it is.
     """
+    if slashed := SLASHED_DATE.fullmatch(text):
+        month, day, year = sorted(map(int, slashed.groups()))
+        return text if day <= MONTHS["december"] else f"{year}-{month:02}-{day:02}"
     dotted = DOTTED_DATE.fullmatch(text)
     day, month, year = map(int, dotted.groups()) if dotted else read_named_date(text)
     return f"{year}-{month:02}-{day:02}" if 0 < month <= MONTHS["december"] else text

@@ -49,6 +49,9 @@ TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
 
 
 NEGATIVE = re.compile(r"\b(?:minus|menos|moins|meno) $", re.I)
+HUNDRED = 100
+PERCENT = re.compile(r"\b(?:por|pour|per) $", re.I)
+"""Before a hundred that makes a number a share."""
 HALF_ENDING = "einhalb"
 """Of German words: `zweieinhalb`."""
 HALF = re.compile(r"(?: [^\W\d_]+)? (?:and a half|y medi[ao]|et demie?|e mezz[ao])\b", re.I)
@@ -138,8 +141,18 @@ def read_spelled_numbers(text: str) -> Iterator[SpelledNumber]:
             start, end = tokens[found.start].match.start(), tokens[found.end - 1].match.end()
             said = text[start:end].lower()
             value = found.value + 0.5 * said.endswith(HALF_ENDING)
-            if end - start >= MIN_LETTERS and (value > 1 or found.is_ordinal or said in UNITS):
+            is_small = value <= 1 and not found.is_ordinal and said not in UNITS
+            if (
+                end - start >= MIN_LETTERS
+                and not is_small
+                and not is_share(found.value, text, start)
+            ):
                 yield SpelledNumber(value, start, end, found.is_ordinal)
+
+
+def is_share(value: float, text: str, start: int) -> bool:
+    """Tell whether a hundred makes the number before it a share: `102 por ciento`."""
+    return value == HUNDRED and PERCENT.search(text[:start]) is not None
 
 
 def is_within_other(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
