@@ -28,6 +28,8 @@ KEPT_RUNS = 12
 """Of each parameter."""
 MISSING_ODDS = 1.0
 """Log-odds against giving nothing to a parameter that is needed."""
+
+
 SAID_ODDS = 20.0
 """Log-odds of a member that is said, where words have no vectors."""
 LIKELY_MEMBER = 0.6

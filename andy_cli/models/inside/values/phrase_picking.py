@@ -52,9 +52,9 @@ class PhrasePicker:
 
     def pick(self, parameter: Parameter) -> str | None:
         """Pick a run of words without which the request is what people say who want the command."""
-        if self.templates is None:
-            return None
-        span = self._find_thing(parameter) or self._fit(parameter, self.templates)
+        span = self._find_thing(parameter)
+        if span is None and self.templates:
+            span = self._fit(parameter, self.templates)
         return self.take(span) if span else None
 
     def _find_thing(self, parameter: Parameter) -> Span | None:
