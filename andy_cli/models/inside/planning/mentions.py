@@ -23,11 +23,11 @@ from andy_cli.models.inside.values.words import (
 
 MEANT_LEAD = 0.03
 """By so much nearer in meaning to a question than the others is the file that answers it."""
-MIN_RATING = 0.13
+MIN_RATING = -0.04
 """The rating of a text that answers a question, with half of its lead over the next text."""
-SURE_RATING = 0.28
+SURE_RATING = 0.05
 """The same of a text that almost always answers it."""
-LEAD_WEIGHT = 6.0
+LEAD_WEIGHT = 2.5
 """The weight of a lead, of plain cosines, against a rating: they lie as much closer together."""
 BETTER_BY = 0.04
 """By so much better than one that is read anyway is a text that answers a further question."""
@@ -39,6 +39,8 @@ STEM_LETTERS = 5
 """Letters by which two words may be forms of one."""
 TELLING_LINES = 8
 """Lines."""
+BEST_SHARE = 0.75
+"""Of a text's rating: that of its best line."""
 OTHER_LEAD = 0.05
 """By so much nearer to another command is what is no more value for the one before."""
 FEW_WORDS = 2
@@ -107,7 +109,7 @@ class Mentions:
     def _rate(self, question: str, lines: Sequence[str]) -> float:
         """Rate a text by its best line and by those that it is told from others by."""
         rated = sorted(self._request.encoder.rate_passages(question, lines))[-TELLING_LINES:]
-        return (rated[-1] + sum(rated) / len(rated)) / 2
+        return BEST_SHARE * rated[-1] + (1 - BEST_SHARE) * sum(rated) / len(rated)
 
     def _rate_words(self, question: str) -> Mapping[str, float]:
         """Rate each file by the rarest words that one of its lines shares with a question: 1.0 for

@@ -72,8 +72,6 @@ CERTAIN_LEAD = 0.05
 the lines are not read."""
 CLEAR_LOOKUP = 0.035
 """By so much nearer to a search of the web than to any other command are words that ask for one."""
-KNOWN_SHARE = 0.5
-"""The part of its lead over commands that speaks against a file for a question of knowledge."""
 WISHED = 0.885
 """Nearness of what is a wish that cannot be fulfilled: of 112 that were 3 are farther."""
 UNASKED = 0.02
@@ -391,14 +389,14 @@ class PartReader:
         question of the user's own things; None where it is none.
 
         A question that is nearest to other talk is as doubtful as it is nearer to that than to a
-        command, one of knowledge half as much.
+        command.
         """
         scores = self._request.compare(text)
         lead = max(0.0, scores.talk - max(scores.commands))
         if scores.kind == "own":
             return 0.0
         if scores.kind == "knowledge":
-            return KNOWN_SHARE * lead
+            return lead
         if small_talk.is_refused(scores.kind):
             return self._doubt_wish(text, scores)
         if scores.kind == "reason":

