@@ -94,6 +94,21 @@ def test_the_likeliest_mean_what_is_wanted_in_any_language(tmp_path: Path) -> No
     assert rank_by_meaning("un sitio para cenar, por favor", tools, encoder)[0] == "book_table"
 
 
+def test_the_likeliest_is_asked_for_in_other_words(tmp_path: Path) -> None:
+    tools = {
+        name: {"function": {"name": name, "description": about, "parameters": parameters}}
+        for name, about, parameters in (
+            ("reject_hides", "Take damaged hides out of a lot", {"properties": {"lot": True}}),
+            ("hold_load", "Delay boarding of a load by some minutes", {}),
+            ("get_wind", "Tell the wind at some level", None),
+        )
+    }
+    encoder = load_encoder(tmp_path)
+    said = "cloud's rolling in from the west, nobody boards number 4 for another 20 mins"
+    assert rank_by_meaning(said, tools, encoder)[0] == "hold_load"
+    assert rank_by_meaning(said, {}, encoder) == []
+
+
 def test_what_does_not_fit_is_named_and_what_is_wanted_first_stays() -> None:
     tools = Registry(
         a_tool(verb, thing) for verb in ("sign", "weigh") for thing in THINGS

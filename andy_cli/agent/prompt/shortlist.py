@@ -1,7 +1,8 @@
 """Shorten tool sets that are too large for a window: the likely ones whole, the others by name.
 
-Which are likely is told by how near a tool's name and description are in meaning to what the user
-says; where there is no encoder, by the words of the user that stand in them, rare words first.
+Which are likely is told by what was learned of how people ask for commands (learned_rating.py);
+where there is no encoder, by the words of the user that stand in name and description, rare words
+first.
 What is only named is looked up by `describe_tools`, and offered whole from then on.
 """
 
@@ -14,7 +15,7 @@ from functools import cache
 from typing import NamedTuple
 
 from andy_cli.compiler.dialect import Tools
-from andy_cli.messages import Arguments, Effect, Schema
+from andy_cli.messages import Arguments, Choice, Effect, Schema
 from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.token_count import tokens
 from andy_cli.settings import data_folder
@@ -98,15 +99,28 @@ def _load_encoder() -> Encoder | None:
 
 
 def rank_by_meaning(request: str, tools: Tools, encoder: Encoder) -> list[str]:
-    """Rank the tools, those first whose name and description mean what is wanted."""
-    texts = {
-        name: f"{name.replace('_', ' ')}: {_describe_tool(tool)}" for name, tool in tools.items()
-    }
-    encoder.prepare([*texts.values()])
-    closeness = dict(
-        zip(texts, encoder.closeness(request[-MAX_CHARACTERS:], [*texts.values()]), strict=True)
+    """Rank the tools, those first that the request most likely asks for."""
+    if not tools:
+        return []
+    # 20 ms, and few sets of tools are too large.
+    from andy_cli.models.inside.planning.choosing import Profile, list_described, name_things
+    from andy_cli.models.inside.planning.form_fit import FormFit
+
+    profiles = [Profile.of(_make_choice(name, tool)) for name, tool in tools.items()]
+    encoder.prepare_commands(list_described(profiles))
+    text = request[-MAX_CHARACTERS:]
+    *rated, _ = encoder.rate_commands(
+        (text, name_things(text)),
+        [[phrase.text for phrase in profile.phrases] for profile in profiles],
+        [[0.0] * len(FormFit._fields)] * len(profiles),
     )
-    return sorted(tools, key=lambda name: -closeness[name])
+    ratings = dict(zip(tools, rated, strict=True))
+    return sorted(tools, key=lambda name: -ratings[name])
+
+
+def _make_choice(name: str, tool: Schema) -> Choice:
+    parameters = tool.get("function", tool).get("parameters")
+    return Choice(name, _describe_tool(tool), parameters=parameters)
 
 
 def rank_by_words(request: str, tools: Tools) -> list[str]:

@@ -61,8 +61,12 @@ def strip_description(text: str) -> str:
 def list_parameters(choice: Choice) -> list[Parameter]:
     whole = choice.parameters or {}
     required = whole.get("required") or ()
-    properties: Mapping[str, Schema] = whole.get("properties") or {}
-    return [Parameter(name, schema, name in required) for name, schema in properties.items()]
+    properties: Mapping[str, Schema | bool] = whole.get("properties") or {}
+    return [
+        # A schema may be `true`: it takes anything.
+        Parameter(name, {} if isinstance(schema, bool) else schema, name in required)
+        for name, schema in properties.items()
+    ]
 
 
 def summarize_command(choice: Choice) -> str:
