@@ -286,7 +286,7 @@ def test_a_request_is_understood_in_other_languages(
     "said",
     [
         "who painted that picture?",
-        "how many people live in Brazil?",
+        "how tall is my sister?",
         "what is my brother's middle name?",
         "quanti anni ha mia zia?",
     ],
@@ -464,10 +464,19 @@ def test_courtesies_are_answered_with_courtesies(client: LocalClient) -> None:
         ("which song (file name or title)", "Which song?"),
         ("text to write", "What is the text to write?"),
         ("the receiver_name.", "What is the receiver name?"),
+        ("Kind of defect", "What is the kind of defect?"),
+        ("ISBN", "What is the ISBN?"),
+        ("Why", "Why?"),
     ],
 )
 def test_a_parameter_is_asked_for_like_a_person_would(about: str, asked: str) -> None:
     assert ask_for(about) == asked
+
+
+def test_a_question_lists_a_few_members() -> None:
+    assert ask_for("Size", ["small", "extra_large"]) == "What is the size: small or extra large?"
+    assert ask_for("which size", ["s", "m", "l"]) == "Which size: s, m or l?"
+    assert ask_for("which size", [*"abcdefgh"]) == "Which size?"
 
 
 # How often it is right.

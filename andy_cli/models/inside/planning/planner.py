@@ -233,6 +233,8 @@ def shorten_request(text: str) -> str:
     return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]
 
 
+MAX_MEMBERS = 6
+"""Members of an enumeration that a question lists."""
 MIN_SAME_NEARNESS = 0.93
 """Nearness of two short answers that mean the same."""
 MIN_TEXT_LEAD = -0.01
@@ -248,15 +250,31 @@ def write_command(choice: Choice, found: FilledArguments) -> str:
 
 def list_questions(choice: Choice) -> list[str]:
     """For each parameter that is needed what a person would be asked: `Which song?`"""
-    return [ask_for(parameter.about) for parameter in list_parameters(choice) if parameter.needed]
+    return [
+        ask_for(parameter.about, parameter.members)
+        for parameter in list_parameters(choice)
+        if parameter.needed
+    ]
 
 
-def ask_for(about: str) -> str:
-    """`which song` is `Which song?`, `text to write` is `What is the text to write?`"""
+def ask_for(about: str, members: Sequence[str] = ()) -> str:
+    """`which song` is `Which song?`, `Text to write` is `What is the text to write?`, of a few
+    members `What is the size: small or large?`
+    """
     about = strip_description(about)
-    if not re.match(r"(?:which|what|who|where|when|how)\b", about, re.I):
-        about = f"what is the {re.sub(r'^(?:the|an?) ', '', about, flags=re.I)}"
-    return f"{about[:1].upper()}{about[1:]}?"
+    if not re.match(r"(?:which|what|who|whose|where|when|why|how)\b", about, re.I):
+        plain = re.sub(r"^(?:the|an?) ", "", about, flags=re.I)
+        is_word = plain[1:2].islower()  # no `ISBN`, no `X position`
+        about = f"what is the {plain[:1].lower() if is_word else plain[:1]}{plain[1:]}"
+    return f"{about[:1].upper()}{about[1:]}{list_members(members)}?"
+
+
+def list_members(members: Sequence[str]) -> str:
+    """`: small or large`; nothing where there are too many."""
+    if len(members) not in range(2, MAX_MEMBERS + 1):
+        return ""
+    *others, last = (member.replace("_", " ") for member in members)
+    return f": {', '.join(others)} or {last}"
 
 
 def repeat_question(result: str, choices: Sequence[Choice]) -> str:
@@ -271,4 +289,4 @@ def repeat_question(result: str, choices: Sequence[Choice]) -> str:
         for parameter in list_parameters(choice)
         if parameter.name == match[2]
     ]
-    return ask_for(found[0].about if found else match[2])
+    return ask_for(found[0].about, found[0].members) if found else ask_for(match[2])
