@@ -8,7 +8,7 @@ Each request of tests/corpora/small_model/clients_*.jsonl and foreign*.jsonl mak
 the likeliest of its client's, or that it asks for none of them (softmax); so does some talk of
 talk.toml beside them. First the weights are learned with the encoder as it is, then all together.
 With --measure what is learned from three quarters of the clients is tried on the fourth, and
-nothing is written. Takes an hour and a half of CPU; the encoder has to be there.
+nothing is written. Takes an hour of CPU; the encoder has to be there.
 """
 
 import json
@@ -25,15 +25,15 @@ import jax
 import jax.numpy as jnp
 import numpy
 from trainable_encoder import (
-    TUNED,
     Adam,
     Array,
+    Course,
     Layers,
     TrainableEncoder,
     Tree,
     as_query,
     fill_up,
-    find_share,
+    tune,
     write_tuning,
 )
 
@@ -240,29 +240,10 @@ def learn(
     clients: dict[int, list[Described]] = {}
     for row in described:
         clients.setdefault(id(row.commands), []).append(row)
-    rates = (
-        [dict.fromkeys(TUNED, RATE) for _ in encoder.tuned],
-        {name: HEAD_SHARE * rate for name, rate in RATES.items()},
-    )
-    both = Adam((encoder.tuned, head.numbers), rates)
-    slopes = jax.jit(jax.grad(measure_loss, argnums=(0, 1)))
-    chance = random.Random(1)
-    count = len(clients) // CLIENTS_TOGETHER
-    for turn in range(ROUNDS):
-        shuffled = chance.sample([*clients], len(clients))
-        for number in range(count):
-            chosen = shuffled[number * CLIENTS_TOGETHER : (number + 1) * CLIENTS_TOGETHER]
-            texts, rows = make_rows([row for key in chosen for row in clients[key]])
-            tuned, weights = both.numbers
-            vectors = encoder.encode(tuned, texts)
-            filled = numpy.zeros((fill_up(len(texts), TEXT_STEP), vectors.shape[1]), numpy.float32)
-            filled[: len(texts)] = vectors
-            own, wanted = slopes(weights, filled, rows)
-            found = encoder.find_slopes(tuned, texts, numpy.array(wanted))
-            both.step((found, own), find_share(turn * count + number, ROUNDS * count))
-        show(f"round {turn + 1}", both.numbers)
-    found: tuple[Layers, Head] = both.numbers
-    return found
+    rates = {name: HEAD_SHARE * rate for name, rate in RATES.items()}
+    course = Course(ROUNDS, CLIENTS_TOGETHER, TEXT_STEP, RATE, rates)
+    groups = [*clients.values()]
+    return tune(encoder, head.numbers, groups, make_rows, measure_loss, course, show)
 
 
 def count_right(described: Sequence[Described], encoder: TrainableEncoder, learned: Tree) -> str:

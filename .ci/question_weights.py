@@ -12,7 +12,6 @@ folders is tried on the fourth, and nothing is written. Takes ten minutes of CPU
 """
 
 import json
-import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,17 +24,16 @@ import jax
 import jax.numpy as jnp
 import numpy
 from trainable_encoder import (
-    TUNED,
-    Adam,
     Array,
+    Course,
     Layers,
     TrainableEncoder,
     Tree,
     as_passage,
     as_query,
     fill_up,
-    find_share,
     mix,
+    tune,
     write_tuning,
 )
 
@@ -194,25 +192,9 @@ def learn(
         "usual_none": jnp.float32(NONE),
     }
     show("as it is", (encoder.tuned, head))
-    both = Adam((encoder.tuned, head), ([dict.fromkeys(TUNED, RATE) for _ in encoder.tuned], RATES))
-    slopes = jax.jit(jax.grad(measure_loss, argnums=(0, 1)))
-    chance = random.Random(1)
-    count = len(folders) // FOLDERS_TOGETHER
-    for turn in range(ROUNDS):
-        shuffled = chance.sample(folders, len(folders))
-        for number in range(count):
-            chosen = shuffled[number * FOLDERS_TOGETHER : (number + 1) * FOLDERS_TOGETHER]
-            texts, rows = make_rows(chosen)
-            tuned, weights = both.numbers
-            vectors = encoder.encode(tuned, texts)
-            filled = numpy.zeros((fill_up(len(texts), TEXT_STEP), vectors.shape[1]), numpy.float32)
-            filled[: len(texts)] = vectors
-            own, wanted = slopes(weights, filled, rows)
-            found = encoder.find_slopes(tuned, texts, numpy.array(wanted))
-            both.step((found, own), find_share(turn * count + number, ROUNDS * count))
-        show(f"round {turn + 1}", both.numbers)
-    learned: tuple[Layers, Head] = both.numbers
-    return learned
+    course = Course(ROUNDS, FOLDERS_TOGETHER, TEXT_STEP, RATE, RATES)
+    groups = [[folder] for folder in folders]
+    return tune(encoder, head, groups, make_rows, measure_loss, course, show)
 
 
 def count_right(folders: Sequence[Folder], encoder: TrainableEncoder, learned: Tree) -> str:

@@ -5,9 +5,10 @@ Adam.
 Needs `jax` and `tokenizers` (pip install jax tokenizers), which nothing else here does.
 """
 
+import random
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -313,6 +314,57 @@ def find_share(step: int, steps: int) -> float:
 
 def mix(share: float, old: Array, new: Array) -> Array:
     return share * old + (1 - share) * new
+
+
+class Course(NamedTuple):
+    """How the encoder is tuned."""
+
+    rounds: int
+    together: int
+    """Groups whose texts are encoded for one step."""
+    text_step: int
+    """Texts are filled up to a multiple of it, so that few forms have to be compiled."""
+    rate: float
+    """The speed at which numbers of the encoder change."""
+    head_rates: Mapping[str, float]
+    """The same of each weight of what is learned beside it."""
+
+
+def tune(
+    encoder: TrainableEncoder,
+    head: Mapping[str, Array],
+    groups: Sequence[Sequence[Any]],
+    make_rows: Callable[[Sequence[Any]], tuple[list[str], Any]],
+    measure_loss: Callable[[Mapping[str, Array], Array, Any], Array],
+    course: Course,
+    show: Callable[[str, Tree], None],
+) -> tuple[Layers, Mapping[str, Array]]:
+    """Find the numbers of the encoder, and the weights beside them, by which the loss is least.
+
+    `make_rows` makes of examples texts and the places of texts in them, `measure_loss` the loss of
+    (weights, vectors of the texts, places); `show` is told of each round.
+    """
+    rates = [dict.fromkeys(TUNED, course.rate) for _ in encoder.tuned], course.head_rates
+    both = Adam((encoder.tuned, head), rates)
+    slopes = jax.jit(jax.grad(measure_loss, argnums=(0, 1)))
+    chance = random.Random(1)
+    count = len(groups) // course.together
+    for turn in range(course.rounds):
+        shuffled = chance.sample(groups, len(groups))
+        for number in range(count):
+            chosen = shuffled[number * course.together : (number + 1) * course.together]
+            texts, rows = make_rows([example for group in chosen for example in group])
+            tuned, weights = both.numbers
+            vectors = encoder.encode(tuned, texts)
+            size = fill_up(len(texts), course.text_step), vectors.shape[1]
+            filled = numpy.zeros(size, numpy.float32)
+            filled[: len(texts)] = vectors
+            own, wanted = slopes(weights, filled, rows)
+            found = encoder.find_slopes(tuned, texts, numpy.array(wanted))
+            both.step((found, own), find_share(turn * count + number, course.rounds * count))
+        show(f"round {turn + 1}", both.numbers)
+    learned: tuple[Layers, Mapping[str, Array]] = both.numbers
+    return learned
 
 
 def write_tuning(
