@@ -500,6 +500,21 @@ def test_of_a_phrase_that_is_found_nowhere_the_rarest_word_is(tree: Path) -> Non
     assert "note" not in record("search_files", pattern="call the plumber")
 
 
+def test_what_is_found_nowhere_as_an_expression_is_looked_for_as_it_is_written(tree: Path) -> None:
+    (tree / "trips.txt").write_text("Bosnien (Bosnia)\nprice [net\nJajce in May\n")
+    for pattern, line in (
+        ("Bosnien (Bosnia)", "Bosnien (Bosnia)"),
+        ("price [net", "price [net"),  # no expression at all
+        ("journey (jajce", "Jajce in May"),  # nor is it written anywhere
+    ):
+        assert [hit["text"] for hit in record("search_files", pattern=pattern)["data"]] == [line]
+    found = record("search_files", pattern="Bosnien (Bosnia)")
+    assert found["note"] == (
+        "Nothing has Bosnien (Bosnia) as an expression; this has it as it is written."
+    )
+    assert "is no regular expression" in refused("search_files", pattern="zebra [x")
+
+
 @pytest.mark.parametrize("typed", ["umbrela", "umbrrella", "umbralla", "umbrlela"])
 def test_of_a_word_that_is_found_nowhere_what_is_spelled_nearly_so_is(
     tree: Path, typed: str

@@ -64,8 +64,8 @@ class ToldResult(NamedTuple):
     choice: Choice | None = None
     wish: str = ""
     """The part of the request that asked for it."""
-    answer: str = ""
-    """The line of it that answers a question."""
+    answers: Sequence[str] = ()
+    """The lines of it that may answer a question."""
 
 
 def conclude_all(results: Sequence[ToldResult]) -> str:
@@ -76,11 +76,17 @@ def conclude_all(results: Sequence[ToldResult]) -> str:
 
 
 def conclude(
-    result: str, done: str = "", choice: Choice | None = None, wish: str = "", answer: str = ""
+    result: str,
+    done: str = "",
+    choice: Choice | None = None,
+    wish: str = "",
+    answers: Sequence[str] = (),
 ) -> str:
-    """Tell of a result, with the line that answers a question first; see ToldResult."""
+    """Tell of a result, with the lines that may answer a question first; see ToldResult."""
     told = _conclude_result(result, done, choice, wish)
-    return f"{protect_line(answer)}\n\n{told}" if answer else told
+    lines = list(map(protect_line, answers))
+    listed = lines if len(lines) < 2 else [f"- {line}" for line in lines]
+    return "\n".join([*listed, "", told]) if listed else told
 
 
 def protect_line(line: str) -> str:

@@ -132,6 +132,7 @@ def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[S
     found: list[Span] = []
     for at, (start, _) in enumerate(tokens):
         for _, end in tokens[at : at + MAX_WORDS]:
+            end = close_bracket(text, start, end)
             said = text[start:end].strip(". ").removesuffix("'s").removesuffix("\u2019s")
             span = Span(said, start, end)
             if overlaps(span, blocked) or not {*span.text}.isdisjoint(",;:!?"):
@@ -139,6 +140,12 @@ def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[S
             if _is_whole(span.text, own):
                 found.append(span)
     return found
+
+
+def close_bracket(text: str, start: int, end: int) -> int:
+    """Find the end of a piece of a text with the bracket behind it that closes one in it."""
+    is_open = "(" in text[start:end] and ")" not in text[start:end]
+    return end + (is_open and text[end : end + 1] == ")")
 
 
 def _is_whole(text: str, own: frozenset[str]) -> bool:

@@ -4,6 +4,7 @@ Ignored files (`.gitignore`) are passed over; links are not followed. PDF and of
 too. Files whose text was not looked at are counted and named.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -18,7 +19,7 @@ from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, holds_text, kind_of_bytes
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import read_pieces
-from andy_cli.toolbox.files.search.expressions import Finder, common_literal
+from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder, common_literal
 from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import Ignored
 from andy_cli.toolbox.files.search.ripgrep import files_holding
@@ -43,6 +44,8 @@ MIN_WORD_LENGTH = 4
 seldom what is meant."""
 MAX_WORDS = 8
 """Words of a phrase that are looked for alone: each is a search of its own."""
+WORD_EDGES = "(),;:!'\""
+"""Signs around a word of a phrase."""
 MISSPELT = range(6, 17)
 """Letters of a word that is looked for as it may be spelled too; of shorter ones many are near."""
 
@@ -63,29 +66,56 @@ class SearchRequest(NamedTuple):
 
 def search_files(granted: GrantedPath, search_request: SearchRequest, work: Work) -> Outcome:
     """Find what is asked for; a pattern that finds nothing as a regular expression, or is none, is
-    taken as a glob if it can be one. Of a phrase that is found nowhere the rarest word is found, of
-    a word what is spelled nearly so.
+    taken as a glob if it can be one, else as the text that it is. Of a phrase that is found nowhere
+    the rarest word is found, of a word what is spelled nearly so.
 
-    Raises ToolError for a pattern that is neither, and where nothing is to be looked for.
+    Raises ToolError for a pattern that is neither an expression nor found as text, and where
+    nothing is to be looked for.
     """
-    as_glob = search_request._replace(pattern="", taken_as_glob=search_request.pattern)
     try:
         by_expression = Search(granted, search_request, work)
     except ToolError:
-        if not may_be_glob(search_request.pattern):
-            raise
-        return Search(granted, as_glob, work).outcome()
+        if instead := _search_otherwise(granted, search_request, work, is_expression=False):
+            return instead
+        raise
     outcome = by_expression.outcome()
     if by_expression.number or work.over:
         return outcome
+    instead = _search_otherwise(granted, search_request, work)
+    if instead is None and by_expression.looked_at <= BATCH_SIZE:  # each is opened once more
+        instead = _search_spellings(granted, search_request, work)
+    return instead or outcome
+
+
+def _search_otherwise(
+    granted: GrantedPath, search_request: SearchRequest, work: Work, is_expression: bool = True
+) -> Outcome | None:
+    """Find a pattern that is found nowhere as an expression: as a glob of names if it can be one,
+    else as text, or one word of it. A glob that is no expression may be found nowhere too.
+    """
     if not may_be_glob(search_request.pattern):
-        by_word = _search_words(granted, search_request, work)
-        if by_word is None and by_expression.looked_at <= BATCH_SIZE:  # each is opened once more
-            by_word = _search_spellings(granted, search_request, work)
-        return by_word or outcome
-    by_name = Search(granted, as_glob, work)
-    outcome_by_name = by_name.outcome()
-    return outcome_by_name if by_name.number else outcome
+        by_text = _search_text(granted, search_request, work)
+        return by_text or _search_words(granted, search_request, work)
+    as_glob = search_request._replace(pattern="", taken_as_glob=search_request.pattern)
+    search = Search(granted, as_glob, work)
+    outcome = search.outcome()
+    return outcome if search.number or not is_expression else None
+
+
+def _search_text(granted: GrantedPath, search_request: SearchRequest, work: Work) -> Outcome | None:
+    """Find a pattern as the text that it is: `Bosnia (2026)`. None where it has no sign of an
+    expression, is too long, or is found nowhere.
+    """
+    pattern = search_request.pattern
+    escaped = re.escape(pattern)
+    if escaped.replace("\\ ", " ") == pattern or len(escaped) > MAX_CHARACTERS:
+        return None
+    asked = search_request._replace(
+        pattern=escaped, instead_of=f"{pattern} as an expression", finding="it as it is written"
+    )
+    search = Search(granted, asked, work)
+    outcome = search.outcome()
+    return outcome if search.number else None
 
 
 def _search_words(
@@ -110,7 +140,7 @@ def _search_words(
 
 def _list_telling_words(phrase: str) -> list[str]:
     """List the longer words of a phrase; none where it is one word or a regular expression."""
-    words = phrase.lower().split()
+    words = [word.strip(WORD_EDGES) for word in phrase.lower().split()]
     if len(words) < 2 or not all(word.isalnum() for word in words):
         return []
     longer = [word for word in words if len(word) >= MIN_WORD_LENGTH][:MAX_WORDS]
