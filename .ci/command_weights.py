@@ -11,7 +11,6 @@ With --measure what is learned from three quarters of the clients is tried on th
 nothing is written. Takes an hour of CPU; the encoder has to be there.
 """
 
-import json
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import jax
 import jax.numpy as jnp
 import numpy
+from client_requests import HELD_OUT, read_clients
 from trainable_encoder import (
     Adam,
     Array,
@@ -39,12 +39,12 @@ from trainable_encoder import (
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.learned_rating import COMMAND_WEIGHTS, MAX_COUNT, CommandWeights, centre
-from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import Profile, make_phrase, name_things
 from andy_cli.models.inside.planning.form_fit import FormFit, measure_form
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.text_vectors import FORMAT
 from andy_cli.models.inside.tuning import COMMAND_TUNING
-from tests.benchmarks.small_choices import BATCHES, CORPUS, Request, as_choice, read_requests
+from tests.benchmarks.small_choices import Request
 
 ROUNDS = 3
 HEAD_STEPS = 120
@@ -66,8 +66,6 @@ RIDGE = 1e-4
 NEARNESS = 15.0
 """Where the weight of nearness begins."""
 RANK = 48
-HELD_OUT = ("foreign_19", "foreign_20", "foreign_21", "foreign_22", "foreign_23", "foreign_24")
-"""Batches that are for comparison only."""
 SMALL_TALK = ("greeting", "thanks", "goodbye", "okay", "mood", "who", "abilities")
 OTHER_TALK = ("knowledge", "own", "create")
 TALK_ROWS, OTHER_ROWS = 300, 60
@@ -116,20 +114,13 @@ class Rows(NamedTuple):
     """1 for each request, 0 for what fills up."""
 
 
-def read_clients() -> Iterator[tuple[str, Request]]:
+def read_all() -> Iterator[tuple[str, Request]]:
     """Read the requests, each with its client; talk stands beside the commands of some client."""
     clients = []
-    for path in sorted(CORPUS.glob("clients_*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            client = json.loads(line)
-            choices = tuple(as_choice({"function": tool}) for tool in client["tools"])
-            clients.append(choices)
-            for text, tool, _ in client["rows"]:
-                yield f"{path.stem} {client['client']}", Request(text, tool, {}, choices)
-    for batch in BATCHES:
-        for request in read_requests(batch):
-            name = batch if batch in HELD_OUT else f"{batch} {request.names[0]}"
-            yield name, request
+    for name, request in read_clients():
+        if name.startswith("clients_") and request.choices not in clients[-1:]:
+            clients.append(request.choices)
+        yield name, request
     yield from read_talk(clients)
 
 

@@ -8,11 +8,17 @@ import pytest
 
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
-from andy_cli.models.inside.planning.conclusion import conclude
 from andy_cli.models.inside.planning.form_fit import measure_form
+from andy_cli.models.inside.planning.replies.conclusion import conclude
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
+from andy_cli.models.inside.values.quantities import (
+    convert_durations,
+    find_quantities,
+    find_unit,
+    list_ordinals,
+)
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
 from andy_cli.models.inside.values.words import find_things
 
@@ -837,3 +843,58 @@ def test_a_day_with_slashes_is_written_as_a_date_where_there_is_no_doubt(
 @pytest.mark.parametrize("said", ["al 102 por ciento", "a 102 pour cent", "al 102 per cento"])
 def test_a_share_of_a_hundred_is_one_number(said: str) -> None:
     assert [number for number, *_ in find_numbers(said)] == [102]
+
+
+@pytest.mark.parametrize(
+    ("said", "minutes"),
+    [
+        ("hold number 4 for another 20 mins", [4, 20]),
+        ("for 2 hours", [120]),
+        ("for an hour and a half", [90]),
+        ("give it half an hour", [30]),
+        ("eine Viertelstunde bitte", [15]),
+        ("anderthalb Stunden", [90]),
+        ("media hora y ya", [30]),
+        ("un quart d'heure", [15]),
+        ("tre quarti d'ora", [45]),
+        ("1 hour and 20 minutes", [80]),
+        ("2 hours and 3 hours", [120, 180]),
+        ("3h", [180]),
+        ("table 7, a week", [7, 10080]),
+        ("hold it", []),
+    ],
+)
+def test_durations_are_in_the_unit_that_is_wanted(said: str, minutes: list[float]) -> None:
+    unit = find_unit(["hold_minutes", "how long"])
+    assert unit == 60
+    numbers = [*find_numbers(said), *find_quantities(said)]
+    converted = convert_durations(said, numbers, unit)
+    assert [number for number, *_ in sorted(converted, key=lambda it: it[1])] == minutes
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("the 9th, no, the third one", [9, 3]),
+        ("la sesta perde aria", [6]),
+        ("im elften hauchdünn für Rot", [11]),
+        ("a dozen eggs and two dozen rolls", [12, 24]),
+        ("Familie Brandt kommt zu sechst", [6]),
+        ("25g at noon", [25]),
+        ("they lost 7-2", [7, 2]),
+        ("S-3055, 44A, 2026-11-03 and 10:30", []),
+    ],
+)
+def test_numbers_are_found_that_have_another_form(said: str, numbers: list[float]) -> None:
+    found = [*find_quantities(said), *list_ordinals(said)]
+    assert [number for number, *_ in sorted(found, key=lambda it: it[1])] == numbers
+
+
+def test_a_duration_fills_a_command_of_others_in_its_unit(encoder: Encoder) -> None:
+    minutes: Schema = {"type": "integer", "description": "how long, in minutes"}
+    hold = command("Hold the lift", "duration", duration=minutes)
+    for said, wanted in (
+        ("nobody boards for an hour and a half", "90"),
+        ("hold it 2 hours", "120"),
+    ):
+        assert fill(encoder, hold, said).values == {"duration": wanted}

@@ -16,9 +16,9 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.inside.local import LocalClient, fit_messages
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.cutting import list_ways
-from andy_cli.models.inside.planning.dialogue import read_turn
-from andy_cli.models.inside.planning.planner import ask_for
-from andy_cli.models.inside.planning.small_talk import CANNOT_KNOW
+from andy_cli.models.inside.planning.replies.dialogue import read_turn
+from andy_cli.models.inside.planning.replies.questions import ask_for
+from andy_cli.models.inside.planning.replies.small_talk import CANNOT_KNOW
 from andy_cli.models.providers.local import PROVIDER
 from andy_cli.settings import load
 

@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from andy_cli.models.inside.encoder import SHIPPED
-from andy_cli.models.inside.planning.small_talk import ANSWERS, load_examples
+from andy_cli.models.inside.planning.replies.small_talk import ANSWERS, load_examples
 from andy_cli.models.inside.text_vectors import FORMAT, hash_text
 from andy_cli.phrases import load_phrases
 from andy_cli.toolbox.collection import load_tool_files
@@ -23,7 +23,10 @@ def test_every_phrase_is_of_a_tool_that_ships_and_every_kind_of_talk_has_an_answ
 
 
 def test_phrases_are_said_in_five_languages_and_once() -> None:
-    for file in (ROOT / "tools/phrases.toml", ROOT / "andy_cli/models/inside/planning/talk.toml"):
+    for file in (
+        ROOT / "tools/phrases.toml",
+        ROOT / "andy_cli/models/inside/planning/replies/talk.toml",
+    ):
         for name, languages in tomllib.loads(file.read_text(encoding="utf-8")).items():
             assert {*languages} == LANGUAGES, name
             said = [phrase for spoken in languages.values() for phrase in spoken]

@@ -32,7 +32,7 @@ from andy_cli.messages import Message
 from andy_cli.models import discovery, memory
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.wire import WireReader
-from andy_cli.models.inside.planning import conclusion
+from andy_cli.models.inside.planning.replies import conclusion
 from andy_cli.models.inside.values import entries
 from andy_cli.models.server import facts
 from andy_cli.sessions import log

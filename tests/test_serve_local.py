@@ -296,4 +296,51 @@ def test_a_command_is_found_by_what_is_told_in_other_words(client: openai.OpenAI
 def test_a_member_that_was_not_said_is_asked_for(client: openai.OpenAI) -> None:
     names, said = ask_salon(client, "book Rex for a massage on Friday")
     assert names == []
-    assert "service?" in said
+    assert said == "What is the service: wash, trim or nails?"
+
+
+SLEEP_LAB: Any = [
+    make_tool(
+        "order_mask",
+        "Order a mask for a patient",
+        patient={"type": "string", "description": "patient number"},
+        mask_type={"type": "string", "enum": ["nasal", "full_face", "pillows"]},
+        rush={"type": "boolean", "description": "goes before other orders"},
+    ),
+    make_tool("cancel_night", "Cancel a night in the sleep lab", patient={"type": "string"}),
+]
+
+
+def converse(client: openai.OpenAI, *texts: str) -> list[str]:
+    """What is said to each text of one conversation; of a call its name and arguments."""
+    messages: Any = []
+    replies = []
+    for text in texts:
+        messages.append({"role": "user", "content": text})
+        answer = client.chat.completions.create(model="m", messages=messages, tools=SLEEP_LAB)
+        message = answer.choices[0].message
+        calls = [call.function for call in message.tool_calls or [] if call.type == "function"]
+        replies.append(calls[0].name + calls[0].arguments if calls else message.content or "")
+        messages.append({"role": "assistant", "content": message.content or "Done."})
+    return replies
+
+
+def test_what_is_asked_for_one_by_one_becomes_one_call(client: openai.OpenAI) -> None:
+    *asked, called = converse(client, "order a mask", "40218", "full face", "no")
+    assert asked == [
+        "What is the patient number?",
+        "What is the mask type: nasal, full face or pillows?",
+        "Goes before other orders: yes or no?",
+    ]
+    arguments = json.loads(called.removeprefix("order_mask"))
+    assert arguments == {"patient": "40218", "mask_type": "full_face", "rush": False}
+
+
+def test_talk_and_other_wishes_are_no_answers(client: openai.OpenAI) -> None:
+    for text in ("thanks, never mind", "forget it", "what can you do?", "hello"):
+        asked, said = converse(client, "cancel the night", text)
+        assert (asked, "cancel_night" in said) == ("What is the patient?", False)
+    _, called = converse(client, "order a mask", "no, cancel the night of 77-A")
+    assert json.loads(called.removeprefix("cancel_night")) == {"patient": "77-A"}
+    _, called = converse(client, "cancel the night", "Imogen Blake")
+    assert json.loads(called.removeprefix("cancel_night")) == {"patient": "Imogen Blake"}

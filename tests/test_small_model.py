@@ -9,8 +9,8 @@ from docx import Document
 from andy_cli.agent.prompt.trust import DOUBLES, mark_untrusted_choices
 from andy_cli.messages import Choice, Effect
 from andy_cli.models.inside.encoder import load_encoder
-from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.planner import MIN_SAME_NEARNESS
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
 from tests.benchmarks.small_model import make_folder, read_world

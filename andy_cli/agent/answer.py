@@ -404,7 +404,7 @@ def conclude_from_results(conversation: Conversation, state: TurnState) -> Itera
     """Say what was done and found, in the tools' own words, for a model that says nothing."""
     if state.answer.strip() or not state.empty_reason or state.subtype != "success":
         return
-    from andy_cli.models.inside.planning.conclusion import ToldResult, conclude_all
+    from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude_all
 
     actions = [action for action in conversation.tools.actions if not action.earlier]
     told = [

@@ -19,14 +19,14 @@ from andy_cli.messages import Choice, Constraint, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.choosing import Scorer, describe_command
-from andy_cli.models.inside.planning.dialogue import Turn
 from andy_cli.models.inside.planning.planner import Planner
+from andy_cli.models.inside.planning.replies.dialogue import Turn
 from andy_cli.models.inside.values.filling import Filler, Known
 from tests.benchmarks.measure import table
 from tests.shell import ROOT
 
 CORPUS = ROOT / "tests" / "corpora" / "small_model"
-BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 25)))
+BATCHES = ("foreign", *(f"foreign_{number}" for number in range(2, 27)))
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
     VALUE_WEIGHTS,
     CommandWeights,
+    MemberWeights,
     QuestionWeights,
     ValueComparison,
     ValueVectors,
     ValueWeights,
+    WantedMember,
     WantedValue,
     centre,
 )
@@ -31,6 +33,7 @@ from andy_cli.models.inside.text_vectors import (
 )
 from andy_cli.models.inside.tuning import (
     COMMAND_TUNING,
+    MEMBER_TUNING,
     QUESTION_TUNING,
     SentenceModel,
     load_tuned,
@@ -73,11 +76,13 @@ class Encoder(Protocol):
         the form of the request fits each command.
         """
 
-    def compare_values(
-        self, text: str, words: Sequence[str], wanted: WantedValue
-    ) -> ValueComparison | None:
-        """Make ready to rate what of a request, and of its `words`, is a value that is wanted. None
-        where nothing has vectors."""
+    def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
+        """Make ready to rate which of a request's words are a value that is wanted. None where
+        nothing has vectors."""
+
+    def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
+        """Rate how likely a request means each member, and last that it means none of them:
+        log-odds, of which only differences tell anything."""
 
 
 class Classifier(NamedTuple):
@@ -95,6 +100,13 @@ class QuestionVectors(NamedTuple):
     weights: QuestionWeights
     questions: TextVectors
     passages: TextVectors
+
+
+class MemberVectors(NamedTuple):
+    """Vectors of requests and members of enumerations, by the encoder that is tuned for them."""
+
+    weights: MemberWeights
+    texts: TextVectors
 
 
 RIDGE = 0.5
@@ -160,19 +172,25 @@ class MeaningEncoder:
         """The vector of a text that is written in several ways, without the mean."""
         return self._centre(self._tuned_vectors.stack(written).mean(0)[None], mean)[0]
 
-    def compare_values(
-        self, text: str, words: Sequence[str], wanted: WantedValue
-    ) -> ValueComparison | None:
+    def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
         weights = self._value_weights
         if weights is None:
             return None
-        asked, name, about = self._vectors.stack([text, wanted.name, wanted.about])
-        listed = [
-            self._vectors.stack(texts) if texts else None
-            for texts in (wanted.members, wanted.spoken)
-        ]
-        vectors = ValueVectors(asked, self._vectors.stack(words), name, about, *listed)
-        return ValueComparison(weights, vectors, wanted)
+        name, about = self._vectors.stack([wanted.name, wanted.about])
+        return ValueComparison(
+            weights, ValueVectors(self._vectors.stack(words), name, about), wanted
+        )
+
+    def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
+        made = self._member_vectors
+        if made is None:
+            return rate_said(wanted)
+        asked, *described = made.texts.stack([text, *wanted.members, wanted.unsaid])
+        return made.weights.rate(
+            centre(asked, made.weights.request_mean),
+            centre(self._numpy.stack(described), made.weights.member_mean),
+            wanted,
+        )
 
     @cached_property
     def _command_weights(self) -> CommandWeights | None:
@@ -233,6 +251,16 @@ class MeaningEncoder:
         both = (TextVectors(encode, self._folder, label) for encode in (model.query, model.passage))
         return QuestionVectors(QuestionWeights(*parts), *both)
 
+    @cached_property
+    def _member_vectors(self) -> MemberVectors | None:
+        """None where the file is missing or of another format."""
+        parts = read_parts(MEMBER_TUNING, MemberWeights._fields)
+        if parts is None:
+            return None
+        model, label = self._load_tuned(MEMBER_TUNING)
+        texts = TextVectors(model.query, self._folder, label)
+        return MemberVectors(MemberWeights(*widen(parts)), texts)
+
     def _load_tuned(self, path: Path) -> tuple[SentenceModel, str]:
         """Load the tuned encoder, with the label of its vectors; the encoder as it is where the
         tuning is for another one.
@@ -289,10 +317,11 @@ class LetterEncoder:
     ) -> list[float]:
         return rate_by_nearness(self, request, commands, fits)
 
-    def compare_values(
-        self, text: str, words: Sequence[str], wanted: WantedValue
-    ) -> ValueComparison | None:
+    def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
         return None
+
+    def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
+        return rate_said(wanted)
 
 
 NEARNESS_ODDS, NONE_NEARNESS, FIT_ODDS = 60.0, 0.735, 0.6
@@ -315,6 +344,15 @@ def rate_by_nearness(
         for value, fit in zip(near, fits, strict=True)
     ]
     return [*rated, NEARNESS_ODDS * NONE_NEARNESS]
+
+
+SAID_ODDS = 20.0
+"""Log-odds of a member that is said, where nothing was learned."""
+
+
+def rate_said(wanted: WantedMember) -> list[float]:
+    """Rate members by whether they are said."""
+    return [*(SAID_ODDS * said for said in wanted.is_said), SAID_ODDS / 2]
 
 
 def load_encoder(folder: Path) -> Encoder:

@@ -1,6 +1,6 @@
 """Weights that were learned from what people wrote to commands of other trades, and what they say
-of a request: which command it asks for (.ci/command_weights.py), and which of its words are a value
-(.ci/value_weights.py).
+of a request: which command it asks for (.ci/command_weights.py), which of its words are a value
+(.ci/value_weights.py), and which member of an enumeration it means (.ci/member_weights.py).
 """
 
 from collections.abc import Sequence
@@ -68,6 +68,45 @@ class QuestionWeights(NamedTuple):
         return self.nearness * near - self.usual_none
 
 
+class WantedMember(NamedTuple):
+    """An enumeration, or a yes or no, of which a request may mean a member."""
+
+    members: Sequence[str]
+    """Each behind what it is of."""
+    unsaid: str
+    """The text, of the same form, for none of them."""
+    is_said: Sequence[float]
+    """1 for each member whose words are in the request."""
+    kind: Sequence[float]
+    """1 for each that it is of some kinds of parameters: any, one that is needed, yes or no, and
+    one of many members."""
+
+
+class MemberWeights(NamedTuple):
+    """Weights that tell which member of an enumeration a request means."""
+
+    request_mean: Vectors
+    member_mean: Vectors
+    left: Vectors
+    """With `right` a matrix of low rank: which direction of a request means which one of a member.
+    One row a direction of requests."""
+    right: Vectors
+    nearness: Vectors
+    said: Vectors
+    """The weight of a member whose words are in the request."""
+    none: Vectors
+    """The weight of each kind of parameter for none of its members."""
+
+    def rate(self, asked: Vectors, described: Vectors, wanted: WantedMember) -> list[float]:
+        """Rate each member, one a row of `described`, and last that none is meant: log-odds."""
+        import numpy  # it is there where vectors are
+
+        learned = self.nearness * asked + (asked @ self.left) @ self.right
+        none = float(numpy.array(wanted.kind) @ self.none)
+        added = [*(float(self.said) * said for said in wanted.is_said), none]
+        return [*map(float, described @ learned + numpy.array(added))]
+
+
 class WantedValue(NamedTuple):
     """A parameter whose value is looked for in a request."""
 
@@ -82,31 +121,19 @@ class WantedValue(NamedTuple):
     """The places of the first and last word of each run of words that may be the value."""
     forms: Sequence[Sequence[float]] = ()
     """Counts of what each run is like."""
-    members: Sequence[str] = ()
-    """In words, of an enumeration."""
-    is_said: Sequence[float] = ()
-    """1 for each member whose words are in the request."""
-
-    @property
-    def spoken(self) -> Sequence[str]:
-        """The members behind what they are of."""
-        return [f"{self.about}: {member}" for member in self.members]
 
 
 class ValueVectors(NamedTuple):
-    """The vectors of a request and of what is wanted of it."""
+    """The vectors of a request's words and of what is wanted of it."""
 
-    text: Vectors
     words: Vectors
     """One a row."""
     name: Vectors
     about: Vectors
-    members: Vectors
-    spoken: Vectors
 
 
 class ValueWeights(NamedTuple):
-    """Weights that tell which words of a request are a value, and which member is meant."""
+    """Weights that tell which words of a request are a value."""
 
     word_mean: Vectors
     word_axes: Vectors
@@ -114,18 +141,10 @@ class ValueWeights(NamedTuple):
     about_mean: Vectors
     about_axes: Vectors
     """The same of what describes parameters."""
-    text_mean: Vectors
-    """Of requests."""
-    member_mean: Vectors
-    spoken_mean: Vectors
     runs: Vectors
     """The weight of each measure of a run, one a row, beside each one of a parameter."""
     no_run: Vectors
     """The weight of each measure of a parameter for its having no value."""
-    members: Vectors
-    """The weight of each measure of a member."""
-    no_member: Vectors
-    """The weight of each kind of parameter for none of its members."""
 
     def rate_runs(self, vectors: ValueVectors, wanted: WantedValue) -> list[float]:
         """Rate each run of words, and last that none is the value."""
@@ -161,25 +180,6 @@ class ValueWeights(NamedTuple):
             measures.append([*whole, *around, *form, *(NEAR_WEIGHT * value for value in beside)])
         return numpy.array(measures, dtype=numpy.float32)
 
-    def rate_members(self, vectors: ValueVectors, wanted: WantedValue) -> list[float]:
-        """Rate each member, and last that none is meant."""
-        rated = self.measure_members(vectors, wanted) @ self.members
-        none = sum(map(float, self.no_member * wanted.kind))
-        return [*map(float, rated), none]
-
-    def measure_members(self, vectors: ValueVectors, wanted: WantedValue) -> Vectors:
-        """Measure each member, one a row: is it said, how near a word of the request is to it, and
-        how near the request is.
-        """
-        import numpy  # it is there where vectors are
-
-        members = centre(vectors.members, self.member_mean)
-        asked = centre(vectors.text, self.text_mean)
-        words = (centre(vectors.words, self.word_mean) @ members.T).max(0)
-        spoken = centre(vectors.spoken, self.spoken_mean) @ asked
-        near = NEAR_WEIGHT * numpy.stack([words, members @ asked, spoken], axis=1)
-        return numpy.concatenate([numpy.array(wanted.is_said)[:, None], near], axis=1)
-
 
 class ValueComparison(NamedTuple):
     """A request beside what is wanted of it, to be rated."""
@@ -191,7 +191,3 @@ class ValueComparison(NamedTuple):
     def rate_runs(self) -> list[float]:
         """Rate each run of words, and last that none is the value."""
         return self.weights.rate_runs(self.vectors, self.wanted)
-
-    def rate_members(self) -> list[float]:
-        """Rate each member, and last that none is meant."""
-        return self.weights.rate_members(self.vectors, self.wanted)

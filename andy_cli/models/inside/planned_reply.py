@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from andy_cli.messages import Chunk, Constraint, Request, Usage, Wire
 from andy_cli.models.inside.encoder import load_encoder
 from andy_cli.models.inside.planning.choosing import Scorer
-from andy_cli.models.inside.planning.dialogue import is_about_command, read_turn
 from andy_cli.models.inside.planning.planner import Planner, Utterance
+from andy_cli.models.inside.planning.replies.dialogue import is_about_command, read_turn
 from andy_cli.models.inside.values.filling import Filler
 from andy_cli.settings import data_folder
 

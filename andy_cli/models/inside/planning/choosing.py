@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.form_fit import measure_form
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.parameters import list_parameters, summarize_command
 from andy_cli.models.inside.values.spans import Match, find_named
 from andy_cli.models.inside.values.templates import (

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import combinations, pairwise, starmap
 from typing import NamedTuple
 
-from andy_cli.models.inside.planning import small_talk
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.numbers import find_numbers
 from andy_cli.models.inside.values.templates import find_first_words
 from andy_cli.models.inside.values.words import (

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
     Scores,
     find_command_name,
@@ -31,6 +30,7 @@ from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import Mentions, list_unasked_words
 from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,

@@ -2,7 +2,6 @@
 question, or fixed sentences.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -10,18 +9,21 @@ from typing import NamedTuple
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, Wire
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.planning import small_talk
-from andy_cli.models.inside.planning.choosing import Scorer, find_command_name, name_things
-from andy_cli.models.inside.planning.conclusion import ToldResult, conclude_all
-from andy_cli.models.inside.planning.dialogue import REFUSAL, Turn, read_turn
+from andy_cli.models.inside.planning.choosing import Scorer, name_things
 from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.mentions import write_passage
-from andy_cli.models.inside.planning.part_reading import NAMED
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
+from andy_cli.models.inside.planning.replies import small_talk
+from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude_all
+from andy_cli.models.inside.planning.replies.dialogue import Turn, read_turn
+from andy_cli.models.inside.planning.replies.questions import (
+    AnswerReader,
+    ask_about,
+    repeat_question,
+)
 from andy_cli.models.inside.planning.request_plan import RequestPlan
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.numbers import find_ordinal
-from andy_cli.models.inside.values.parameters import list_parameters, strip_description
 from andy_cli.models.inside.values.spans import quote_names
 from andy_cli.models.inside.values.templates import list_spoken_words
 from andy_cli.models.inside.values.words import LINKS, is_negated
@@ -60,6 +62,7 @@ class Planner:
         self._encoder = encoder
         self._scorer = scorer
         self._filler = filler
+        self._answers = AnswerReader(encoder, scorer, filler)
         self._plans: dict[tuple[object, ...], Plan] = {}
 
     def write_reply(self, messages: Sequence[Wire], constraint: Constraint) -> Utterance | None:
@@ -68,11 +71,7 @@ class Planner:
         None for a text that the model is to write: a poem, a translation.
         """
         turn, choices = read_turn(messages), constraint.choices
-        request, before = (
-            quote_names(shorten_request(text), constraint.names, list_spoken_words() | LINKS)
-            for text in (turn.request, turn.before)
-        )
-        turn = replace(turn, request=request, before=before)
+        turn = quote_turn(turn, constraint.names)
         if turn.refused:
             return Utterance(repeat_question(turn.results[-1], choices))
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
@@ -90,23 +89,13 @@ class Planner:
         choices = constraint.choices
         if not turn.request or not choices:
             return Plan([])
-        asking = [at for at, choice in enumerate(choices) if turn.asked in list_questions(choice)]
-        if asking:
-            scores = self._scorer.compare(turn.before, choices)
-            best = max(asking, key=scores.commands.__getitem__)
-            is_other = self._is_other_wish(turn.request, best, choices)
-            if not is_other and scores.talk <= scores.commands[best] + NAMED:
-                return Plan([Step(best, turn.request, 1.0)])
+        if answered := self._answers.find_asking(turn, choices):
+            return Plan([answered])
         request_plan = self._make_request_plan(constraint)
         planned = request_plan.plan(turn.request, is_first=not turn.earlier)
         if planned.steps or constraint.free_text:
             return planned
         return Plan([request_plan.find_best_step(turn.request)])
-
-    def _is_other_wish(self, text: str, asked: int, choices: Sequence[Choice]) -> bool:
-        """Tell whether a text is clearly a wish, and no answer to what that command asked."""
-        scores = self._scorer.compare(text, choices)
-        return scores.best != asked and max(scores.commands) > scores.talk + NAMED
 
     def _make_request_plan(self, constraint: Constraint) -> RequestPlan:
         return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))
@@ -116,8 +105,7 @@ class Planner:
         listed = tuple(map(holds_list, constraint.results))
         key = (
             turn.request,
-            turn.before,
-            turn.said,
+            turn.exchanges,
             bool(turn.earlier),
             constraint.free_text,
             commands,
@@ -136,10 +124,9 @@ class Planner:
         if choice.beyond:
             limits = small_talk.describe_limits(self._name, choice, constraint.choices, turn.said)
             return self._append_to_results(limits, turn, constraint)
-        known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
-        found = self._filler.fill_by_meaning(choice, step.text, known)
+        found = self._fill(choice, step, turn, constraint)
         if found.missing:
-            return self._append_to_results(ask_for(found.missing[0].about), turn, constraint)
+            return self._append_to_results(ask_about(found.missing[0]), turn, constraint)
         # A title may be `Don't Stop Me Now`, which does not negate the wish.
         plain = name_things(step.text, constraint.names)
         is_sure = step.lead >= MIN_LEAD and not is_negated(plain)
@@ -152,6 +139,14 @@ class Planner:
                 self._finish_with_results(turn, constraint)
             )  # two parts of the request led to one command
         return Utterance(command, is_command=True)
+
+    def _fill(
+        self, choice: Choice, step: Step, turn: Turn, constraint: Constraint
+    ) -> FilledArguments:
+        known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
+        found = self._filler.fill_by_meaning(choice, step.text, known)
+        # What andy's own commands need is of a form that an answer has too.
+        return found if choice.examples else self._answers.take(found, choice, turn)
 
     def _find_next(self, steps: Sequence[Step], turn: Turn, constraint: Constraint) -> Step | None:
         """Find the step behind the calls that were made; none where the last one was refused, or
@@ -241,8 +236,6 @@ def shorten_request(text: str) -> str:
     return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]
 
 
-MAX_MEMBERS = 6
-"""Members of an enumeration that a question lists."""
 MIN_SAME_NEARNESS = 0.93
 """Nearness of two short answers that mean the same."""
 MIN_TEXT_LEAD = -0.01
@@ -256,45 +249,11 @@ def write_command(choice: Choice, found: FilledArguments) -> str:
     return "\n".join([choice.text, *lines])
 
 
-def list_questions(choice: Choice) -> list[str]:
-    """For each parameter that is needed what a person would be asked: `Which song?`"""
-    return [
-        ask_for(parameter.about, parameter.members)
-        for parameter in list_parameters(choice)
-        if parameter.needed
-    ]
+def quote_turn(turn: Turn, names: Sequence[str]) -> Turn:
+    """Put what is there and is called by its name in backticks, wherever the user says it."""
 
+    def quote(text: str) -> str:
+        return quote_names(shorten_request(text), names, list_spoken_words() | LINKS)
 
-def ask_for(about: str, members: Sequence[str] = ()) -> str:
-    """`which song` is `Which song?`, `Text to write` is `What is the text to write?`, of a few
-    members `What is the size: small or large?`
-    """
-    about = strip_description(about)
-    if not re.match(r"(?:which|what|who|whose|where|when|why|how)\b", about, re.I):
-        plain = re.sub(r"^(?:the|an?) ", "", about, flags=re.I)
-        is_word = plain[1:2].islower()  # no `ISBN`, no `X position`
-        about = f"what is the {plain[:1].lower() if is_word else plain[:1]}{plain[1:]}"
-    return f"{about[:1].upper()}{about[1:]}{list_members(members)}?"
-
-
-def list_members(members: Sequence[str]) -> str:
-    """`: small or large`; nothing where there are too many."""
-    if len(members) not in range(2, MAX_MEMBERS + 1):
-        return ""
-    *others, last = (member.replace("_", " ") for member in members)
-    return f": {', '.join(others)} or {last}"
-
-
-def repeat_question(result: str, choices: Sequence[Choice]) -> str:
-    """The question behind `cannot NAME without PARAMETER`."""
-    match = REFUSAL.fullmatch(result.strip())
-    if not match:
-        return ""
-    found = [
-        parameter
-        for choice in choices
-        if find_command_name(choice) == match[1].lower()
-        for parameter in list_parameters(choice)
-        if parameter.name == match[2]
-    ]
-    return ask_for(found[0].about, found[0].members) if found else ask_for(match[2])
+    exchanges = tuple(item._replace(request=quote(item.request)) for item in turn.exchanges)
+    return replace(turn, request=quote(turn.request), exchanges=exchanges)

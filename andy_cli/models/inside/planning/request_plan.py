@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.planning import small_talk
 from andy_cli.models.inside.planning.choosing import (
     DECISIVE_LEAD,
     FILE_NAMES,
@@ -29,6 +28,7 @@ from andy_cli.models.inside.planning.mentions import (
 )
 from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader, is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_named

@@ -34,6 +34,13 @@ from andy_cli.models.inside.values.numbers import (
 )
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.phrase_picking import PhrasePicker
+from andy_cli.models.inside.values.quantities import (
+    Number,
+    convert_durations,
+    find_quantities,
+    find_unit,
+    list_ordinals,
+)
 from andy_cli.models.inside.values.spans import (
     Match,
     Span,
@@ -286,25 +293,43 @@ class _Filling:
         return name
 
     def _find_wish(self, parameter: Parameter) -> str | None:
-        """Say yes when the request speaks of what the parameter is about: by all of its name, or by
-        another word. `Line numbers` are not meant by a phone number.
+        """Say yes or no: of a command of others what the request means; of andy's own no where it
+        is needed and nobody speaks of it.
+        """
+        if self._choice.examples:
+            said = "yes" if self._speaks_of(parameter) else "no"
+            return said if said == "yes" or parameter.needed else None
+        return self._finder.choose_member(parameter) or (
+            "yes" if self._speaks_of(parameter) else None
+        )
+
+    def _speaks_of(self, parameter: Parameter) -> bool:
+        """Tell whether a request has all of a parameter's name, or of a command of andy's own
+        another word of what it is about. `Line numbers` are not meant by a phone number.
         """
         name = meaningful_stems(parameter.name)
         about = meaningful_stems(parameter.about.partition(" instead")[0]) - self._picker.own
         said = {find_stem(word) for word in find_words(without_things(self._text))}
         is_named = name <= said and (parameter.needed or not name <= self._picker.own)
-        if is_named or (about - name) & said:
-            return "yes"
-        return "no" if parameter.needed else None
+        return is_named or bool(self._choice.examples and (about - name) & said)
 
     def _list_numbers(self, parameter: Parameter) -> list[Span]:
         """List the numbers that fit the schema; `the one` is none where none is needed."""
         hours = find_hours(self._text) if parameter.kind == "time" else []
         numbers = hours or find_numbers(self._text)
+        if not self._choice.examples:
+            numbers = self._add_quantities(parameter, numbers)
         spans = [Span(f"{it:g}", *place) for it, *place in numbers if parameter.allows(it)]
         return [
             span for span in spans if self._picker.is_free(span) and self._may_mean(parameter, span)
         ]
+
+    def _add_quantities(self, parameter: Parameter, numbers: Sequence[Number]) -> list[Number]:
+        """Add quantities in other words than numbers; convert durations to the parameter's unit."""
+        ordinals = list_ordinals(self._text) if parameter.needed else []
+        numbers = [*numbers, *find_quantities(self._text), *ordinals]
+        unit = find_unit([parameter.name, str(parameter.schema.get("description") or "")])
+        return convert_durations(self._text, numbers, unit) if unit else numbers
 
     def _may_mean(self, parameter: Parameter, span: Span) -> bool:
         """Tell whether a word is a number: `one`, and `once`, which is eleven in Spanish."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.learned_rating import ValueComparison, WantedValue
+from andy_cli.models.inside.learned_rating import WantedMember, WantedValue
 from andy_cli.models.inside.values.parameters import Parameter, summarize_command
 from andy_cli.models.inside.values.runs import (
     Run,
@@ -29,12 +29,9 @@ KEPT_RUNS = 12
 MISSING_ODDS = 1.0
 """Log-odds against giving nothing to a parameter that is needed."""
 
-
-SAID_ODDS = 20.0
-"""Log-odds of a member that is said, where words have no vectors."""
-LIKELY_MEMBER = 0.6
-"""So likely is a member that is meant. Of 458 that were needed 256 are, and 33 others are; of 213
-that were not 101 are, and four others; and so are five in 162 requests that meant none."""
+LIKELY_MEMBER = 0.5
+"""So likely is a member that is meant."""
+MANY_MEMBERS = 3
 
 
 class Rated(NamedTuple):
@@ -65,6 +62,7 @@ class ValueFinder:
     def __init__(self, encoder: Encoder, choice: Choice, text: str) -> None:
         self._encoder = encoder
         self._text = text
+        self._command = " ".join(find_words(choice.text.rpartition(",")[2]))
         self._tokens = split_tokens(text)
         name = choice.text.rpartition(",")[2]
         self._own = frozenset(map(find_stem, find_words(f"{name} {summarize_command(choice)}")))
@@ -103,7 +101,7 @@ class ValueFinder:
         if not runs:
             return [Rated(0.0, None)]
         wanted = self.describe(parameter, runs)
-        comparison = self._compare(wanted)
+        comparison = self._encoder.compare_values([token.text for token in self._tokens], wanted)
         *odds, none = comparison.rate_runs() if comparison else rate_by_form(wanted)
         none -= MISSING_ODDS * parameter.needed
         total = sum_odds([*odds, none])
@@ -113,25 +111,31 @@ class ValueFinder:
         likeliest = heapq.nlargest(KEPT_RUNS, found, key=lambda rated: rated.odds)
         return [*likeliest, Rated(none - total, None)]
 
-    def _compare(self, wanted: WantedValue) -> ValueComparison | None:
-        words = [token.text for token in self._tokens]
-        return self._encoder.compare_values(self._text, words, wanted) if words else None
-
     def choose_member(self, parameter: Parameter) -> str | None:
-        """Choose the member of an enumeration that is likely enough."""
-        wanted = self.describe(parameter, ())
-        comparison = self._compare(wanted)
-        odds = comparison.rate_members() if comparison else rate_said(wanted.is_said)
+        """Choose the member of an enumeration, or yes or no, that is likely enough."""
+        odds = self._encoder.rate_members(self._text, self.describe_members(parameter))
         best = max(range(len(odds)), key=odds.__getitem__)
         is_likely = odds[best] - sum_odds(odds) > math.log(LIKELY_MEMBER)
-        return [*parameter.members, None][best] if is_likely else None
+        return [*parameter.options, None][best] if is_likely else None
+
+    def describe_members(self, parameter: Parameter) -> WantedMember:
+        """Describe the members of an enumeration, and which of them are said."""
+        members = [" ".join(find_words(member)) for member in parameter.options]
+        name = " ".join(find_words(parameter.name))
+        explained = str(parameter.schema.get("description") or "").strip().rstrip(".")
+        about = f"{self._command}, {name}{f' ({explained})' if explained else ''}"
+        said = f" {' '.join(find_words(self._text))} "
+        return WantedMember(
+            members=[f"{about}: {member}" for member in members],
+            unsaid=f"{about}: not said",
+            is_said=[not parameter.is_wish and f" {member} " in said for member in members],
+            kind=[1, parameter.needed, parameter.is_wish, len(members) > MANY_MEMBERS],
+        )
 
     def describe(self, parameter: Parameter, runs: Sequence[Run]) -> WantedValue:
         """Describe what is wanted, and what speaks for each run beside its words."""
         name = " ".join(find_words(parameter.name))
         kind = str(parameter.schema.get("type") or "string")
-        members = [" ".join(find_words(member)) for member in parameter.members]
-        said = f" {' '.join(find_words(self._text))} "
         return WantedValue(
             name=name,
             about=f"{name}: {parameter.schema.get('description') or name}",
@@ -144,8 +148,6 @@ class ValueFinder:
                 )
                 for run in runs
             ],
-            members=members,
-            is_said=[float(f" {member} " in said) for member in members],
         )
 
 
@@ -153,11 +155,6 @@ def sum_odds(odds: Sequence[float]) -> float:
     """Add up what logarithms of odds stand for."""
     highest = max(odds)
     return highest + math.log(sum(math.exp(value - highest) for value in odds))
-
-
-def rate_said(is_said: Sequence[float]) -> list[float]:
-    """Rate members by whether they are said, where words have no vectors."""
-    return [*(SAID_ODDS * said for said in is_said), SAID_ODDS / 2]
 
 
 def rate_by_form(wanted: WantedValue) -> list[float]:

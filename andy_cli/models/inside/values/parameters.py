@@ -31,6 +31,11 @@ class Parameter(NamedTuple):
         return [] if self.is_wish else [str(member) for member in self.schema.get("enum") or ()]
 
     @property
+    def options(self) -> Sequence[str]:
+        """The members, or yes and no; none where it takes anything else."""
+        return ["yes", "no"] if self.is_wish else self.members
+
+    @property
     def is_wish(self) -> bool:
         """It takes yes or no."""
         is_boolean = self.schema.get("type") == "boolean"

@@ -1,8 +1,9 @@
 """The turn so far, read back from messages in the andybot notation. Pure."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from andy_cli.messages import Wire
 
@@ -16,10 +17,31 @@ FAILURE = re.compile(
 )
 
 
+KEPT_EXCHANGES = 8
+"""The latest, in which what a command needs may have been asked for one by one."""
 NOT_ALLOWED = "This was not allowed"
 """The beginning of what the model is told of a call that the user or a rule refused."""
 REFUSAL = re.compile(r"cannot (\S+) without (\w+)", re.I)
 """The end of an interview that got no answer."""
+
+
+class Exchange(NamedTuple):
+    """A request of the user, and the reply to it."""
+
+    request: str
+    reply: str
+
+    @property
+    def asked(self) -> str:
+        """The last line of the reply, which may ask something."""
+        return self.reply.rpartition("\n")[2]
+
+
+class Answer(NamedTuple):
+    """The user's words, and the question that they answer."""
+
+    asked: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +54,34 @@ class Turn:
     """The question, if the last message asks something."""
     earlier: tuple[str, ...] = ()
     """Results of the turns before."""
-    before: str = ""
-    """The request of the turn before."""
-    said: str = ""
-    """The answer to it."""
+    exchanges: tuple[Exchange, ...] = ()
+    """The turns before."""
+
+    @property
+    def before(self) -> str:
+        """The request of the turn before."""
+        return self.exchanges[-1].request if self.exchanges else ""
+
+    @property
+    def said(self) -> str:
+        """The reply to it."""
+        return self.exchanges[-1].reply if self.exchanges else ""
 
     @property
     def asked(self) -> str:
         """The last line of that, which may ask something."""
-        return self.said.rpartition("\n")[2]
+        return self.exchanges[-1].asked if self.exchanges else ""
+
+    def list_answers(self, questions: Collection[str]) -> list[Answer]:
+        """List the request that led to one of the questions, and the answers since."""
+        said = self.request
+        found: list[Answer] = []
+        for exchange in reversed(self.exchanges):
+            if exchange.asked not in questions:
+                break
+            found.append(Answer(exchange.asked, said))
+            said = exchange.request
+        return [Answer("", said), *reversed(found)]
 
     @property
     def refused(self) -> bool:
@@ -88,7 +129,8 @@ def _with_part(turn: Turn, kind: str, text: str, said: str) -> Turn:
         return replace(turn, results=(*turn.results, text), question="")
     if kind == "ASKS":
         return replace(turn, question=text)
-    return Turn(text, earlier=turn.earlier + turn.results, before=turn.request, said=said)
+    exchanges = (*turn.exchanges, Exchange(turn.request, said))[-KEPT_EXCHANGES:]
+    return Turn(text, earlier=turn.earlier + turn.results, exchanges=exchanges)
 
 
 def _parts(content: str) -> Iterator[tuple[str, str]]:

@@ -69,6 +69,7 @@ YES = (
     "yes", "yes please", "yeah", "sure, do it", "ok, go on", "go ahead", "ja", "ja bitte", "klar",
     "oui", "oui, vas-y", "s\u00ed", "s\u00ed, por favor", "s\u00ec", "certo",
 )  # fmt: skip
+NO = ("no", "no thanks", "nope", "better not", "nein", "nein danke", "non", "non merci")
 
 
 def answer_talk(kind: str, nearness: float, choices: Sequence[Choice], said: str = "") -> str:

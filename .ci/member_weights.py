@@ -1,0 +1,263 @@
+"""Learn which member of an enumeration a request means, and whether yes or no: the encoder's biases
+and norms for that, with the weights of what it finds (models/inside/member_tuning.npz).
+
+    pip install jax tokenizers
+    python .ci/member_weights.py [--measure]
+
+Each request of tests/corpora/small_model/choices_*.jsonl, clients_*.jsonl and foreign*.jsonl makes
+the member that it means the likeliest, or that it means none (softmax). With --measure what is
+learned from seven eighths of the commands is tried on the others, and nothing is written. Takes an
+hour on two cores.
+"""
+
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+import jax
+import jax.numpy as jnp
+import numpy
+from client_requests import HELD_OUT, list_values, read_clients
+from trainable_encoder import (
+    Array,
+    Course,
+    TrainableEncoder,
+    Tree,
+    as_query,
+    fill_up,
+    tune,
+    write_tuning,
+)
+
+from andy_cli.messages import Choice
+from andy_cli.models.inside.encoder import LetterEncoder
+from andy_cli.models.inside.learned_rating import WantedMember, centre
+from andy_cli.models.inside.tuning import MEMBER_TUNING
+from andy_cli.models.inside.values.learned_values import LIKELY_MEMBER, ValueFinder
+from andy_cli.models.inside.values.parameters import list_parameters
+from tests.benchmarks.small_choices import CORPUS, as_choice
+
+ROUNDS = 2
+COMMANDS_TOGETHER = 3
+LONGEST_GROUP = 48
+"""Examples of one command that are learned together: they share the texts of its members."""
+RATE = 1e-3
+RATES = {
+    "request_mean": 0.0,
+    "member_mean": 0.0,
+    "left": 0.003,
+    "right": 0.003,
+    "nearness": 0.05,
+    "said": 0.02,
+    "none": 0.03,
+}
+NEARNESS, SAID = 12.0, 3.0
+"""Where the weights of nearness, and of a member that is said, begin."""
+RANK = 32
+FIRST_SPREAD = 0.05
+MOST_MEMBERS = 8
+"""Of an enumeration, that are learned."""
+KIND_SIZE = 4
+FOLDS = 8
+SAMPLE = 300
+"""Examples that means are taken of."""
+TRIED_CHOICES, TRIED_STEP = "choices_12", 3
+"""The file that is for comparison only, and which of its examples are tried."""
+WISHES = {True: "yes", False: "no"}
+SHUT_OUT = -1e9
+ROW_STEP, TEXT_STEP = 32, 64
+"""Rows and texts are filled up to a multiple, so that few forms have to be compiled."""
+Head = Mapping[str, Array]
+
+
+class Example(NamedTuple):
+    """A request, and what of an enumeration it may mean."""
+
+    command: str
+    """With its client."""
+    text: str
+    wanted: WantedMember
+    right: int
+    """The place of the member that it means; behind the last one for none."""
+
+
+class Rows(NamedTuple):
+    """Examples in figures."""
+
+    requests: Array
+    """The place of the text of each."""
+    members: Array
+    """Example, member: the place of its text; last of the text for none."""
+    added: Array
+    """Example, member: 1 for one that is said, SHUT_OUT where there is none."""
+    kinds: Array
+    right: Array
+    counts: Array
+    """1 for each example, 0 for what fills up."""
+
+
+def read_examples() -> Iterator[Example]:
+    for client, request in read_clients():
+        for choice in request.choices:
+            if choice.text == request.tool:
+                yield from make_examples(client, request.text, choice, request.values)
+    for path in sorted(CORPUS.glob("choices_*.jsonl")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+            command = json.loads(line)
+            choice = as_choice({"function": command["tool"]})
+            for text, values in command["rows"]:
+                given = list_values(values)
+                yield from make_examples(f"{path.stem} {number}", text, choice, given)
+
+
+def make_examples(
+    client: str, text: str, choice: Choice, values: Mapping[str, Sequence[object]]
+) -> Iterator[Example]:
+    """Make an example of each enumeration, and of each yes or no; `values` are all that are right,
+    of each parameter that is said.
+    """
+    finder = ValueFinder(LetterEncoder(), choice, text)
+    for parameter in list_parameters(choice):
+        members = [*parameter.options]
+        given = values.get(parameter.name, ())
+        written = [WISHES[value] if isinstance(value, bool) else str(value) for value in given]
+        right = next((members.index(value) for value in written if value in members), len(members))
+        if members and (not given or right < len(members)):
+            wanted = finder.describe_members(parameter)
+            yield Example(f"{client} {choice.text}", text, wanted, right)
+
+
+def group(examples: Sequence[Example]) -> list[list[Example]]:
+    """Put examples of the same command together."""
+    found: dict[str, list[Example]] = {}
+    for example in examples:
+        found.setdefault(example.command, []).append(example)
+    return [
+        own[begin : begin + LONGEST_GROUP]
+        for own in found.values()
+        for begin in range(0, len(own), LONGEST_GROUP)
+    ]
+
+
+def make_rows(examples: Sequence[Example]) -> tuple[list[str], Rows]:
+    """Put examples into figures, and list the texts whose places they hold."""
+    places: dict[str, int] = {}
+
+    def place(text: str) -> int:
+        return places.setdefault(as_query(text), len(places))
+
+    count = fill_up(len(examples), ROW_STEP)
+    requests, right = numpy.zeros(count, numpy.int32), numpy.zeros(count, numpy.int32)
+    members = numpy.zeros((count, MOST_MEMBERS + 1), numpy.int32)
+    added = numpy.full(members.shape, SHUT_OUT, numpy.float32)
+    kinds = numpy.zeros((count, KIND_SIZE), numpy.float32)
+    for at, example in enumerate(examples):
+        wanted = example.wanted
+        requests[at] = place(example.text)
+        kept = [*range(len(wanted.members))][:MOST_MEMBERS]
+        if MOST_MEMBERS <= example.right < len(wanted.members):
+            kept[-1] = example.right
+        members[at, : len(kept)] = [place(wanted.members[member]) for member in kept]
+        added[at, : len(kept)] = [wanted.is_said[member] for member in kept]
+        members[at, MOST_MEMBERS], added[at, MOST_MEMBERS] = place(wanted.unsaid), 0
+        kinds[at] = wanted.kind
+        right[at] = kept.index(example.right) if example.right in kept else MOST_MEMBERS
+    counts = (numpy.arange(count) < len(examples)).astype(numpy.float32)
+    return [*places], Rows(requests, members, added, kinds, right, counts)
+
+
+def rate(head: Head, vectors: Array, rows: Rows) -> Array:
+    """Rate each member for each example, and last that none is meant."""
+    asked = centre(vectors[rows.requests], head["request_mean"])
+    members = centre(vectors[rows.members], head["member_mean"])
+    learned = head["nearness"] * asked + (asked @ head["left"]) @ head["right"]
+    said = jnp.where(rows.added > 0, head["said"], rows.added)
+    rated = jnp.einsum("rmv,rv->rm", members, learned) + said
+    return rated.at[:, MOST_MEMBERS].add(rows.kinds @ head["none"])
+
+
+def measure_loss(head: Head, vectors: Array, rows: Rows) -> Array:
+    likely = jax.nn.log_softmax(rate(head, vectors, rows), axis=1)
+    found = likely[jnp.arange(len(rows.right)), rows.right] * rows.counts
+    return -found.sum() / rows.counts.sum()
+
+
+def make_head(examples: Sequence[Example], encoder: TrainableEncoder) -> dict[str, Array]:
+    texts, rows = make_rows(random.Random(0).sample(examples, SAMPLE))
+    vectors = encoder.encode(encoder.tuned, texts)
+    there = rows.added > SHUT_OUT
+    width = vectors.shape[1]
+    left = FIRST_SPREAD * numpy.random.default_rng(0).standard_normal((width, RANK))
+    return {
+        "request_mean": jnp.array(vectors[rows.requests[rows.counts > 0]].mean(0)),
+        "member_mean": jnp.array(vectors[rows.members[there]].mean(0)),
+        "left": jnp.float32(left),
+        "right": jnp.zeros((RANK, width)),
+        "nearness": jnp.float32(NEARNESS),
+        "said": jnp.float32(SAID),
+        "none": jnp.zeros(KIND_SIZE),
+    }
+
+
+def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned: Tree) -> str:
+    tuned, head = learned
+    counts: Counter[str] = Counter()
+    for some in group(examples):
+        texts, rows = make_rows(some)
+        rated = rate(head, encoder.encode(tuned, texts), rows)
+        likely = numpy.array(jax.nn.softmax(rated, axis=1))[: len(some)]
+        for example, odds, right in zip(some, likely, rows.right, strict=False):
+            kind = "wishes" if example.wanted.kind[2] else "members"
+            kind = kind if right < MOST_MEMBERS else f"no {kind}"
+            best = int(odds.argmax())
+            is_chosen = best < MOST_MEMBERS and odds[best] > LIKELY_MEMBER
+            counts[kind] += 1
+            counts[f"first {kind}"] += best == right
+            counts[f"chosen {kind}"] += bool(is_chosen and best == right)
+            counts[f"wrong {kind}"] += bool(is_chosen and best != right)
+    kinds = ("members", "no members", "wishes", "no wishes")
+    return "; ".join(
+        f"{kind}: of {counts[kind]} {counts[f'first {kind}']} are the likeliest, "
+        f"{counts[f'chosen {kind}']} chosen, {counts[f'wrong {kind}']} wrong"
+        for kind in kinds
+    )
+
+
+def main(arguments: Sequence[str]) -> None:
+    encoder = TrainableEncoder()
+    by_source: dict[str, list[Example]] = {}
+    for example in read_examples():
+        by_source.setdefault(example.command.partition(" ")[0], []).append(example)
+    foreign = [example for source in HELD_OUT for example in by_source.pop(source)]
+    tried = {"batches": foreign, TRIED_CHOICES: by_source.pop(TRIED_CHOICES)[::TRIED_STEP]}
+    known = [example for examples in by_source.values() for example in examples]
+    if "--measure" in arguments:
+        commands = sorted({example.command for example in known})
+        left_out = {*commands[::FOLDS]}
+        tried["an eighth"] = [example for example in known if example.command in left_out]
+        known = [example for example in known if example.command not in left_out]
+
+    def show(when: str, learned: Tree) -> None:
+        for name, examples in tried.items():
+            sys.stdout.write(f"{when}, {name}: {count_right(examples, encoder, learned)}\n")
+            sys.stdout.flush()
+
+    head = make_head(known, encoder)
+    show("as it is", (encoder.tuned, head))
+    course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, RATE, RATES)
+    tuned, head = tune(encoder, head, group(known), make_rows, measure_loss, course, show)
+    if "--measure" not in arguments:
+        found = {name: numpy.float16(part) for name, part in head.items()}
+        write_tuning(MEMBER_TUNING, tuned, encoder.model, found)
+        sys.stdout.write(f"{len(known)} examples, {MEMBER_TUNING.stat().st_size // 1024} KB\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,136 @@
+"""Quantities that are said in other words than a number: durations, ordinals, dozens. Pure.
+
+quantities.toml has the words.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.models.inside.values.numbers import (
+    HALF,
+    read_spelled_numbers,
+    without_things,
+)
+from andy_cli.models.inside.values.words import find_words
+
+LINK = r"(?:\s+of)?(?:\s+(?:an?|de|di)\s+|\s+d['\u2019]|['\u2019\s-]*)"
+"""Between a share and its unit."""
+BETWEEN = re.compile(r"\s*(?:,|and|und|y|et|e)?\s*")
+"""Between two parts of a duration: `1 hour and 20 minutes`."""
+GLUED = re.compile(r"(?<![\w.,/-])(\d+(?:[.,]\d+)?)[a-z]{1,3}\b(?![-/\d])")
+"""`25g`, `3h`, `the 54er`, `the 9th`."""
+PAIR = re.compile(r"(?<![\w.,/-])(\d{1,4})-(\d{1,4})(?![\w/-]|[.,]\d)")
+"""`7-2`, `1001-1210`."""
+Number = tuple[float, int, int]
+"""A number, and where it stands."""
+
+
+class Duration(NamedTuple):
+    seconds: float
+    unit: int
+    """Seconds of the unit that it is said in."""
+    start: int
+    number_end: int
+    """The end of its number, or of all of it."""
+    end: int
+
+    def precedes(self, other: "Duration", text: str) -> bool:
+        """Tell whether another one is the rest of it: `1 hour and 20 minutes`."""
+        between = text[self.end : other.start]
+        return other.seconds < self.unit and BETWEEN.fullmatch(between) is not None
+
+
+class Words(NamedTuple):
+    units: Mapping[str, int]
+    """Word -> seconds."""
+    parts: re.Pattern[str]
+    """A share of a unit, or a unit and a half."""
+    shares: Mapping[str, re.Pattern[str]]
+    unit: re.Pattern[str]
+    counts: Mapping[str, re.Pattern[str]]
+
+
+@cache
+def load_words() -> Words:
+    file = Path(__file__).with_name("quantities.toml")
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    units = {word: int(size) for size, words in found["units"].items() for word in words.split()}
+    unit = "|".join(sorted(units, key=len, reverse=True))
+    shares = "|".join(sorted(found["shares"].values(), key=len, reverse=True))
+    parts = rf"(?<!\w)(?:(?P<share>{shares}){LINK})?(?P<unit>{unit})\b(?P<half>{HALF.pattern})?"
+    return Words(
+        units,
+        re.compile(parts, re.I),
+        {share: re.compile(pattern, re.I) for share, pattern in found["shares"].items()},
+        re.compile(rf"\s?({unit})\b", re.I),
+        {count: re.compile(rf"\b(?:{said})\b", re.I) for count, said in found["counts"].items()},
+    )
+
+
+def find_unit(texts: Sequence[str]) -> int | None:
+    """Find the seconds of the unit that the first of some texts names: `hold minutes`."""
+    units = load_words().units
+    named = (units[word] for text in texts for word in find_words(text) if word in units)
+    return next(named, None)
+
+
+def convert_durations(text: str, numbers: Sequence[Number], unit: int) -> list[Number]:
+    """Convert the durations among the numbers of a text to a unit (in seconds), and add those that
+    are said without a number: `half an hour` is 30 where minutes are wanted.
+    """
+    found: list[Duration] = []
+    pieces = [*list_counted(text, numbers), *list_shared(text)]
+    for piece in sorted(pieces, key=lambda it: it.start):
+        if found and found[-1].precedes(piece, text):
+            seconds = found[-1].seconds + piece.seconds
+            found[-1] = Duration(seconds, piece.unit, found[-1].start, piece.end, piece.end)
+        elif not found or piece.start >= found[-1].end:
+            found.append(piece)
+    others = [it for it in numbers if not any(one.start <= it[1] < one.end for one in found)]
+    return [*others, *((it.seconds / unit, it.start, it.number_end) for it in found)]
+
+
+def list_counted(text: str, numbers: Sequence[Number]) -> Iterator[Duration]:
+    """List durations that begin with a number: `20 minutes`, `3h`."""
+    words = load_words()
+    glued = [(read_number(it[1]), it.start(), it.end(1)) for it in GLUED.finditer(text)]
+    for value, start, end in [*numbers, *glued]:
+        if match := words.unit.match(text, end):
+            unit = words.units[match[1].lower()]
+            yield Duration(value * unit, unit, start, end, match.end())
+
+
+def list_shared(text: str) -> Iterator[Duration]:
+    """List durations that are a share of a unit, or a unit and a half."""
+    words = load_words()
+    for match in words.parts.finditer(text):
+        said = match["share"]
+        if said or match["half"]:
+            share = next((key for key, it in words.shares.items() if it.fullmatch(said or "")), "1")
+            size = float(share) + 0.5 * bool(match["half"])
+            unit = words.units[match["unit"].lower()]
+            yield Duration(size * unit, unit, match.start(), match.end(), match.end())
+
+
+def find_quantities(text: str) -> list[Number]:
+    """Find numbers that stand in no number's form: dozens, `25g`, `7-2`."""
+    text = without_things(text)
+    found = [(read_number(it[1]), *it.span()) for it in GLUED.finditer(text)]
+    for pair in PAIR.finditer(text):
+        found += [(float(pair[place]), *pair.span(place)) for place in (1, 2)]
+    for count, pattern in load_words().counts.items():
+        found += [(float(count), *match.span()) for match in pattern.finditer(text)]
+    return sorted({span[1:]: span for span in found}.values(), key=lambda number: number[1])
+
+
+def list_ordinals(text: str) -> list[Number]:
+    """List the places in a row that are said in letters: `the third one`."""
+    return [(it.value, it.start, it.end) for it in read_spelled_numbers(text) if it.is_ordinal]
+
+
+def read_number(digits: str) -> float:
+    return float(digits.replace(",", "."))
