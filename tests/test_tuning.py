@@ -74,7 +74,7 @@ def test_a_member_is_found_that_is_meant_in_other_words(tmp_path: Path) -> None:
             "radiators are stone cold since last night, someone has to come today!!",
             {"fault": "no_heating", "urgent": "yes"},
         ),
-        ("der Aufzug steckt wieder fest", {"fault": "broken_lift"}),
+        ("der Aufzug steckt wieder fest, hat aber Zeit bis Montag", {"fault": "broken_lift"}),
         ("something is wrong in flat 6", {}),
     ):
         assert filler.fill(report, said, Known()).values == wanted, said
