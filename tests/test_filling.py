@@ -10,6 +10,7 @@ from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.planning.replies.conclusion import conclude
+from andy_cli.models.inside.values.clock_times import find_clock_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
@@ -898,3 +899,34 @@ def test_a_duration_fills_a_command_of_others_in_its_unit(encoder: Encoder) -> N
         ("hold it 2 hours", "120"),
     ):
         assert fill(encoder, hold, said).values == {"duration": wanted}
+
+
+@pytest.mark.parametrize(
+    ("said", "times"),
+    [
+        ("twenty to eight in the morning, only nine", ["07:40"]),
+        ("from quarter to nine at night till half past five in the morning", ["20:45", "05:30"]),
+        ("um halb drei nachmittags", ["14:30"]),
+        ("am 3. Februar 2026 abends um sieben", ["19:00"]),
+        ("viertel nach acht abends", ["20:15"]),
+        ("2.30 in the afternoon", ["14:30"]),
+        ("a las ocho y cuarto de la tarde", ["20:15"]),
+        ("à huit heures et demie du soir", ["20:30"]),
+        ("alle nove meno un quarto di sera", ["20:45"]),
+        ("around 3 at night", ["03:00"]),
+        ("quarter past two", []),  # of the day or of the night
+        ("5 people in the evening, 6 more tonight", []),
+        ("tonight 5 people", []),
+    ],
+)
+def test_times_in_words_are_read_where_a_part_of_the_day_is_said(
+    said: str, times: list[str]
+) -> None:
+    assert [span.text for span in find_clock_times(said)] == times
+
+
+def test_a_time_in_words_is_one_value_and_no_part_of_another(encoder: Encoder) -> None:
+    time: Schema = {"type": "string", "format": "time"}
+    record = command("Set when to record", "start", "end", start=time, end=time)
+    said = "listen from quarter to nine at night till half past five in the morning"
+    assert fill(encoder, record, said).values == {"start": "20:45", "end": "05:30"}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.calendar_words import DAYS, is_same_in_calendar, rewrite_date
+from andy_cli.models.inside.values.clock_times import find_clock_times
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     ListedEntry,
@@ -220,9 +221,14 @@ class _Filling:
             return None
         if parameter.name in self._choice.members:
             return self._find_known_member(parameter)
-        if span := self._picker.find_free(find_typed(parameter.kind, self._text)):
+        if span := self._picker.find_free(self._find_formed(parameter.kind)):
             return self._find_spelling(parameter.kind, self._picker.take(span))
         return self._find_formless(parameter)
+
+    def _find_formed(self, kind: str) -> list[Span]:
+        """Find what a form shows, and times that are said in words."""
+        times = find_clock_times(self._text) if kind == "time" else []
+        return [*times, *find_typed(kind, self._text)]
 
     def _find_formless(self, parameter: Parameter) -> str | None:
         """Find a text that no form shows: in the newest list, by what leads to it, by its words."""
