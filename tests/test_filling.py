@@ -874,6 +874,21 @@ def test_durations_are_in_the_unit_that_is_wanted(said: str, minutes: list[float
 
 
 @pytest.mark.parametrize(
+    ("texts", "seconds"),
+    [
+        (["hold_minutes", "how long"], 60),
+        (["duration", "in seconds"], 1),
+        (["min_hours"], 3600),
+        (["duration", "hours of the second driver"], 3600),
+        (["duration_min"], 60),
+        (["guests", "how many people"], None),
+    ],
+)
+def test_the_unit_is_what_name_or_description_says(texts: list[str], seconds: int | None) -> None:
+    assert find_unit(texts) == seconds
+
+
+@pytest.mark.parametrize(
     ("said", "numbers"),
     [
         ("the 9th, no, the third one", [9, 3]),

@@ -170,7 +170,7 @@ class MeaningEncoder:
 
     def _mix(self, written: Sequence[str], mean: Vectors) -> Vectors:
         """The vector of a text that is written in several ways, without the mean."""
-        return self._centre(self._tuned_vectors.stack(written).mean(0)[None], mean)[0]
+        return centre(self._tuned_vectors.stack(written).mean(0), mean)
 
     def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
         weights = self._value_weights
@@ -203,10 +203,6 @@ class MeaningEncoder:
         """None where the file is missing or of another format."""
         parts = read_parts(VALUE_WEIGHTS, ValueWeights._fields)
         return ValueWeights(*widen(parts)) if parts else None
-
-    def _centre(self, vectors: Vectors, mean: Vectors) -> Vectors:
-        """Subtract a mean from vectors, one a row, and make their lengths 1 again."""
-        return centre(vectors, mean)
 
     def classify(
         self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]

@@ -5,6 +5,7 @@ clock_times.toml has the words.
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -18,10 +19,16 @@ LATE_NIGHT = 5
 
 
 @cache
-def load_patterns() -> tuple[re.Pattern[str], ...]:
-    """Load the forms of a time, each with the part of the day behind it or before it."""
+def load_words() -> Mapping[str, Mapping[str, str]]:
+    """Load the tables of words, each a part of a regular expression."""
     file = Path(__file__).with_name("clock_times.toml")
-    words = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
+def make_patterns() -> tuple[re.Pattern[str], ...]:
+    """Make the forms of a time, each with the part of the day behind it or before it."""
+    words = load_words()
     before, between = words["before_hour"], words["behind_hour"]
     minutes = "|".join([*words["minutes"].values(), r"\d{1,2}"])
     parts = (f"(?P<{name}>{said})" for name, said in words["day_parts"].items())
@@ -40,22 +47,15 @@ def load_patterns() -> tuple[re.Pattern[str], ...]:
         for time in forms
         for form in (
             rf"\b{time}{end},? (?:{day})\b",
-            rf"\b(?:{day}),?(?: (?:{words['at']}))? {time}{end}\b",
+            rf"\b(?:{day}),?(?: (?:{words['links']['at']}))? {time}{end}\b",
         )
     ]
     # A number alone may count anything: `in the evening 5 people`.
     written += [
         rf"\b{hour}{end},? (?:{day})\b",
-        rf"\b(?:{day}),? (?:{words['at']}) {hour}{end}\b",
+        rf"\b(?:{day}),? (?:{words['links']['at']}) {hour}{end}\b",
     ]
     return tuple(re.compile(form, re.I) for form in written)
-
-
-@cache
-def load_minutes() -> dict[int, re.Pattern[str]]:
-    file = Path(__file__).with_name("clock_times.toml")
-    words = tomllib.loads(file.read_text(encoding="utf-8"))["minutes"]
-    return {int(count): re.compile(said, re.I) for count, said in words.items()}
 
 
 def find_clock_times(text: str) -> list[Span]:
@@ -63,7 +63,7 @@ def find_clock_times(text: str) -> list[Span]:
     said."""
     plain, places = write_digits(text)
     found: list[tuple[int, int, str]] = []
-    for pattern in load_patterns():
+    for pattern in make_patterns():
         for match in pattern.finditer(plain):
             start, end = find_range(match)
             is_free = all(end <= other[0] or other[1] <= start for other in found)
@@ -121,8 +121,9 @@ def count_minutes(parts: dict[str, str | None]) -> int:
     said = parts.get("minute")
     if not said:
         return 0
-    named = next((count for count, it in load_minutes().items() if it.fullmatch(said)), None)
-    count = int(said) if named is None else named
+    minutes = load_words()["minutes"].items()
+    named = (count for count, words in minutes if re.fullmatch(words, said, re.I))
+    count = int(next(named, said))
     is_before = "after" in parts and not parts["after"]
     return -count if is_before else count
 

@@ -62,9 +62,9 @@ class ValueFinder:
     def __init__(self, encoder: Encoder, choice: Choice, text: str) -> None:
         self._encoder = encoder
         self._text = text
-        self._command = " ".join(find_words(choice.text.rpartition(",")[2]))
         self._tokens = split_tokens(text)
         name = choice.text.rpartition(",")[2]
+        self._command = " ".join(find_words(name))
         self._own = frozenset(map(find_stem, find_words(f"{name} {summarize_command(choice)}")))
 
     def list_runs(self, taken: Sequence[range]) -> list[Run]:

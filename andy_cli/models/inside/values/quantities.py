@@ -25,6 +25,8 @@ GLUED = re.compile(r"(?<![\w.,/-])(\d+(?:[.,]\d+)?)[a-z]{1,3}\b(?![-/\d])")
 """`25g`, `3h`, `the 54er`, `the 9th`."""
 PAIR = re.compile(r"(?<![\w.,/-])(\d{1,4})-(\d{1,4})(?![\w/-]|[.,]\d)")
 """`7-2`, `1001-1210`."""
+AMBIGUOUS = frozenset({"min", "second"})
+"""Units that are something else beside another one: `min_hours`, `hours of the second driver`."""
 Number = tuple[float, int, int]
 """A number, and where it stands."""
 
@@ -74,8 +76,12 @@ def load_words() -> Words:
 def find_unit(texts: Sequence[str]) -> int | None:
     """Find the seconds of the unit that the first of some texts names: `hold minutes`."""
     units = load_words().units
-    named = (units[word] for text in texts for word in find_words(text) if word in units)
-    return next(named, None)
+    for text in texts:
+        named = [word for word in find_words(text) if word in units]
+        clear = [word for word in named if word not in AMBIGUOUS]
+        if named:
+            return units[(clear or named)[0]]
+    return None
 
 
 def convert_durations(text: str, numbers: Sequence[Number], unit: int) -> list[Number]:
