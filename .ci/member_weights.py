@@ -10,7 +10,6 @@ learned from seven eighths of the commands is tried on the others, and nothing i
 hour on two cores.
 """
 
-import json
 import random
 import sys
 from collections import Counter
@@ -24,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import jax
 import jax.numpy as jnp
 import numpy
-from client_requests import HELD_OUT, list_values, read_clients
+from client_requests import group_examples, read_choices, read_clients, split_examples
 from trainable_encoder import (
     Array,
     Course,
@@ -42,7 +41,6 @@ from andy_cli.models.inside.learned_rating import WantedMember, centre
 from andy_cli.models.inside.tuning import MEMBER_TUNING
 from andy_cli.models.inside.values.learned_values import LIKELY_MEMBER, ValueFinder
 from andy_cli.models.inside.values.parameters import list_parameters
-from tests.benchmarks.small_choices import CORPUS, as_choice
 
 ROUNDS = 2
 COMMANDS_TOGETHER = 3
@@ -65,11 +63,8 @@ FIRST_SPREAD = 0.05
 MOST_MEMBERS = 8
 """Of an enumeration, that are learned."""
 KIND_SIZE = 4
-FOLDS = 8
 SAMPLE = 300
 """Examples that means are taken of."""
-TRIED_CHOICES, TRIED_STEP = "choices_12", 3
-"""The file that is for comparison only, and which of its examples are tried."""
 WISHES = {True: "yes", False: "no"}
 SHUT_OUT = -1e9
 ROW_STEP, TEXT_STEP = 32, 64
@@ -104,17 +99,10 @@ class Rows(NamedTuple):
 
 
 def read_examples() -> Iterator[Example]:
-    for client, request in read_clients():
+    for client, request in (*read_clients(), *read_choices()):
         for choice in request.choices:
             if choice.text == request.tool:
                 yield from make_examples(client, request.text, choice, request.values)
-    for path in sorted(CORPUS.glob("choices_*.jsonl")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
-            command = json.loads(line)
-            choice = as_choice({"function": command["tool"]})
-            for text, values in command["rows"]:
-                given = list_values(values)
-                yield from make_examples(f"{path.stem} {number}", text, choice, given)
 
 
 def make_examples(
@@ -132,18 +120,6 @@ def make_examples(
         if members and (not given or right < len(members)):
             wanted = finder.describe_members(parameter)
             yield Example(f"{client} {choice.text}", text, wanted, right)
-
-
-def group(examples: Sequence[Example]) -> list[list[Example]]:
-    """Put examples of the same command together."""
-    found: dict[str, list[Example]] = {}
-    for example in examples:
-        found.setdefault(example.command, []).append(example)
-    return [
-        own[begin : begin + LONGEST_GROUP]
-        for own in found.values()
-        for begin in range(0, len(own), LONGEST_GROUP)
-    ]
 
 
 def make_rows(examples: Sequence[Example]) -> tuple[list[str], Rows]:
@@ -209,7 +185,7 @@ def make_head(examples: Sequence[Example], encoder: TrainableEncoder) -> dict[st
 def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned: Tree) -> str:
     tuned, head = learned
     counts: Counter[str] = Counter()
-    for some in group(examples):
+    for some in group_examples(examples, LONGEST_GROUP):
         texts, rows = make_rows(some)
         rated = rate(head, encoder.encode(tuned, texts), rows)
         likely = numpy.array(jax.nn.softmax(rated, axis=1))[: len(some)]
@@ -232,17 +208,7 @@ def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned:
 
 def main(arguments: Sequence[str]) -> None:
     encoder = TrainableEncoder()
-    by_source: dict[str, list[Example]] = {}
-    for example in read_examples():
-        by_source.setdefault(example.command.partition(" ")[0], []).append(example)
-    foreign = [example for source in HELD_OUT for example in by_source.pop(source)]
-    tried = {"batches": foreign, TRIED_CHOICES: by_source.pop(TRIED_CHOICES)[::TRIED_STEP]}
-    known = [example for examples in by_source.values() for example in examples]
-    if "--measure" in arguments:
-        commands = sorted({example.command for example in known})
-        left_out = {*commands[::FOLDS]}
-        tried["an eighth"] = [example for example in known if example.command in left_out]
-        known = [example for example in known if example.command not in left_out]
+    known, tried = split_examples(read_examples(), "--measure" in arguments)
 
     def show(when: str, learned: Tree) -> None:
         for name, examples in tried.items():
@@ -252,7 +218,9 @@ def main(arguments: Sequence[str]) -> None:
     head = make_head(known, encoder)
     show("as it is", (encoder.tuned, head))
     course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, RATE, RATES)
-    tuned, head = tune(encoder, head, group(known), make_rows, measure_loss, course, show)
+    tuned, head = tune(
+        encoder, head, group_examples(known, LONGEST_GROUP), make_rows, measure_loss, course, show
+    )
     if "--measure" not in arguments:
         found = {name: numpy.float16(part) for name, part in head.items()}
         write_tuning(MEMBER_TUNING, tuned, encoder.model, found)

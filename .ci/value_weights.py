@@ -32,7 +32,7 @@ from andy_cli.models.inside.learned_rating import (
 )
 from andy_cli.models.inside.text_vectors import FORMAT
 from andy_cli.models.inside.values.learned_values import ValueFinder
-from andy_cli.models.inside.values.numbers import find_numbers
+from andy_cli.models.inside.values.numbers import find_numbers, write_number
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.runs import Run, split_tokens
 from andy_cli.models.inside.values.spans import Span
@@ -124,12 +124,13 @@ def find_kind(parameter: Parameter) -> str:
 def list_candidates(finder: ValueFinder, parameter: Parameter, text: str) -> list[Run]:
     if not parameter.is_numeric:
         return finder.list_runs([])
-    numbers = [Span(f"{number:g}", *place) for number, *place in find_numbers(text)]
+    numbers = [Span(write_number(number), *place) for number, *place in find_numbers(text)]
     return finder.list_covered(numbers)
 
 
 def write_value(value: object) -> str:
-    written = f"{value:g}" if isinstance(value, float) else str(value).strip().lower()
+    is_number = isinstance(value, float)
+    written = write_number(value) if is_number else str(value).strip().lower()
     return written.rstrip(".!?")
 
 
@@ -253,4 +254,5 @@ def main() -> None:
     sys.stdout.write(f"{len(kept)} values, {VALUE_WEIGHTS.stat().st_size // 1024} KB\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

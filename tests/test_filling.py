@@ -841,6 +841,12 @@ def test_a_day_with_slashes_is_written_as_a_date_where_there_is_no_doubt(
     assert fill(encoder, command("Book a van", "day", day=date), said).values == {"day": day}
 
 
+@pytest.mark.parametrize("number", ["48250317", "977200008123456", "12345.67", "-0.25", "8"])
+def test_no_digit_of_a_number_is_lost(number: str) -> None:
+    record = command("Record a score", "score", score={"type": "number"})
+    assert fill(LetterEncoder(), record, f"{number} for Mia").values == {"score": number}
+
+
 @pytest.mark.parametrize("said", ["al 102 por ciento", "a 102 pour cent", "al 102 per cento"])
 def test_a_share_of_a_hundred_is_one_number(said: str) -> None:
     assert [number for number, *_ in find_numbers(said)] == [102]

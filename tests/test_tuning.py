@@ -14,12 +14,13 @@ from andy_cli.models.inside.tuning import (
     MEMBER_TUNING,
     MODEL_FILE,
     QUESTION_TUNING,
+    RUN_TUNING,
     load_tuned,
     read_tuning,
 )
 from andy_cli.models.inside.values.filling import Filler, Known
 
-TUNINGS = (COMMAND_TUNING, MEMBER_TUNING, QUESTION_TUNING)
+TUNINGS = (COMMAND_TUNING, MEMBER_TUNING, QUESTION_TUNING, RUN_TUNING)
 TEXTS = ["the kiln is still sat at 480, can you bring it up to 510", "wer hat den Schlüssel?"]
 
 
@@ -48,7 +49,7 @@ def test_a_tuning_for_another_model_is_not_used(
     assert tuning is not None
     with pytest.raises(ValueError, match="another model"):
         load_tuned(tuning)
-    for name in ("COMMAND_TUNING", "MEMBER_TUNING", "QUESTION_TUNING"):
+    for name in ("COMMAND_TUNING", "MEMBER_TUNING", "QUESTION_TUNING", "RUN_TUNING"):
         monkeypatch.setattr(encoders, name, other)
     encoder = load_encoder(tmp_path)
     first, second = encoder.rate_passages("who has the key?", ["Anna has the key", "eggs, milk"])
@@ -78,6 +79,38 @@ def test_a_member_is_found_that_is_meant_in_other_words(tmp_path: Path) -> None:
         ("something is wrong in flat 6", {}),
     ):
         assert filler.fill(report, said, Known()).values == wanted, said
+
+
+def test_a_value_is_found_by_how_it_stands_in_the_request(tmp_path: Path) -> None:
+    count = {"type": "integer"}
+    score = {
+        "machine": {"type": "string", "description": "Name of the table"},
+        "player": {"type": "string", "description": "Initials or name"},
+        "score": count,
+    }
+    title = {"type": "string", "description": "Petition title"}
+    petition = {"title": title, "signatures": count}
+    filler = Filler(load_encoder(tmp_path))
+    for name, about, properties, said, wanted in (
+        (
+            "record_high_score",
+            "Record a high score",
+            score,
+            "Comet Alley: 91200 by a girl called Mia",
+            {"machine": "Comet Alley", "player": "Mia", "score": "91200"},
+        ),
+        (
+            "log_petition",
+            "Log a petition",
+            petition,
+            "ci hanno portato 3200 firme, si chiama Salviamo Il Parco",
+            {"title": "Salviamo Il Parco", "signatures": "3200"},
+        ),
+    ):
+        schema = {"type": "object", "properties": properties, "required": [*properties]}
+        choice = Choice(name, about, parameters=schema)
+        assert filler.fill(choice, said, Known()).values == wanted
+        assert filler.rough.fill(choice, said, Known()).values != wanted, "nothing to learn"
 
 
 def test_vectors_of_commands_are_kept_under_another_name(tmp_path: Path) -> None:

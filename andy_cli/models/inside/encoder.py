@@ -14,9 +14,11 @@ from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
     VALUE_WEIGHTS,
     CommandWeights,
+    ComparedRuns,
+    MarkedRuns,
     MemberWeights,
     QuestionWeights,
-    ValueComparison,
+    RunWeights,
     ValueVectors,
     ValueWeights,
     WantedMember,
@@ -35,6 +37,7 @@ from andy_cli.models.inside.tuning import (
     COMMAND_TUNING,
     MEMBER_TUNING,
     QUESTION_TUNING,
+    RUN_TUNING,
     SentenceModel,
     load_tuned,
     read_tuning,
@@ -76,9 +79,13 @@ class Encoder(Protocol):
         the form of the request fits each command.
         """
 
-    def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
-        """Make ready to rate which of a request's words are a value that is wanted. None where
-        nothing has vectors."""
+    def rate_runs(self, words: Sequence[str], wanted: WantedValue) -> list[float] | None:
+        """Rate how likely each run of a request's words is a value that is wanted, and last that
+        none is: log-odds, of which only differences tell anything. None where nothing was learned.
+        """
+
+    def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
+        """Rate the likeliest of them anew, each as it stands in the request, and none last."""
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         """Rate how likely a request means each member, and last that it means none of them:
@@ -106,6 +113,13 @@ class MemberVectors(NamedTuple):
     """Vectors of requests and members of enumerations, by the encoder that is tuned for them."""
 
     weights: MemberWeights
+    texts: TextVectors
+
+
+class RunVectors(NamedTuple):
+    """Vectors of marked runs of words and of parameters, by the encoder that is tuned for them."""
+
+    weights: RunWeights
     texts: TextVectors
 
 
@@ -172,14 +186,19 @@ class MeaningEncoder:
         """The vector of a text that is written in several ways, without the mean."""
         return centre(self._tuned_vectors.stack(written).mean(0), mean)
 
-    def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
+    def rate_runs(self, words: Sequence[str], wanted: WantedValue) -> list[float] | None:
         weights = self._value_weights
         if weights is None:
             return None
         name, about = self._vectors.stack([wanted.name, wanted.about])
-        return ValueComparison(
-            weights, ValueVectors(self._vectors.stack(words), name, about), wanted
-        )
+        return weights.rate_runs(ValueVectors(self._vectors.stack(words), name, about), wanted)
+
+    def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
+        made = self._run_vectors
+        if made is None:
+            return [*wanted.odds]
+        words, marked, about = map(made.texts.stack, (wanted.words, wanted.runs, [wanted.about]))
+        return made.weights.rate(ComparedRuns(words, marked, about[0]), wanted)
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         made = self._member_vectors
@@ -257,6 +276,15 @@ class MeaningEncoder:
         texts = TextVectors(model.query, self._folder, label)
         return MemberVectors(MemberWeights(*widen(parts)), texts)
 
+    @cached_property
+    def _run_vectors(self) -> RunVectors | None:
+        """None where the file is missing or of another format."""
+        parts = read_parts(RUN_TUNING, RunWeights._fields)
+        if parts is None:
+            return None
+        model, label = self._load_tuned(RUN_TUNING)
+        return RunVectors(RunWeights(*widen(parts)), TextVectors(model.query, self._folder, label))
+
     def _load_tuned(self, path: Path) -> tuple[SentenceModel, str]:
         """Load the tuned encoder, with the label of its vectors; the encoder as it is where the
         tuning is for another one.
@@ -313,8 +341,11 @@ class LetterEncoder:
     ) -> list[float]:
         return rate_by_nearness(self, request, commands, fits)
 
-    def compare_values(self, words: Sequence[str], wanted: WantedValue) -> ValueComparison | None:
+    def rate_runs(self, words: Sequence[str], wanted: WantedValue) -> list[float] | None:
         return None
+
+    def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
+        return [*wanted.odds]
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         return rate_said(wanted)

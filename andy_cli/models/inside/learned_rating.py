@@ -1,6 +1,7 @@
 """Weights that were learned from what people wrote to commands of other trades, and what they say
 of a request: which command it asks for (.ci/command_weights.py), which of its words are a value
-(.ci/value_weights.py), and which member of an enumeration it means (.ci/member_weights.py).
+(.ci/value_weights.py, .ci/run_weights.py), and which member of an enumeration it means
+(.ci/member_weights.py).
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ MAX_COUNT = 3.0
 """More that does not fit tells no more."""
 NEAR_WEIGHT = 4.0
 """Of nearness beside counts."""
+LEAST_ODDS = -30.0
+"""Natural logarithm: what is less likely tells no more."""
 
 
 def centre(vectors: Vectors, mean: Vectors) -> Vectors:
@@ -181,13 +184,69 @@ class ValueWeights(NamedTuple):
         return numpy.array(measures, dtype=numpy.float32)
 
 
-class ValueComparison(NamedTuple):
-    """A request beside what is wanted of it, to be rated."""
+class MarkedRuns(NamedTuple):
+    """The likeliest runs of words that may be a value, each as it stands in the request."""
 
-    weights: ValueWeights
-    vectors: ValueVectors
-    wanted: WantedValue
+    about: str
+    """The command, the parameter and what describes it."""
+    words: Sequence[str]
+    """Those of each."""
+    runs: Sequence[str]
+    """Each before the request in which it is marked."""
+    odds: Sequence[float]
+    """Of each, and last of none, by its words and form: natural logarithm."""
+    needed: bool
 
-    def rate_runs(self) -> list[float]:
-        """Rate each run of words, and last that none is the value."""
-        return self.weights.rate_runs(self.vectors, self.wanted)
+
+class ComparedRuns(NamedTuple):
+    """The vectors of runs, one a row, and of the parameter that one of them may be the value of."""
+
+    words: Vectors
+    marked: Vectors
+    about: Vectors
+
+
+class RunWeights(NamedTuple):
+    """Weights that tell which run of words is a value: by its words, and by how it stands in the
+    request.
+    """
+
+    words_mean: Vectors
+    marked_mean: Vectors
+    about_mean: Vectors
+    words_left: Vectors
+    """With `words_right` a matrix of low rank: which direction of a parameter means which one of
+    words. One row a direction of parameters."""
+    words_right: Vectors
+    words_nearness: Vectors
+    marked_left: Vectors
+    """The same of marked runs."""
+    marked_right: Vectors
+    marked_nearness: Vectors
+    value: Vectors
+    """The direction of marked runs that are a value of anything."""
+    odds: Vectors
+    """The weight of the odds before, and of those of none."""
+    none_odds: Vectors
+    none: Vectors
+    """For none: always, and where a value is needed."""
+    needed: Vectors
+
+    def rate(self, vectors: ComparedRuns, wanted: MarkedRuns) -> list[float]:
+        """Rate each run, and last that none is the value: log-odds."""
+        import numpy  # it is there where vectors are
+
+        about = centre(vectors.about, self.about_mean)
+        words = centre(vectors.words, self.words_mean) @ self._describe_words(about)
+        marked = centre(vectors.marked, self.marked_mean) @ self._describe_marked(about)
+        *odds, none = wanted.odds
+        rated = words + marked + self.odds * numpy.maximum(numpy.array(odds), LEAST_ODDS)
+        last = self.none_odds * none + self.none + self.needed * wanted.needed
+        return [*map(float, rated), float(last)]
+
+    def _describe_words(self, about: Vectors) -> Vectors:
+        return self.words_nearness * about + (about @ self.words_left) @ self.words_right
+
+    def _describe_marked(self, about: Vectors) -> Vectors:
+        learned = self.marked_nearness * about + (about @ self.marked_left) @ self.marked_right
+        return learned + self.value

@@ -1,7 +1,7 @@
 """The encoder with other biases and norms, which were learned for one purpose: from what people
-wrote to commands of other trades (.ci/command_weights.py), from what they wrote for a member of an
-enumeration (.ci/member_weights.py), and from questions with the lines of files that answer them
-(.ci/question_weights.py). Its matrices, of four bits a number, are the same.
+wrote to commands of other trades (.ci/command_weights.py, .ci/run_weights.py), from what they wrote
+for a member of an enumeration (.ci/member_weights.py), and from questions with the lines of files
+that answer them (.ci/question_weights.py). Its matrices, of four bits a number, are the same.
 """
 
 import mmap
@@ -15,6 +15,7 @@ from andy_cli.models.inside.text_vectors import Vectors, read_parts
 COMMAND_TUNING = Path(__file__).with_name("command_tuning.npz")
 MEMBER_TUNING = Path(__file__).with_name("member_tuning.npz")
 QUESTION_TUNING = Path(__file__).with_name("question_tuning.npz")
+RUN_TUNING = Path(__file__).with_name("run_tuning.npz")
 MODEL_FILE = "e5-small-q4.bin"
 """Beside the package's modules."""
 NUMBER_BYTES = 4

@@ -58,7 +58,7 @@ class Session:
         report_progress = PROGRESS.get()  # of this call: the server is heard in a task of its own
 
         async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
-            share = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+            share = f"{progress:.12g} of {total:.12g}" if total else f"{progress:.12g}"
             report_progress(f"{share} {message or ''}".strip())
 
         try:

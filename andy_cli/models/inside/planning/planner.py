@@ -98,7 +98,9 @@ class Planner:
         return Plan([request_plan.find_best_step(turn.request)])
 
     def _make_request_plan(self, constraint: Constraint) -> RequestPlan:
-        return RequestPlan(PlannedRequest(self._encoder, self._scorer, self._filler, constraint))
+        return RequestPlan(
+            PlannedRequest(self._encoder, self._scorer, self._filler.rough, constraint)
+        )
 
     def _recall_plan(self, turn: Turn, constraint: Constraint) -> Plan:
         commands = tuple(choice.text for choice in constraint.choices)
@@ -156,7 +158,7 @@ class Planner:
             return None
         step = steps[len(turn.calls)]
         choice, known = constraint.choices[step.at], Known((), constraint.names)
-        is_missing = bool(self._filler.fill(choice, step.text, known).missing)
+        is_missing = bool(self._filler.rough.fill(choice, step.text, known).missing)
         needs_found = is_missing or find_ordinal(step.text) is not None
         return None if turn.failed and needs_found else step
 

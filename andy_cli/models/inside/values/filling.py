@@ -5,6 +5,7 @@ of an enumeration, and no piece is used twice.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from mimetypes import guess_type
 from typing import NamedTuple
@@ -28,10 +29,12 @@ from andy_cli.models.inside.values.learned_values import ValueFinder
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
 from andy_cli.models.inside.values.numbers import (
     find_hours,
+    find_long_numbers,
     find_numbers,
     find_ordinal,
     is_homonym,
     without_things,
+    write_number,
 )
 from andy_cli.models.inside.values.parameters import Parameter, list_parameters
 from andy_cli.models.inside.values.phrase_picking import PhrasePicker
@@ -96,11 +99,17 @@ class Known(NamedTuple):
 
 
 class Filler:
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, is_rough: bool = False) -> None:
         self._encoder = encoder
+        self._is_rough = is_rough
+
+    @cached_property
+    def rough(self) -> "Filler":
+        """The same, faster and for comparison only: words are rated apart from where they stand."""
+        return Filler(self._encoder, is_rough=True)
 
     def fill(self, choice: Choice, text: str, known: Known) -> FilledArguments:
-        return _Filling(self._encoder, choice, text, known).fill()
+        return _Filling(self._encoder, choice, text, known, self._is_rough).fill()
 
     def fill_by_meaning(self, choice: Choice, text: str, known: Known) -> FilledArguments:
         """The same; a file that is missing is the entry of the newest list, or the file that can
@@ -151,13 +160,15 @@ def call_entry(entry: ListedEntry, names: Sequence[str]) -> str:
 class _Filling:
     """One command that is filled in."""
 
-    def __init__(self, encoder: Encoder, choice: Choice, text: str, known: Known) -> None:
+    def __init__(
+        self, encoder: Encoder, choice: Choice, text: str, known: Known, is_rough: bool
+    ) -> None:
         self._encoder = encoder
         self._picker = PhrasePicker(encoder, choice, text)
         self._choice = choice
         self._text = text
         self._known = known
-        self._finder = ValueFinder(encoder, choice, text)
+        self._finder = ValueFinder(encoder, choice, text, is_rough)
         self._parameters = list_parameters(choice)
         self._bounds = find_bounds(self._parameters)
         self._values: dict[str, str] = {}
@@ -325,7 +336,7 @@ class _Filling:
         numbers = hours or find_numbers(self._text)
         if not self._choice.examples:
             numbers = self._add_quantities(parameter, numbers)
-        spans = [Span(f"{it:g}", *place) for it, *place in numbers if parameter.allows(it)]
+        spans = [Span(write_number(it), *place) for it, *place in numbers if parameter.allows(it)]
         return [
             span for span in spans if self._picker.is_free(span) and self._may_mean(parameter, span)
         ]
@@ -333,7 +344,8 @@ class _Filling:
     def _add_quantities(self, parameter: Parameter, numbers: Sequence[Number]) -> list[Number]:
         """Add quantities in other words than numbers; convert durations to the parameter's unit."""
         ordinals = list_ordinals(self._text) if parameter.needed else []
-        numbers = [*numbers, *find_quantities(self._text), *ordinals]
+        added = (find_long_numbers(self._text), find_quantities(self._text), ordinals)
+        numbers = [*numbers, *(number for found in added for number in found)]
         unit = find_unit([parameter.name, str(parameter.schema.get("description") or "")])
         return convert_durations(self._text, numbers, unit) if unit else numbers
 

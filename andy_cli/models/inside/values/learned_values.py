@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
-from andy_cli.models.inside.learned_rating import WantedMember, WantedValue
+from andy_cli.models.inside.learned_rating import MarkedRuns, WantedMember, WantedValue
 from andy_cli.models.inside.values.parameters import Parameter, summarize_command
 from andy_cli.models.inside.values.runs import (
     Run,
@@ -24,7 +24,7 @@ from andy_cli.models.inside.values.spans import Span, overlaps
 from andy_cli.models.inside.values.words import find_stem, find_words
 
 KEPT_ASSIGNMENTS = 20
-KEPT_RUNS = 12
+KEPT_RUNS = 8
 """Of each parameter."""
 MISSING_ODDS = 1.0
 """Log-odds against giving nothing to a parameter that is needed."""
@@ -59,8 +59,10 @@ class RunAssignment(NamedTuple):
 class ValueFinder:
     """Finds the values of one command in one request."""
 
-    def __init__(self, encoder: Encoder, choice: Choice, text: str) -> None:
+    def __init__(self, encoder: Encoder, choice: Choice, text: str, is_rough: bool = False) -> None:
+        """`is_rough`: runs are rated apart from where they stand, which is faster."""
         self._encoder = encoder
+        self._is_rough = is_rough
         self._text = text
         self._tokens = split_tokens(text)
         name = choice.text.rpartition(",")[2]
@@ -100,16 +102,48 @@ class ValueFinder:
         """Rate the likeliest runs, and none at last."""
         if not runs:
             return [Rated(0.0, None)]
-        wanted = self.describe(parameter, runs)
-        comparison = self._encoder.compare_values([token.text for token in self._tokens], wanted)
-        *odds, none = comparison.rate_runs() if comparison else rate_by_form(wanted)
-        none -= MISSING_ODDS * parameter.needed
-        total = sum_odds([*odds, none])
+        rated = self.rate_likeliest(parameter, runs)
+        odds = [one.odds for one in rated]
+        is_learned = parameter.is_numeric or parameter.is_wording
+        if is_learned and not self._is_rough:
+            odds = self._encoder.rate_marked_runs(self.mark(parameter, rated))
+        odds[-1] -= MISSING_ODDS * parameter.needed
+        total = sum_odds(odds)
         # That it has a value, whichever: runs that overlap share what is likely.
-        given = sum_odds(odds) - max(odds) - total
-        found = [Rated(value + given, run) for value, run in zip(odds, runs, strict=True)]
-        likeliest = heapq.nlargest(KEPT_RUNS, found, key=lambda rated: rated.odds)
-        return [*likeliest, Rated(none - total, None)]
+        given = sum_odds(odds[:-1]) - max(odds[:-1])
+        found = (
+            Rated(value - total + given * (one.run is not None), one.run)
+            for value, one in zip(odds, rated, strict=True)
+        )
+        return [*found]
+
+    def rate_likeliest(self, parameter: Parameter, runs: Sequence[Run]) -> list[Rated]:
+        """Rate runs by their words and form, each apart from the others: the likeliest, and none at
+        last.
+        """
+        wanted = self.describe(parameter, runs)
+        odds = self._encoder.rate_runs([token.text for token in self._tokens], wanted)
+        odds = odds or rate_by_form(wanted)
+        total = sum_odds(odds)
+        *found, none = (
+            Rated(value - total, run) for value, run in zip(odds, [*runs, None], strict=True)
+        )
+        return [*heapq.nlargest(KEPT_RUNS, found, key=lambda rated: rated.odds), none]
+
+    def mark(self, parameter: Parameter, rated: Sequence[Rated]) -> MarkedRuns:
+        """Mark each run in the request."""
+        text = self._text
+        runs = [run for _, run in rated if run]
+        return MarkedRuns(
+            about=self.explain(parameter),
+            words=[run.text for run in runs],
+            runs=[
+                f"{run.text}: {text[: run.start]}[ {text[run.start : run.end]} ]{text[run.end :]}"
+                for run in runs
+            ],
+            odds=[one.odds for one in rated],
+            needed=parameter.needed,
+        )
 
     def choose_member(self, parameter: Parameter) -> str | None:
         """Choose the member of an enumeration, or yes or no, that is likely enough."""
@@ -121,9 +155,7 @@ class ValueFinder:
     def describe_members(self, parameter: Parameter) -> WantedMember:
         """Describe the members of an enumeration, and which of them are said."""
         members = [" ".join(find_words(member)) for member in parameter.options]
-        name = " ".join(find_words(parameter.name))
-        explained = str(parameter.schema.get("description") or "").strip().rstrip(".")
-        about = f"{self._command}, {name}{f' ({explained})' if explained else ''}"
+        about = self.explain(parameter)
         said = f" {' '.join(find_words(self._text))} "
         return WantedMember(
             members=[f"{about}: {member}" for member in members],
@@ -131,6 +163,12 @@ class ValueFinder:
             is_said=[not parameter.is_wish and f" {member} " in said for member in members],
             kind=[1, parameter.needed, parameter.is_wish, len(members) > MANY_MEMBERS],
         )
+
+    def explain(self, parameter: Parameter) -> str:
+        """Write what a parameter is of: `open repair job, boat (Name of the boat)`."""
+        name = " ".join(find_words(parameter.name))
+        explained = str(parameter.schema.get("description") or "").strip().rstrip(".")
+        return f"{self._command}, {name}{f' ({explained})' if explained else ''}"
 
     def describe(self, parameter: Parameter, runs: Sequence[Run]) -> WantedValue:
         """Describe what is wanted, and what speaks for each run beside its words."""

@@ -66,6 +66,20 @@ def find_numbers(text: str) -> list[tuple[float, int, int]]:
     return sorted((_extend_number(text, *number) for number in found), key=lambda number: number[1])
 
 
+def find_long_numbers(text: str) -> list[tuple[float, int, int]]:
+    """Find what is read as a phone but may be a number: digits alone, of which the first counts."""
+    return [
+        (float(thing.text), thing.start, thing.end)
+        for thing in find_things(text)
+        if thing.kind == "phone" and re.fullmatch(r"[1-9]\d*", thing.text)
+    ]
+
+
+def write_number(number: float) -> str:
+    """Write all digits of a number: 48250300, never 4.82503e+07."""
+    return f"{number:.0f}" if number.is_integer() else f"{number:.12g}"
+
+
 def _extend_number(text: str, number: float, start: int, end: int) -> tuple[float, int, int]:
     """Add the words beside a number that are part of it: `minus two`, `two and a half`."""
     if half := HALF.match(text, end):
