@@ -168,7 +168,9 @@ class _Filling:
         self._choice = choice
         self._text = text
         self._known = known
-        self._finder = ValueFinder(encoder, choice, text, is_rough)
+        # Of andy's own commands only numbers are found so, and nothing was learned of those.
+        is_ours = bool(choice.examples)
+        self._finder = ValueFinder(encoder, choice, text, is_rough or is_ours)
         self._parameters = list_parameters(choice)
         self._bounds = find_bounds(self._parameters)
         self._values: dict[str, str] = {}
