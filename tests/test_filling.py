@@ -841,6 +841,32 @@ def test_a_day_with_slashes_is_written_as_a_date_where_there_is_no_doubt(
     assert fill(encoder, command("Book a van", "day", day=date), said).values == {"day": day}
 
 
+HOURS = command(
+    "Be silent between two times",
+    "start",
+    start={"type": "string", "format": "time"},
+    end={"type": "string", "format": "time"},
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("quiet from 9pm to 7 in the morning", {"start": "21:00", "end": "07:00"}),
+        ("quiet from 7 in the morning to 9:30 pm", {"start": "07:00", "end": "21:30"}),
+        ("passare alle 6:45", {"start": "06:45"}),
+        ("um 16:05 Uhr", {"start": "16:05"}),
+        ("at 12 am", {"start": "00:00"}),
+        ("12:15 p.m. please", {"start": "12:15"}),
+        ("at 9:30 p.m.", {"start": "21:30"}),
+        ("at 9 a.m., please", {"start": "09:00"}),
+    ],
+)
+def test_times_are_written_as_the_schema_wants_them(said: str, values: dict[str, str]) -> None:
+    found = fill(LetterEncoder(), HOURS, said).values
+    assert {name: found.get(name) for name in values} == values
+
+
 @pytest.mark.parametrize("number", ["48250317", "977200008123456", "12345.67", "-0.25", "8"])
 def test_no_digit_of_a_number_is_lost(number: str) -> None:
     record = command("Record a score", "score", score={"type": "number"})

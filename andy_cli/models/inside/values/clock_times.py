@@ -14,6 +14,9 @@ from andy_cli.models.inside.values.spans import Span
 
 HOURS, MINUTES, HALF_DAY, HALF_HOUR = 24, 60, 12, 30
 TODAY = ("late_today", "early_today")
+TIME = re.compile(
+    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?(?: ?(?P<half>[ap])\.?m\b\.?)?", re.I
+)
 LATE_NIGHT = 5
 """Up to this hour `at night` is after midnight."""
 
@@ -70,6 +73,17 @@ def find_clock_times(text: str) -> list[Span]:
             if is_free and (time := read_time(match)):
                 found.append((start, end, time))
     return [Span(time, places[start][0], places[end - 1][1]) for start, end, time in sorted(found)]
+
+
+def rewrite_time(written: str) -> str:
+    """Rewrite `9 pm` and `6:15` as `21:00` and `06:15`; leave what is no such time as it is."""
+    match = TIME.fullmatch(written)
+    if match is None or not (match["minute"] or match["half"]):
+        return written
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
+    if half and 1 <= hour <= HALF_DAY:
+        hour = hour % HALF_DAY + HALF_DAY * (half == "p")
+    return f"{hour:02}:{match['minute'] or '00'}" if hour < HOURS else written
 
 
 def find_range(match: re.Match[str]) -> tuple[int, int]:

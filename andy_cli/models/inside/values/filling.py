@@ -13,7 +13,7 @@ from typing import NamedTuple
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.calendar_words import DAYS, is_same_in_calendar, rewrite_date
-from andy_cli.models.inside.values.clock_times import find_clock_times
+from andy_cli.models.inside.values.clock_times import find_clock_times, rewrite_time
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     ListedEntry,
@@ -235,13 +235,16 @@ class _Filling:
         if parameter.name in self._choice.members:
             return self._find_known_member(parameter)
         if span := self._picker.find_free(self._find_formed(parameter.kind)):
-            return self._find_spelling(parameter.kind, self._picker.take(span))
+            return self._find_spelling(parameter, self._picker.take(span))
         return self._find_formless(parameter)
 
     def _find_formed(self, kind: str) -> list[Span]:
-        """Find what a form shows, and times that are said in words."""
-        times = find_clock_times(self._text) if kind == "time" else []
-        return [*times, *find_typed(kind, self._text)]
+        """Find what a form shows; of times, in their order, those that are said in words too."""
+        shown = find_typed(kind, self._text)
+        if kind != "time" or self._choice.examples:
+            return shown
+        both = [*find_clock_times(self._text), *shown]
+        return sorted(both, key=lambda span: (span.start, -span.end))
 
     def _find_formless(self, parameter: Parameter) -> str | None:
         """Find a text that no form shows: in the newest list, by what leads to it, by its words."""
@@ -356,10 +359,13 @@ class _Filling:
         said = self._text[span.start : span.end].lower()
         return parameter.needed or not (said == "one" or is_homonym(said))
 
-    def _find_spelling(self, kind: str, written: str) -> str:
-        if kind == "date":
+    def _find_spelling(self, parameter: Parameter, written: str) -> str:
+        if parameter.kind == "date":
             return rewrite_date(written)
-        return find_path(written, self._known.names) if kind in ("file", "folder") else written
+        if parameter.schema.get("format") == "time":
+            return rewrite_time(written)
+        is_path = parameter.kind in ("file", "folder")
+        return find_path(written, self._known.names) if is_path else written
 
     def _find_entry(self, parameter: Parameter) -> str | None:
         """Find a file or folder that is spoken of: in the newest list, or by its name."""

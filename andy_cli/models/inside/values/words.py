@@ -93,7 +93,9 @@ DATE = re.compile(
     re.I,
 )
 TIME = re.compile(
-    r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?(?![\w:])|(?<!\w)\d{1,2} ?[ap]m\b", re.I
+    r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?: ?[ap](?:m|\.m\.?))?(?![\w:])"
+    r"|(?<!\w)\d{1,2} ?[ap](?:m\b|\.m\b\.?)",
+    re.I,
 )
 SUM = re.compile(r"[\d.()]+(?:\s*[-+*/^x]\s*[\d.()]+)+")
 CODE = re.compile(
