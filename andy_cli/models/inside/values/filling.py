@@ -241,7 +241,7 @@ class _Filling:
     def _find_formed(self, kind: str) -> list[Span]:
         """Find what a form shows; of times, in their order, those that are said in words too."""
         shown = find_typed(kind, self._text)
-        if kind != "time" or self._choice.examples:
+        if kind != "time":
             return shown
         both = [*find_clock_times(self._text), *shown]
         return sorted(both, key=lambda span: (span.start, -span.end))
