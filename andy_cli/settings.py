@@ -77,7 +77,7 @@ SETTINGS = (
     Setting("network.connect_timeout", 10.0, "seconds to wait for a connection"),
     Setting("network.idle_timeout", 120.0, "seconds of silence; on loopback five times as long"),
     Setting("network.total_timeout", 3600.0, "seconds a reply may take in all"),
-    Setting("network.first_backoff", 0.5, "seconds before the first retry"),
+    Setting("network.first_backoff", 0.5, "seconds that the first retry waits at most"),
     Setting("network.tries", 4, "requests at most, the first included"),
     Setting("network.scan", True, "look for model servers on this machine"),
     Setting("limits.rounds", 20, "replies in one turn at most"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.compiler.compiler import NOTHING, Compiler, Gaps
+from andy_cli.compiler.compiler import NOTHING, Compiler, WhitespaceJoiner
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.messages import CallDelta, Chunk
 from tests.cases import sample_every
@@ -180,17 +180,17 @@ def test_a_call_to_do_nothing_is_taken_out_and_listed() -> None:
 def test_no_white_space_is_invented_where_something_was_taken_out(
     pieces: list[str | None],
 ) -> None:
-    gaps, shown = Gaps(), ""
+    joiner, shown = WhitespaceJoiner(), ""
     for piece in pieces:
         if piece is None:
-            gaps.take_out()
+            joiner.take_out()
         else:
-            gaps.show(piece)
-        blank = gaps.blank
-        shown += gaps.pass_on()
-        assert gaps.empty == (not shown.strip())
+            joiner.show(piece)
+        blank = joiner.blank
+        shown += joiner.pass_on()
+        assert joiner.empty == (not shown.strip())
         assert blank is None or blank == "" or blank.isspace()
-    shown += gaps.finish()
+    shown += joiner.finish()
     words = "".join(each for each in pieces if each)
     assert shown.split() == words.split() or None in pieces
     assert "".join(shown.split()) == "".join(words.split())
@@ -232,16 +232,16 @@ def test_where_something_was_taken_out_one_gap_is_left(
     before: str, behind: str, joined: str
 ) -> None:
     for size in (1, 99):
-        gaps, shown = Gaps(), []
+        joiner, shown = WhitespaceJoiner(), []
         for part in (before, None, behind):
             if part is None:
-                gaps.take_out()
-                assert gaps.blank is None
+                joiner.take_out()
+                assert joiner.blank is None
                 continue
             for at in range(0, len(part), size):
-                gaps.show(part[at : at + size])
-                shown.append(gaps.pass_on())
-        assert "".join([*shown, gaps.finish()]) == joined
+                joiner.show(part[at : at + size])
+                shown.append(joiner.pass_on())
+        assert "".join([*shown, joiner.finish()]) == joined
 
 
 def test_arguments_are_read_with_brackets_and_quotation_marks_in_their_texts() -> None:

@@ -516,7 +516,7 @@ def test_all_of_an_action_is_said_of_always(
     chat = desk(
         ScriptedModel([]), registry=Registry(tools_in(bundled_folder("tools") / "files.py"))
     )
-    approval_request = chat.tools.propose(ToolCall("1", "trash", {"paths": ["long.py"]}), "")
+    approval_request = chat.tools.propose(ToolCall("1", "trash", {"paths": ["long.py"]}))
     offered = approval_choices.find_choices(approval_request, tmp_path)
     assert offered.meaning == "put long.py into the trash"
 

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from andy_cli import events
-from andy_cli.agent.answer import TURN_OUTCOMES
+from andy_cli.agent.turn_state import TURN_OUTCOMES
 from andy_cli.errors import CHAT_WAYS, SHELL_WAYS, ModelError, UserWays
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Chunk

@@ -6,7 +6,7 @@ import pytest
 
 from andy_cli import events
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
-from andy_cli.agent.turn_state import INSTEAD, MAX_RESENDS
+from andy_cli.agent.turn_state import MAX_RESENDS, ONE_LINE_INSTEAD
 from andy_cli.compiler.dialects.protocols import action
 from andy_cli.compiler.dialects.protocols.action import THOUGHT
 from tests.desk import DESK, MEMORY, Played, Replies, play, speak
@@ -203,7 +203,7 @@ def test_D12_every_schema_is_in_the_system_message_and_takes_nothing_else() -> N
 def test_D13_it_is_asked_for_again_twice_then_a_line_is_offered_then_it_is_text() -> None:
     played = acting("One.", "Two.", "Three.")
     assert len(resent(played)) == MAX_RESENDS == 2
-    assert INSTEAD in resent(played)[-1]
+    assert ONE_LINE_INSTEAD in resent(played)[-1]
     assert (played.answer, len(played.model.requests)) == ("Three.", 3)
 
 

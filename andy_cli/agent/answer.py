@@ -2,9 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from andy_cli import events
 from andy_cli.agent.announcement import (
@@ -24,7 +23,13 @@ from andy_cli.agent.grounding.audit import (
 )
 from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.turn_state import TurnState, find_not_done
+from andy_cli.agent.turn_state import (
+    TURN_OUTCOMES,
+    ModelNote,
+    TurnOutcome,
+    TurnState,
+    find_not_done,
+)
 from andy_cli.agent.unread_files import find_unread_files
 from andy_cli.compiler.bodies.envelopes import (
     is_only_framing,
@@ -33,7 +38,7 @@ from andy_cli.compiler.bodies.envelopes import (
 )
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError, fill_hint
-from andy_cli.events import Event, Subtype
+from andy_cli.events import Event
 from andy_cli.messages import Message
 
 
@@ -98,26 +103,13 @@ class OutputFilter:
         return self._say(self.text) if was_held else []
 
 
-CONTINUE = "You were cut off. Go on exactly where you stopped."
-NUDGE = (
-    "No tool was used for that. If it was still to come, do it now. If what you said is your whole "
-    "answer, give it again. If you cannot do it, say so plainly."
-)
-WRITE_OR_EXPLAIN = (
-    "What stands between your words was not run, as it may be an example. If it is to be done, "
-    "write the request alone. If the user wants to see how it is written, give your whole answer "
-    "again. Else answer in plain words; if you cannot do it, say so."
-)
-WRITE_AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
-
-
 def make_output_filter(conversation: Conversation, state: TurnState) -> OutputFilter:
     """Make the filter of the next reply; the last message says why the model is asked for it."""
     last_message = conversation.history.messages[-1]
-    told, enforces_format = last_message.content, conversation.model.enforces_format
-    is_held = bool(state.rejected_answer) or enforces_format or told == WRITE_OR_EXPLAIN
+    is_second = state.last_note is ModelNote.WRITE_OR_EXPLAIN
+    is_held = bool(state.rejected_answer) or conversation.model.enforces_format or is_second
     was_shown = bool((state.answer or state.announcement).strip())
-    begins_anew = last_message.note and told != CONTINUE and was_shown
+    begins_anew = last_message.note and state.last_note is not ModelNote.CONTINUE and was_shown
     return OutputFilter(is_held, begins_anew, unwraps=not asks_for_objects(conversation))
 
 
@@ -165,7 +157,7 @@ def finish_reply(
     model, compiled = conversation.model, reply.compiled
     output.unwrap(is_alone=not (state.calls or compiled.requests))
     violation = model.find_format_violation(reply)
-    if state.check_format(output.text, violation, model.is_lenient, model.advice):
+    if state.check_format(output.text, violation, model.is_strict, model.advice):
         model.stop_enforcing_format()
     yield from release_reply(conversation, state, reply, output)
     # Of one whose steps are chosen no reply tells what of the prompt it has read.
@@ -185,7 +177,7 @@ def release_reply(
 ) -> Iterator[Event]:
     """Show what was held of a complete reply, unless it is to be sent again, or takes the place of
     an answer that is on the screen."""
-    is_second = conversation.history.messages[-1].content == WRITE_OR_EXPLAIN
+    is_second = state.last_note is ModelNote.WRITE_OR_EXPLAIN
     state.is_withheld = is_second and not reply.compiled.requests
     if not (state.resend_note or state.rejected_answer or state.is_withheld):
         yield from output.release()
@@ -204,13 +196,16 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     """
     compiled = reply.compiled
     state.note_empty(compiled)
-    if state.take_empty_retry() and conversation.model.pause_native_tools():
-        return False
+    if state.take_empty_retry():
+        conversation.model.pause_native_tools()
+        if not conversation.client.guided:
+            return False
     partial = reply.cut_off or compiled.incomplete
     text, reasoning = compiled.text, compiled.reasoning
     conversation.history.add(Message("assistant", text, reasoning=reasoning, partial=partial))
     state.answer += state.reply_text
     if note := choose_note(conversation, state, reply):
+        state.last_note = note
         conversation.history.add(Message("user", note, note=True))
         return False
     user, tools = conversation.history.user_request, conversation.model.profile.tools
@@ -223,7 +218,8 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
 
 
 def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply) -> str:
-    """Choose what the model is told of a reply that may not be the whole answer; else nothing."""
+    """Choose the note on a reply that may not be the whole answer: a `ModelNote`, or a fault in
+    words; nothing for one that is."""
     compiled = reply.compiled
     if compiled.fault and state.count_resend():
         state.end_paragraph()
@@ -231,9 +227,9 @@ def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply)
     if (reply.cut_off or compiled.incomplete) and not state.was_asked_to_continue:
         state.was_asked_to_continue = True
         if not compiled.incomplete:
-            return CONTINUE
+            return ModelNote.CONTINUE
         state.end_paragraph()
-        return WRITE_AGAIN
+        return ModelNote.WRITE_AGAIN
     note = choose_nudge(conversation, state, reply)
     if note:
         state.announcement, state.answer = state.answer, ""
@@ -241,11 +237,11 @@ def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply)
 
 
 def choose_nudge(conversation: Conversation, state: TurnState, reply: ModelReply) -> str:
-    """Choose what the model is told once that may have said what it would do instead of doing it;
-    else nothing."""
+    """Choose the note, given once, on a reply that announces an action or shows a request without
+    making it; nothing for any other reply."""
     if may_be_request(conversation, state, reply):
-        return WRITE_OR_EXPLAIN
-    return NUDGE if should_nudge(conversation, state, reply.raw) else ""
+        return ModelNote.WRITE_OR_EXPLAIN
+    return ModelNote.NUDGE if should_nudge(conversation, state, reply.raw) else ""
 
 
 def may_be_request(conversation: Conversation, state: TurnState, reply: ModelReply) -> bool:
@@ -268,9 +264,7 @@ def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequen
 
 
 MAX_EARLIER_MESSAGES = 500
-"""Messages before a turn in which a name may stand: no model is told more, but for small talk."""
-DENIED_EXIT_CODE = 3
-"""The exit code of a turn in which something was not allowed."""
+"""Messages before a turn that are searched for names: no model is sent more of them."""
 
 
 def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
@@ -295,7 +289,7 @@ def find_claims(conversation: Conversation, state: TurnState, figures: bool) -> 
     if (
         conversation.client.guided
         or not state.answer
-        or state.exit_code not in (0, DENIED_EXIT_CODE)
+        or state.subtype not in ("success", "error_permission")
     ):
         return ()
     return find_unsupported_claims(state.answer, collect_evidence(conversation, state), figures)
@@ -370,12 +364,9 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
     """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
     state.answer = state.answer or state.announcement
     yield from conclude_from_results(conversation, state)
-    state.not_done = find_not_done(
-        [action for action in conversation.tools.actions if not action.earlier]
-    )
+    state.not_done = find_not_done(conversation.tools.turn_actions)
     if state.subtype == "success":
-        state.subtype = find_shortcoming(state, conversation.strict)
-        state.exit_code = TURN_OUTCOMES[state.subtype].exit_code
+        state.end_as(find_shortcoming(state, conversation.strict))
     outcome = TURN_OUTCOMES[state.subtype]
     if outcome.sentence and state.error is None:
         kind = state.subtype.removeprefix("error_")
@@ -386,8 +377,8 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
 
 
 def explain_outcome(
-    conversation: Conversation, state: TurnState, outcome: "TurnOutcome"
-) -> "TurnOutcome":
+    conversation: Conversation, state: TurnState, outcome: TurnOutcome
+) -> TurnOutcome:
     """Say of an outcome what is known of this turn beyond the table."""
     if state.subtype == "error_empty" and state.empty_reason:
         return outcome._replace(sentence=state.empty_reason)
@@ -406,10 +397,9 @@ def conclude_from_results(conversation: Conversation, state: TurnState) -> Itera
         return
     from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude_all
 
-    actions = [action for action in conversation.tools.actions if not action.earlier]
     told = [
         ToldResult(content, action.did)
-        for content, action in zip(state.results, actions, strict=False)
+        for content, action in zip(state.results, conversation.tools.turn_actions, strict=False)
         if action.ok and action.did
     ]
     if told:
@@ -470,44 +460,3 @@ def summarize_turn(conversation: Conversation, state: TurnState) -> events.Ended
         not_done=tuple(action._asdict() for action in state.not_done),
         error=describe_error(state),
     )
-
-
-class TurnOutcome(NamedTuple):
-    """One way to end a turn.
-
-    `sentence` is what the user is told; empty where the answer says it, or an error does. In the
-    hint the slots of `UserWays` stand for what depends on the front end.
-    """
-
-    exit_code: int
-    sentence: str = ""
-    hint: str = ""
-
-    @property
-    def is_error(self) -> bool:
-        return self.exit_code != 0
-
-
-TURN_OUTCOMES: Mapping[Subtype, TurnOutcome] = {
-    "success": TurnOutcome(0),
-    "error_empty": TurnOutcome(1, "The model said nothing.", "Say it again, or use another model."),
-    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "{go_on}, or set max_tokens."),
-    "error_filtered": TurnOutcome(
-        1, "The model's server held the answer back.", "Say it otherwise."
-    ),
-    "error_unreadable": TurnOutcome(
-        1,
-        "What the model asked for cannot be read.",
-        "Say it again, or use another model.",
-    ),
-    "error_unclear": TurnOutcome(1),
-    "error_unsupported": TurnOutcome(1),
-    "error_not_done": TurnOutcome(1),
-    "error_permission": TurnOutcome(3),
-    "error_limit": TurnOutcome(4),
-    "error_provider": TurnOutcome(1),
-    "error_usage": TurnOutcome(2),
-    "error_cancelled": TurnOutcome(130),
-}
-"""`error_provider` has the code of its error: 75 for what may work later, 77 for a wrong key.
-`error_unsupported` and `error_not_done` are those of `--strict`."""

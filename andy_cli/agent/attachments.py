@@ -195,7 +195,7 @@ async def call_reading_tool(
     conversation: Conversation, name: str, arguments: Arguments
 ) -> ToolResult:
     requested = ToolCall(new_id(), name, arguments)
-    approval_request = conversation.tools.propose(requested, "")
+    approval_request = conversation.tools.propose(requested)
     verdict = await conversation.tools.decide(requested, approval_request)
     if not verdict.allowed:
         path = spell_out(str(arguments["path"]))

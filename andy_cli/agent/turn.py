@@ -1,6 +1,6 @@
 """One turn: the user speaks, the model asks for things until it answers.
 
-Read this file first. Everything else is a collaborator it names.
+Read this file first, and `model/reply.py` beside it, which holds the loop (`exchange`).
 """
 
 from collections.abc import AsyncIterator
@@ -96,6 +96,7 @@ class TurnAsker:
 
     async def use(self, reply: ModelReply) -> AsyncIterator[Event]:
         conversation, state = self._conversation, self._state
+        state.last_note = ""
         if state.resend_note:
             request_resend(conversation, state, reply)
         elif reply.compiled.requests:

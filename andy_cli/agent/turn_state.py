@@ -6,8 +6,9 @@ later call put right. The wording of the model is not looked at.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 from andy_cli import events
@@ -103,7 +104,64 @@ ONLY_THOUGHTS = "The model only thought and said nothing."
 MAX_RESENDS = 2
 """So often in a turn the model is asked to write a reply again that breaks its protocol, or whose
 request cannot be read (R13)."""
-INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
+ONE_LINE_INSTEAD = 'If you cannot, write one line instead: @tool NAME {"argument": "value"}'
+
+
+class ModelNote(StrEnum):
+    """A note to the model on a reply that may not be the whole answer."""
+
+    CONTINUE = "You were cut off. Go on exactly where you stopped."
+    WRITE_AGAIN = "Your request was cut off and nothing was done. Write it again, shorter."
+    NUDGE = (
+        "No tool was used for that. If it was still to come, do it now. If what you said is your "
+        "whole answer, give it again. If you cannot do it, say so plainly."
+    )
+    WRITE_OR_EXPLAIN = (
+        "What stands between your words was not run, as it may be an example. If it is to be done, "
+        "write the request alone. If the user wants to see how it is written, give your whole "
+        "answer again. Else answer in plain words; if you cannot do it, say so."
+    )
+
+
+class TurnOutcome(NamedTuple):
+    """One way to end a turn.
+
+    `sentence` is what the user is told; empty where the answer says it, or an error does. In the
+    hint the slots of `UserWays` stand for what depends on the front end.
+    """
+
+    exit_code: int
+    sentence: str = ""
+    hint: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        return self.exit_code != 0
+
+
+TURN_OUTCOMES: Mapping[events.Subtype, TurnOutcome] = {
+    "success": TurnOutcome(0),
+    "error_empty": TurnOutcome(1, "The model said nothing.", "Say it again, or use another model."),
+    "error_cut_off": TurnOutcome(1, "The answer is cut off.", "{go_on}, or set max_tokens."),
+    "error_filtered": TurnOutcome(
+        1, "The model's server held the answer back.", "Say it otherwise."
+    ),
+    "error_unreadable": TurnOutcome(
+        1,
+        "What the model asked for cannot be read.",
+        "Say it again, or use another model.",
+    ),
+    "error_unclear": TurnOutcome(1),
+    "error_unsupported": TurnOutcome(1),
+    "error_not_done": TurnOutcome(1),
+    "error_permission": TurnOutcome(3),
+    "error_limit": TurnOutcome(4),
+    "error_provider": TurnOutcome(1),
+    "error_usage": TurnOutcome(2),
+    "error_cancelled": TurnOutcome(130),
+}
+"""`error_provider` has the code of its error: 75 for what may work later, 77 for a wrong key.
+`error_unsupported` and `error_not_done` are those of `--strict`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +172,7 @@ class TurnLimits:
     calls_per_reply: int = 20
     calls: int = 50
     repeats: int = 3
+    """So often the same call may have the same result."""
 
 
 @dataclass(slots=True)
@@ -138,6 +197,9 @@ class TurnState:
     resends: int = 0
     resend_note: str = ""
     """The note to the model on its last reply, if that has to be sent again."""
+    last_note: str = ""
+    """The note on its last reply, if that may not be the whole answer: a `ModelNote`, or a fault.
+    """
     examples: dict[str, str] = field(default_factory=dict)
     """Tool -> the reply that was shown because its request for this tool might be an example."""
     example_round: int = -1
@@ -195,19 +257,19 @@ class TurnState:
         self.rounds += 1
         return True
 
-    def check_format(self, text: str, violation: str, lenient: bool, advice: str) -> bool:
+    def check_format(self, text: str, violation: str, is_strict: bool, advice: str) -> bool:
         """Note what a reply said, and what in it breaks the format of its protocol, if anything.
 
-        True if the violation is accepted because the model is lenient, that is, can do no better.
-        Raises ModelError with the advice if it is not, and the model was asked often enough.
+        True if the violation is tolerated: `dialect_strict` is off, and the model was asked often
+        enough. Raises ModelError with the advice where it is on.
         """
         self.reply_text, self.resend_note = text, ""
         if not violation:
             return False
         if self.count_resend():
-            self.resend_note = violation if self.resends == 1 else f"{violation} {INSTEAD}"
+            self.resend_note = violation if self.resends == 1 else f"{violation} {ONE_LINE_INSTEAD}"
             return False
-        if not lenient:
+        if is_strict:
             raise ModelError("The model does not keep to its protocol.", advice)
         return True
 
@@ -253,7 +315,12 @@ class TurnState:
 
     def stop(self, reason: str) -> None:
         """End the turn early."""
-        self.stop_reason, self.subtype, self.exit_code = reason, "error_limit", 4
+        self.stop_reason = reason
+        self.end_as("error_limit")
+
+    def end_as(self, subtype: events.Subtype) -> None:
+        """Settle how the turn ends, with the exit code that the table has for it."""
+        self.subtype, self.exit_code = subtype, TURN_OUTCOMES[subtype].exit_code
 
     def repeats_misfit(self) -> bool:
         """Note a request that cannot be understood; True if the round before had one too."""
@@ -263,7 +330,8 @@ class TurnState:
 
     def ask_user(self, question: str) -> None:
         """End the turn with a question to the user."""
-        self.question, self.subtype, self.exit_code = question, "error_unclear", 1
+        self.question = question
+        self.end_as("error_unclear")
 
     def explain_end(self, way_on: str) -> Iterator[Event]:
         """Say why the turn ended early, and how to go on; a question to the user is the answer."""
@@ -297,4 +365,4 @@ class TurnState:
             self.failed_calls.add(result.call_id)
         if result.status is Status.DENIED:
             self.denials.append(result.did)
-            self.subtype, self.exit_code = "error_permission", 3
+            self.end_as("error_permission")

@@ -51,15 +51,20 @@ PUNCTUATION = ",.;:!?)"
 ENDS = ".!?:"
 
 
-class Gaps:
-    """Takes text in pieces and passes it on."""
+class WhitespaceJoiner:
+    """Joins the pieces that are shown, so that no blank line and no double blank is left where
+    something was taken out between them."""
 
     def __init__(self) -> None:
         self._space = ""
-        self._gap = ""  # the white space since something was taken out
+        """White space behind what was shown, which waits for what comes next."""
+        self._gap = ""
+        """The white space since something was taken out."""
         self._taken_out = False
-        self._last = ""  # the last character that was passed on
+        self._last = ""
+        """The last character that was shown."""
         self._new: list[str] = []
+        """The pieces that were not passed on yet."""
 
     @property
     def empty(self) -> bool:
@@ -152,6 +157,10 @@ class Hidden(NamedTuple):
     start: int
     end: int
 
+    def is_continued_by(self, kind: str, start: int) -> bool:
+        """Tell whether a stretch of the same kind begins where this one ends."""
+        return (self.kind, self.end) == (kind, start)
+
 
 class CompiledReply(NamedTuple):
     text: str = ""
@@ -225,7 +234,7 @@ class Compiler:
         self._keeps_objects = keeps_objects and runs_requests
         self._prose = prose
         self._native = NativeCalls()
-        self._gaps = Gaps()
+        self._joiner = WhitespaceJoiner()
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._new_reasoning: list[str] = []
@@ -266,10 +275,11 @@ class Compiler:
             return NOTHING
         for segment in segments:
             self._take(segment)
-        return self._pass_on(self._gaps.pass_on())
+        return self._pass_on(self._joiner.pass_on())
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
-        """The reply is complete, or `cut_off` by length or a failure: what is left, and all."""
+        """End the reply, complete or `cut_off` by length or a failure; returns the last piece to
+        show, and what all of the reply means."""
         for segment in self._lexer.finish():
             self._take(segment)
         self._flush_prose()
@@ -278,7 +288,7 @@ class Compiler:
             self._end_open_reasoning(cut_off)
         if cut_off and self._unsettled:
             self._parsed[-1] = Parsed(incomplete=True)
-        final_piece = self._pass_on(self._gaps.finish())
+        final_piece = self._pass_on(self._joiner.finish())
         return final_piece, self._compile(cut_off)
 
     def _compile(self, cut_off: bool) -> CompiledReply:
@@ -304,7 +314,7 @@ class Compiler:
     def blank(self) -> str | None:
         """The white space at the end that is not shown yet; None if more than that is held back."""
         is_held_back = self._lexer.holding or self._lexer.reasoning or self._waiting
-        return None if is_held_back else self._gaps.blank
+        return None if is_held_back else self._joiner.blank
 
     @property
     def _open_frame(self) -> Frame | None:
@@ -361,7 +371,7 @@ class Compiler:
             case "closer":
                 self._relabel(segment)
             case "framing" if segment.dialect in (LONE_OBJECT, LONE_CALL, LETTER):
-                self._take_aside(segment)
+                self._take_possible_answer(segment)
             case "call" if segment.fence and segment.fence not in FENCES:
                 self._take_markerless(segment)
             case "call":
@@ -384,19 +394,19 @@ class Compiler:
     def _show_pieces(self, pieces: Sequence[str]) -> None:
         for piece in pieces:
             if not piece:
-                self._gaps.take_out()
+                self._joiner.take_out()
             elif piece.strip() and not (self._waiting and is_only_framing(piece)):
                 self._settle(as_text=True)
                 self._show(piece)
             elif self._waiting:  # the end of a fence that never began is no word behind it
                 self._waiting.append(Segment("prose", 0, piece))
             else:
-                self._gaps.show(piece)
+                self._joiner.show(piece)
 
     def _show(self, text: str) -> None:
         if text.strip():
             self._shown_behind = len(self._parsed)
-        self._gaps.show(text)
+        self._joiner.show(text)
 
     def _take_markerless(self, segment: Segment) -> None:
         """Take what may as well be an example or an object that was asked for."""
@@ -406,9 +416,9 @@ class Compiler:
         else:
             self._waiting.append(segment)
 
-    def _take_aside(self, segment: Segment) -> None:
+    def _take_possible_answer(self, segment: Segment) -> None:
         """Take framing that may be the whole answer: then it is shown after all."""
-        is_alone = self._gaps.empty and self._runs
+        is_alone = self._joiner.empty and self._runs
         is_object = segment.dialect != LETTER and (self._keeps_objects or self._wants_code)
         if is_object or (segment.dialect == LONE_CALL and not is_alone):
             self._settle(as_text=True)
@@ -426,10 +436,10 @@ class Compiler:
         waiting, self._waiting = self._waiting, []
         followed = as_text and any(segment.fence for segment in waiting)
         self._examples |= followed
-        as_text = as_text and not (followed and self._gaps.empty)
+        as_text = as_text and not (followed and self._joiner.empty)
         for segment in waiting:
             if segment.kind == "call" and not as_text:
-                self._take_call(segment, quoted=followed or not self._gaps.empty)
+                self._take_call(segment, quoted=followed or not self._joiner.empty)
             else:
                 self._settle_text(segment, as_text)
 
@@ -468,9 +478,9 @@ class Compiler:
         self._spans.append(segment.span)
         self._add_reasoning(parsed.reasoning)
         if answer := parsed.text or ("" if self._runs else parsed.behind):
-            self._gaps.take_out()
+            self._joiner.take_out()
             self._take_answer(answer)
-        self._gaps.take_out()
+        self._joiner.take_out()
         if parsed.asks:
             self._take_requests(segment, parsed, quoted)
 
@@ -500,13 +510,13 @@ class Compiler:
         if segment.text.strip() or segment.kind == "invented":
             self._list_hidden(segment)
         if segment.kind == "frame end":
-            self._gaps.take_frame_out()
+            self._joiner.take_frame_out()
         else:
-            self._gaps.take_out()
+            self._joiner.take_out()
 
     def _list_hidden(self, segment: Segment) -> None:
         start, end = segment.span
-        if self._hidden and self._hidden[-1][::2] == (segment.kind, start):
+        if self._hidden and self._hidden[-1].is_continued_by(segment.kind, start):
             self._hidden[-1] = self._hidden[-1]._replace(end=end)
         else:
             self._hidden.append(Hidden(segment.kind, start, end))
@@ -519,7 +529,7 @@ class Compiler:
     def _relabel(self, closer: Segment) -> None:
         """Reasoning that the prompt had opened ends here: what was taken for text was thought."""
         self._settle(as_text=True)
-        dropped_gaps = self._gaps.drop_all()
+        dropped_gaps = self._joiner.drop_all()
         self._add_reasoning("".join([*self._text, dropped_gaps]))
         self._retracted = bool(self._text)
         self._text = []
@@ -535,7 +545,7 @@ class Compiler:
             return
         elif self._lexer.opened in PROMPTED:  # an answer that begins so
             self._reasoning = []
-            self._gaps.show(self._lexer.opened + text)
+            self._joiner.show(self._lexer.opened + text)
 
     def _take_last_requests(self, reasoning: str) -> bool:
         """Take the requests behind all words of open reasoning; False where there are none."""

@@ -445,7 +445,7 @@ def print_out(text: str) -> None:
 
 
 def read_task(task: RunTask) -> tuple[str, str]:
-    """The user's own words, and what was piped in behind them; with `-` or nothing that alone."""
+    """Return the task and the text that was piped in; without a task that text is the task."""
     alone = task.text.strip() in ("", "-")
     piped = read_piped(wait_for_input=alone) if task.stdin else ""
     if alone:

@@ -118,9 +118,13 @@ class Gate:
         self._further = [folder.resolve() for folder in further]
         known_folders = [resolve(folder, workspace) for folder in folders]
         self._roots = [self._workspace, *self._further, *known_folders]
-        self._alone: list[Path] = []  # places that count, but not what is in them
+        self._alone: list[Path] = []
+        """Folders that the user named and that are too wide: they count, what is in them does not.
+        """
         self._named: list[Path] = []
+        """All that the user named: what may hold secrets may be read if it is among them."""
         self._addresses: set[str] = set()
+        """Those that the user named."""
         self._consents = ApprovalStore()
         self.rules = rules
         self.mode = mode
@@ -161,18 +165,18 @@ class Gate:
             )
         except ToolError as error:
             return Decision(False, str(error))
-        verdict = await self._decide_places(request, resolved_paths)
+        verdict = await self._decide_resolved(request, resolved_paths)
         if not verdict.allowed:
             return verdict
         return verdict._replace(granted=request.access.grants(resolved_paths))
 
-    async def _decide_places(
+    async def _decide_resolved(
         self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]
     ) -> Decision:
-        rule_subject = self._as_asked(request, resolved_paths)
+        rule_subject = self._make_rule_subject(request, resolved_paths)
         if reason := self._find_refusal(request, rule_subject):
             return Decision(False, reason)
-        consent_reason = self._find_consent_reason(request, resolved_paths)
+        consent_reason = self._explain_needed_consent(request, resolved_paths)
         if self.mode == "plan" and consent_reason and request.effect in CHANGING:
             return Decision(False, "in plan mode nothing is changed: a plan is wanted")
         if reason := request.injection_reason:
@@ -181,11 +185,11 @@ class Gate:
             return await self._ask_user(request, resolved_paths, reason, each_time=True)
         if not consent_reason:
             return Decision(True, "inside the workspace", needed_no_consent=True)
-        if reason := self._find_consent(request, rule_subject):
+        if reason := self._find_given_consent(request, rule_subject):
             return Decision(True, reason)
         return await self._ask_user(request, resolved_paths, consent_reason)
 
-    def _find_consent(self, request: ApprovalRequest, rule_subject: RuleSubject) -> str:
+    def _find_given_consent(self, request: ApprovalRequest, rule_subject: RuleSubject) -> str:
         """Tell why what needs a yes has one already, or nothing."""
         if matching_rule := self.rules.find_permission(rule_subject):
             return f"the rule {matching_rule.text} allows it"
@@ -200,13 +204,15 @@ class Gate:
         Refused is what is never done, what a rule forbids, and in plan mode what may change
         something.
         """
-        if reason := self._find_refusal(request, self._as_asked(request, ())):
+        if reason := self._find_refusal(request, self._make_rule_subject(request, ())):
             return Decision(False, reason)
-        if self.mode == "plan" and self._find_consent_reason(request, ()):
+        if self.mode == "plan" and self._explain_needed_consent(request, ()):
             return Decision(False, "in plan mode nothing is changed; /mode ask lets it run")
         return Decision(True, "the user typed it")
 
-    def _as_asked(self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]) -> RuleSubject:
+    def _make_rule_subject(
+        self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]
+    ) -> RuleSubject:
         """The call as rules see it."""
         return RuleSubject(
             request.tool,
@@ -245,7 +251,7 @@ class Gate:
             return _judge_command(access, self._workspace, "deny")
         return _judge_address(access, "block", "error")
 
-    def _find_consent_reason(
+    def _explain_needed_consent(
         self, request: ApprovalRequest, resolved_paths: tuple[Path, ...]
     ) -> str:
         """Tell why a call needs a yes, or nothing."""

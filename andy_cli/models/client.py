@@ -3,9 +3,9 @@
 Streams are generators: whoever stops reading one early must close it.
 
 A request is tried again in one place, when it may work later: only what is a `TransientError` and
-failed before anything was yielded, for a reply that was begun was shown. The waits are random up to
-twice the one before, from `network.first_backoff` to 8 s; a server that asks for longer gets up to
-a minute.
+failed before anything was yielded, for a reply that was begun was shown. The waits are random;
+at most `network.first_backoff`, then twice as much each time, up to 8 s. A server that asks for
+longer gets up to a minute.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable

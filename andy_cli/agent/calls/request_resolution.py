@@ -93,7 +93,7 @@ def validate_call(
     """Validate a call against its tool, and correct the paths that were meant."""
     tool = offer.tools.get(call.name)
     if tool is None:
-        fault = f"{mapped.problems[0].message} {INSTEAD}"
+        fault = f"{mapped.problems[0].message} {USE_EXISTING_TOOL}"
         return ResolvedCall(request, call, fault, problems=mapped.problems)
     problems = mapped.problems or offer.check(call.name, call.arguments)
     if problems:
@@ -105,7 +105,7 @@ def validate_call(
     return ResolvedCall(request, corrected_call, changes=changes, guessed=mapped.guessed)
 
 
-INSTEAD = "Use one that exists, or answer without."
+USE_EXISTING_TOOL = "Use one that exists, or answer without."
 
 
 def number_call_id(id: str, number: int) -> str:

@@ -15,12 +15,12 @@ from typing import NamedTuple
 from andy_cli import events
 from andy_cli.agent.calls.injection import is_example
 from andy_cli.agent.calls.request_resolution import (
-    INSTEAD,
+    USE_EXISTING_TOOL,
     ResolvedCall,
     ask_for_clarification,
     resolve_tool_request,
 )
-from andy_cli.agent.calls.tool_runner import QUOTED
+from andy_cli.agent.calls.tool_runner import InjectionReason
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply
@@ -38,8 +38,8 @@ NO_TEXT = "send_chat needs the text for the user as content: write it again with
 SHOWN = "This was shown to the user. Go on, or end your turn with end_turn."
 
 
-class EnvelopePlan(NamedTuple):
-    """One reply, in the order in which it is carried out."""
+class ReplyPlan(NamedTuple):
+    """The texts and requests of one reply, in the order in which they are carried out."""
 
     texts: tuple[str, ...]
     """Shown at once, before anything is run."""
@@ -54,9 +54,9 @@ class EnvelopePlan(NamedTuple):
 TextReader = Callable[[ToolRequest], str | None]
 
 
-def plan_envelope(
+def plan_reply(
     requests: Sequence[ToolRequest], answers: Callable[[str], bool], text_of: TextReader
-) -> EnvelopePlan:
+) -> ReplyPlan:
     """Plan the requests of one reply: by priority, then as written (B12, R12).
 
     `answers`: whether a tool has a result that the model waits for. `text_of`: what a request
@@ -80,9 +80,7 @@ def plan_envelope(
             unsaid = True
     # A claim about results that are owed has to wait for them: the end is put off.
     ends_turn = end_position < len(requests) and not (waiting or unsaid)
-    return EnvelopePlan(
-        tuple(filter(str.strip, texts)), tuple(to_run), held_back, unsaid, ends_turn
-    )
+    return ReplyPlan(tuple(filter(str.strip, texts)), tuple(to_run), held_back, unsaid, ends_turn)
 
 
 REPEATED = "You did this before and got the same result. Go on with what you know."
@@ -105,30 +103,30 @@ async def run_tool_calls(
 ) -> AsyncIterator[Event]:
     """Show what the reply says, put its calls in the history, run them in order, tell the model."""
     compiled = reply.compiled
-    envelope_plan = plan_envelope(
+    reply_plan = plan_reply(
         compiled.requests, conversation.registry.answers, conversation.tools.read_spoken_text
     )
-    allowed = envelope_plan.requests[: conversation.limits.calls_per_reply]
-    are_cut = len(allowed) < len(envelope_plan.requests)
+    allowed = reply_plan.requests[: conversation.limits.calls_per_reply]
+    are_cut = len(allowed) < len(reply_plan.requests)
     if are_cut:
         yield events.Failed("warning", "limit", f"Only {len(allowed)} steps of one reply are done.")
     calls = await resolve_requests(conversation, allowed, compiled.dialect)
-    text = "\n\n".join(filter(None, [compiled.text, *envelope_plan.texts]))
+    text = "\n\n".join(filter(None, [compiled.text, *reply_plan.texts]))
     written = tuple(restore_written_call(resolved) for resolved in calls)
     conversation.history.add(Message("assistant", text, written, reasoning=compiled.reasoning))
-    for event in show_texts(conversation, state, envelope_plan):
+    for event in show_texts(conversation, state, reply_plan):
         yield event
     async for event in run_in_order(conversation, state, reply, calls):
         yield event
-    append_feedback(conversation, state, reply, envelope_plan, len(allowed) if are_cut else 0)
+    append_feedback(conversation, state, reply, reply_plan, len(allowed) if are_cut else 0)
 
 
 def show_texts(
-    conversation: Conversation, state: TurnState, envelope_plan: EnvelopePlan
+    conversation: Conversation, state: TurnState, reply_plan: ReplyPlan
 ) -> Iterator[Event]:
     """Show what the calls of an envelope say; while an answer is rewritten, later."""
-    texts = [conversation.sanitizer.sanitize(text) for text in envelope_plan.texts]
-    if texts and not envelope_plan.requests and state.answer.endswith("\n\n".join(texts)):
+    texts = [conversation.sanitizer.sanitize(text) for text in reply_plan.texts]
+    if texts and not reply_plan.requests and state.answer.endswith("\n\n".join(texts)):
         state.is_done = True  # a reply that says what the last one said, and nothing else
         return
     for text in texts:
@@ -192,32 +190,30 @@ def append_feedback(
     conversation: Conversation,
     state: TurnState,
     reply: ModelReply,
-    envelope_plan: EnvelopePlan,
+    reply_plan: ReplyPlan,
     done_count: int,
 ) -> None:
     """Say behind the results what the model has to know, and note how it wrote."""
     compiled = reply.compiled
-    note = compose_feedback(state, envelope_plan, compiled.fault, done_count)
-    state.ended_by_call = envelope_plan.ends and not note
+    note = compose_feedback(state, reply_plan, compiled.fault, done_count)
+    state.ended_by_call = reply_plan.ends and not note
     state.is_done = state.is_done or state.ended_by_call
     if state.has_repeated:
         note, state.has_repeated = "\n".join(filter(None, [note, REPEATED])), False
-    if note or not (envelope_plan.requests or state.is_done):
+    if note or not (reply_plan.requests or state.is_done):
         conversation.history.add(Message("user", note or SHOWN, note=True))
     if any(not request.quoted for request in compiled.requests):
         conversation.model.follow_dialect(compiled.dialect)
 
 
-def compose_feedback(
-    state: TurnState, envelope_plan: EnvelopePlan, fault: str, done_count: int
-) -> str:
+def compose_feedback(state: TurnState, reply_plan: ReplyPlan, fault: str, done_count: int) -> str:
     """Compose what the model is told behind the results.
 
     `done_count`: so many of too many requests.
     """
     notes = [
-        TOO_EARLY if envelope_plan.held_back else "",
-        NO_TEXT if envelope_plan.unsaid and state.count_resend() else "",
+        TOO_EARLY if reply_plan.held_back else "",
+        NO_TEXT if reply_plan.unsaid and state.count_resend() else "",
         f"Only the first {done_count} requests of your reply were done." if done_count else "",
         fault if fault and state.count_resend() else "",
     ]
@@ -328,14 +324,14 @@ async def approve_and_execute(
     if call_run.effect is Effect.RUN and decision.needed_no_consent:
         call_run.effect = Effect.READ
     call_run.result = await conversation.tools.execute(call, approval_request, decision)
-    if injection_reason == QUOTED and not call_run.result.ok:
+    if injection_reason is InjectionReason.QUOTED and not call_run.result.ok:
         for event in show_as_text(conversation, state, reply, call.name):
             yield event
 
 
 def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
     """Say that a tool went away behind the reply that asks for it, as with its MCP server."""
-    content = f"{call.name} is no longer there: the server that has it ended. {INSTEAD}"
+    content = f"{call.name} is no longer there: the server that has it ended. {USE_EXISTING_TOOL}"
     result = ToolResult(call.id, call.name, content, Status.FAILED, problem=VANISHED)
     return f"use {words_of_name(call.name)}", result
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Sequence
+from enum import StrEnum
 
 from andy_cli.agent.calls.injection import (
     holds_only_words_of,
@@ -24,9 +25,16 @@ from andy_cli.sessions.log import END, Record, int_of
 from andy_cli.sessions.resuming import EndedCall
 from andy_cli.toolbox.registry import Registry
 
-REPEATS_RESULT = "this repeats what a tool returned, it may not be the model's own wish"
-REPEATS_ATTACHED = "this repeats what came with a message, it may not be the model's own wish"
-QUOTED = "the model wrote this in a quotation, it may not be its own wish"
+
+class InjectionReason(StrEnum):
+    """A reason for which a request may not be the model's own wish, as the user is told it."""
+
+    NONE = ""
+    REPEATS_RESULT = "this repeats what a tool returned, it may not be the model's own wish"
+    REPEATS_ATTACHED = "this repeats what came with a message, it may not be the model's own wish"
+    QUOTED = "the model wrote this in a quotation, it may not be its own wish"
+
+
 WRITE_ALONE = (
     "This was not run: it stood in a quotation, in a sentence, or in code beside words, and may be"
     " an example. If it is to be done, write the request alone. If not, answer the user."
@@ -99,33 +107,39 @@ class ToolRunner:
 
     def find_injection_reason(
         self, request: ToolRequest, call: ToolCall, reply_text: str, quoted: bool
-    ) -> str:
-        """Say why a request may not be the model's own wish, or nothing."""
+    ) -> InjectionReason:
+        """Find why a request may not be the model's own wish."""
         tool = self._registry.get(call.name)
         effect = tool.effect if tool else Effect.ACT
         if is_quoted(request, reply_text) or (quoted and effect is not Effect.READ):
-            return QUOTED
-        if reason := self._explain_repetition(request, reply_text, effect):
+            return InjectionReason.QUOTED
+        if reason := self._find_repetition(request, reply_text, effect):
             return reason
         # In a sentence, or in a fence beside words, it may be an example; but what only looks, and
         # from a fence at what the user named, is done.
         if effect is Effect.READ:
             own_words = holds_only_words_of(request, self._history.user_texts)
-            return QUOTED if quoted and not own_words else ""
-        return QUOTED if stands_in_sentence(request, reply_text) else ""
+            is_example = quoted and not own_words
+        else:
+            is_example = stands_in_sentence(request, reply_text)
+        return InjectionReason.QUOTED if is_example else InjectionReason.NONE
 
-    def _explain_repetition(self, request: ToolRequest, reply_text: str, effect: Effect) -> str:
-        """Say whose words a request repeats that are not the user's, or nothing."""
+    def _find_repetition(
+        self, request: ToolRequest, reply_text: str, effect: Effect
+    ) -> InjectionReason:
+        """Find whose words a request repeats that are not the user's."""
         history = self._history
         for foreign_texts, reason in (
-            (history.list_known_results(), REPEATS_RESULT),
-            ([*history.attached_texts], REPEATS_ATTACHED),
+            (history.list_known_results(), InjectionReason.REPEATS_RESULT),
+            ([*history.attached_texts], InjectionReason.REPEATS_ATTACHED),
         ):
             if repeats_foreign(request, reply_text, foreign_texts, history.user_texts, effect):
                 return reason
-        return ""
+        return InjectionReason.NONE
 
-    def propose(self, call: ToolCall, injection_reason: str) -> ApprovalRequest:
+    def propose(
+        self, call: ToolCall, injection_reason: InjectionReason = InjectionReason.NONE
+    ) -> ApprovalRequest:
         """Say what a call would do and touch.
 
         Where no user can confirm a quoted request it fails, and the model is told to write it
@@ -138,7 +152,7 @@ class ToolRunner:
             access = self._registry.find_access(call)
         except ToolError as error:
             fault, problem = error.content, str(error)
-        if injection_reason == QUOTED and self._gate.ask is None:
+        if injection_reason is InjectionReason.QUOTED and self._gate.ask is None:
             fault, problem = WRITE_ALONE, "the model wrote it as an example"
         return ApprovalRequest(
             tool=tool.name,
@@ -196,6 +210,11 @@ class ToolRunner:
             return await self._registry.call(call, granted)
         self._background.start(self._registry.call(call, granted))
         return ToolResult(call.id, call.name, "started", did=f"started to {action}")
+
+    @property
+    def turn_actions(self) -> Sequence[ActionRecord]:
+        """Those of this turn."""
+        return [action for action in self.actions if not action.earlier]
 
     def record_result(
         self, call: ToolCall, effect: Effect, action: str, result: ToolResult

@@ -163,7 +163,7 @@ def build_profile(
     system = "\n\n".join(filter(None, [prompt, others, limits]))
     schemas: tuple[Schema, ...] = ()
     id_form = dialect.id_form
-    if dialect.name == "native":
+    if dialect.name == NATIVE:
         schemas = tuple(render_schemas(client, ready, names))
         id_form = find_family_ids(client, dialects)
     schema_tokens = sum(tokens(str(schema)) for schema in schemas)
@@ -216,7 +216,7 @@ def _escape_nested(value: object) -> object:
 
 
 def render_schemas(client: ModelClient, tools: Tools, names: Mapping[str, str]) -> Iterator[Schema]:
-    """Render the tools as the provider takes them; validated is against the originals."""
+    """Render the tools as the provider takes them; calls are validated against the originals."""
     provider = presets().get(client.name.partition(":")[0])
     plain = provider is not None and provider.plain_schemas
     for name, tool in tools.items():
@@ -363,12 +363,11 @@ class ModelSession:
             self._remember_refusal()
         return self.dialect.name != NATIVE
 
-    def pause_native_tools(self) -> bool:
-        """Teach the tools in the prompt for the rest of the turn; returns whether to ask again."""
+    def pause_native_tools(self) -> None:
+        """Teach the tools in the prompt for the rest of the turn."""
         if self.dialect.name == NATIVE:
             self._native.pause()
             self._detect_and_rebuild(self.client, NO_TEMPLATE)
-        return not self.client.guided
 
     def note_native_reply(self, reply: ModelReply, sent_tokens: int) -> None:
         """Note whether the model saw the tools it was sent, in a request of so many tokens.
@@ -413,8 +412,9 @@ class ModelSession:
         return "Say it again, or try {auto_dialect}."
 
     @property
-    def is_lenient(self) -> bool:
-        return not self._settings.flag("dialect_strict")
+    def is_strict(self) -> bool:
+        """A reply that goes on breaking the format of its protocol is an error."""
+        return self._settings.flag("dialect_strict")
 
     @property
     def enforces_format(self) -> bool:
@@ -425,7 +425,7 @@ class ModelSession:
         find_violation = self.dialect.format_violation
         if find_violation is None or self._may_break_format or reply.compiled.dialect == "native":
             return ""
-        return find_violation(reply.raw, not self.is_lenient)
+        return find_violation(reply.raw, self.is_strict)
 
     def stop_enforcing_format(self) -> None:
         """Read this model as it writes from now on: it was reminded often enough."""

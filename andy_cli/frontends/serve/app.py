@@ -77,8 +77,8 @@ class App:
     async def _answer(self, exchange: HttpExchange) -> None:
         method, path = exchange.scope["method"], exchange.scope["path"]
         answer_wire = client_wire.BY_PATH.get(path)
-        page = None if answer_wire else find_route(path)
-        methods = page.methods if page else POSTED
+        route = None if answer_wire else find_route(path)
+        methods = route.methods if route else POSTED
         if method == "OPTIONS":
             await exchange.start_response(204, JSON, allow_header(methods))
             await exchange.write_chunk(b"", has_more=False)
@@ -88,8 +88,8 @@ class App:
             raise ApiError(405, message, headers=allow_header(methods))
         if path not in OPEN:
             self._guard.check_token(exchange.headers)
-        if page is not None:
-            await page.answer(self, exchange)
+        if route is not None:
+            await route.answer(self, exchange)
         elif answer_wire is not None:
             await self._converse(exchange, answer_wire)
 
@@ -216,10 +216,10 @@ ROUTES: Mapping[str, Route] = {
 
 def find_route(path: str) -> Route:
     """Raises ApiError (404) where there is none."""
-    page = Route(App.model) if path.startswith(MODEL) else ROUTES.get(path)
-    if page is None:
+    route = Route(App.model) if path.startswith(MODEL) else ROUTES.get(path)
+    if route is None:
         raise ApiError(404, "There is nothing here.", code="not_found")
-    return page
+    return route
 
 
 def find_last_words(chat_request: ChatRequest) -> str:

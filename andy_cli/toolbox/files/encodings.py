@@ -1,8 +1,8 @@
 """Bytes as text and back: UTF-8, what a byte order mark says, else Latin-1.
 
 encoding = encoding_of(file, work)      of an open file, read through once in pieces
-decoded(data) -> Text                   of a file that is in memory, to be changed
-Text.encoded(text) -> bytes             with the mark and in the encoding it had
+decode_file(data) -> DecodedText        of a file that is in memory, to be changed
+DecodedText.encode_text(text) -> bytes  with the mark and in the encoding it had
 """
 
 import codecs

@@ -1,8 +1,8 @@
-"""Find the figures in an answer - numbers, dates, times, sizes - and look them up. Pure.
+"""Find the figures in an answer - numbers, shares, dates, times, sizes - and look them up. Pure.
 
-A figure is supported if the evidence holds it, if it is the count, sum, mean, least or most of one
-column of a result, or what two columns of it make, or if it comes about from others
-(derived_figures.py). Nothing else is reckoned: of many figures any could be made.
+A figure is supported if the evidence holds it, if it is the count, sum, mean or span of one column
+of a result, or what two columns of it make, or if it comes about from others (derived_figures.py).
+Nothing else is reckoned: of many figures any could be made.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -22,11 +22,11 @@ def body(opener: str, tools: Tools) -> EndDetector:
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    return READ(text, tools) if text[:1] == "<" else strip_fences(text, tools)
+    return READ(text, tools) if text[:1] == "<" else read_bare_call(text, tools)
 
 
-def strip_fences(text: str, tools: Tools) -> Parsed | None:
-    """A name and an object: nothing but the name says that this is a call."""
+def read_bare_call(text: str, tools: Tools) -> Parsed | None:
+    """Read a name and an object, with no marker around it."""
     name, bracket, object_text = text.partition("{")
     value = json_text.parse_strict(bracket + object_text)
     if isinstance(value, dict):

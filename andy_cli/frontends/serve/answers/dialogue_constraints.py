@@ -7,13 +7,13 @@ from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.messages import Constraint, Message
 
 
-def next_step(dialogue: ToolDialogue) -> Constraint | None:
+def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
     """Constrain the next reply, for sources that can hold a model to it."""
     dialect = dialogue.tool_prompt.dialect
     choice = dialogue.chat_request.choice
     if not dialogue.source.guided:
-        return next_reply(dialogue)
-    results, _ = collect_results(dialogue.chat_request.history)
+        return constrain_free_reply(dialogue)
+    results = collect_results(dialogue.chat_request.history)
     if choice.how == "none" and results:
         return Constraint(free_text=True, results=(*results,))
     if not dialect.constraint or choice.how == "none":
@@ -24,7 +24,7 @@ def next_step(dialogue: ToolDialogue) -> Constraint | None:
     )
     if base_constraint.schema:
         return base_constraint
-    earlier, _ = collect_results(dialogue.chat_request.history, everything=True)
+    earlier = collect_results(dialogue.chat_request.history, everything=True)
     allows_text = choice.how != "required"
     earlier_results = earlier[: len(earlier) - len(results)]
     return base_constraint._replace(
@@ -32,7 +32,7 @@ def next_step(dialogue: ToolDialogue) -> Constraint | None:
     )
 
 
-def next_reply(dialogue: ToolDialogue) -> Constraint | None:
+def constrain_free_reply(dialogue: ToolDialogue) -> Constraint | None:
     """The same for a model that writes by itself: words stay free unless a call is due."""
     chat_request, tool_prompt = dialogue.chat_request, dialogue.tool_prompt
     if dialogue.native or not chat_request.tools or chat_request.choice.how == "none":
@@ -46,11 +46,8 @@ def next_reply(dialogue: ToolDialogue) -> Constraint | None:
     return call_constraint(tools) if is_call_due else None
 
 
-def collect_results(
-    history: Sequence[Message], everything: bool = False
-) -> tuple[list[str], list[str]]:
-    """Collect what tools returned since the user spoke last (or ever), and what users said."""
-    words = [message.content for message in history if message.role == "user"]
+def collect_results(history: Sequence[Message], everything: bool = False) -> list[str]:
+    """Collect what tools returned since the user spoke last, or `everything` that they did."""
     start = (
         0
         if everything
@@ -59,4 +56,4 @@ def collect_results(
             default=0,
         )
     )
-    return [message.content for message in history[start:] if message.role == "tool"], words
+    return [message.content for message in history[start:] if message.role == "tool"]

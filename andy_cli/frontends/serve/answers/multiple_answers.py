@@ -49,7 +49,7 @@ class MultipleAnswers:
     def __init__(self, handler: RequestHandler, number: int, make_writer: PlacedWriter) -> None:
         self._handler = handler
         self._number = number
-        self._make = make_writer
+        self._make_writer = make_writer
         self._writers: list[ChatWriter] = []
         self._id = new_answer_id()
         self._body = b""
@@ -74,7 +74,7 @@ class MultipleAnswers:
         return 200
 
     def _make_handler(self, index: int) -> RequestHandler:
-        """The call that makes one of the answers."""
+        """Make the handler that makes one of the answers."""
         handler = self._handler
         inner_exchange = HttpExchange(
             dict(handler.exchange.scope), handler.exchange.receive, self._collect_message
@@ -91,7 +91,7 @@ class MultipleAnswers:
             answer_position = AnswerPosition(
                 index, index == self._number - 1, usage_before, self._id
             )
-            self._writers.append(self._make(chat_request, model, answer_position))
+            self._writers.append(self._make_writer(chat_request, model, answer_position))
             return self._writers[-1]
 
         answer_wire = handler.wire._replace(writer=make_writer)

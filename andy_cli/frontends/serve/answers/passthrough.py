@@ -41,7 +41,7 @@ class PassthroughRewriter:
 
     def __init__(self, begin_dialogue: Callable[[], ToolDialogue], record: CallRecord) -> None:
         """`begin_dialogue` begins the dialogue that a choice goes on with, should it have to."""
-        self._make = begin_dialogue
+        self._begin_dialogue = begin_dialogue
         self._record = record
         self._rest = b""
         self._choices: dict[int, WatchedChoice] = {}
@@ -108,7 +108,7 @@ class PassthroughRewriter:
     def _find_choice(self, index: object) -> WatchedChoice:
         number = index if type(index) is int else 0
         if number not in self._choices:
-            self._choices[number] = WatchedChoice(number, self._make(), self._record)
+            self._choices[number] = WatchedChoice(number, self._begin_dialogue(), self._record)
         return self._choices[number]
 
     def _hold_if_ended(self, event_bytes: bytes) -> bytes:

@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.frontends.serve.answers.dialogue_constraints import next_step
+from andy_cli.frontends.serve.answers.dialogue_constraints import constrain_reply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter, plain_body
 from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
@@ -37,6 +37,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     TextRetracted,
     ToolCallDelta,
     ToolsNotSupported,
+    collect_parts,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
@@ -130,7 +131,7 @@ class RequestHandler:
         return source if not self._with_tools or await self._sends_tools() else None
 
     async def _answer_from(self, source: ReplySource) -> int:
-        """As above. Raises ToolsNotSupported too."""
+        """Answer from a source; returns the status. Raises ApiError, ToolsNotSupported."""
         wanted_dialect = self.dialect
         if passing := await self.find_passing():
             if self.dry:
@@ -148,7 +149,7 @@ class RequestHandler:
             dialogue = ToolDialogue(
                 self.chat_request, source, tool_prompt, catalogue=self.catalogue
             )
-            request = dialogue.build_request(constraint=next_step(dialogue))
+            request = dialogue.build_request(constraint=constrain_reply(dialogue))
             fields = {
                 **self.chat_request.fields,
                 "messages": list(request.messages),
@@ -244,7 +245,7 @@ class RequestHandler:
 
     def _make_native_prompt(self) -> ToolPrompt:
         return self.upstream.make_tool_prompt(
-            self.chat_request.tools, self.chat_request.model, "native"
+            self.chat_request.tools, self.chat_request.model, NATIVE
         )
 
     async def _pass_rewritten(self, chunks: AsyncIterator[bytes], source: RemoteSource) -> None:
@@ -292,18 +293,10 @@ class RequestHandler:
     ) -> int:
         if self.chat_request.stream:
             return await self._write_stream(answer_parts, writer, recording)
-        collected: list[AnswerPart] = []
         async with aclosing(answer_parts):
-            async for answer_part in answer_parts:
-                if isinstance(answer_part, TextRetracted):
-                    collected = [
-                        answer_part
-                        for answer_part in collected
-                        if not isinstance(answer_part, TextDelta)
-                    ]
-                    continue
-                collected.append(answer_part)
-                self._note_piece(answer_part)
+            collected = await collect_parts(answer_parts)
+        for answer_part in collected:
+            self._note_piece(answer_part)
         finish = next(answer_part for answer_part in collected if isinstance(answer_part, Finish))
         self._note_reply(
             self.record.calls > 0, finish.input_tokens if recording.replies == 1 else 0
@@ -323,9 +316,7 @@ class RequestHandler:
 
         async def keep_alive() -> None:
             if recording.begun and not self.exchange.begun:
-                await self.exchange.start_response(
-                    200, self.wire.streamed_as, self._compiled_header(self.record.way)
-                )
+                await self._start_stream()
             if self.exchange.begun:
                 await self.exchange.write_chunk(
                     self.wire.comment or writer.write_event(TextDelta(""))
@@ -339,9 +330,7 @@ class RequestHandler:
                 )
                 self._note_piece(answer_part)
                 if not self.exchange.begun:
-                    await self.exchange.start_response(
-                        200, self.wire.streamed_as, self._compiled_header(self.record.way)
-                    )
+                    await self._start_stream()
                 await self.exchange.write_chunk(writer.write_event(answer_part))
                 if isinstance(answer_part, Finish):
                     is_single_reply = recording.replies == 1
@@ -350,6 +339,10 @@ class RequestHandler:
                     )
         await self.exchange.write_chunk(b"", has_more=False)
         return 200
+
+    async def _start_stream(self) -> None:
+        headers = self._compiled_header(self.record.way)
+        await self.exchange.start_response(200, self.wire.streamed_as, headers)
 
     def _note_piece(self, answer_part: AnswerPart) -> None:
         if isinstance(answer_part, CompletedCall):

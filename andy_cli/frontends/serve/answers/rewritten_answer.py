@@ -12,7 +12,7 @@ from andy_cli.agent.model.reply import may_run_calls
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
-from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, Finish, TextDelta, TextRetracted
+from andy_cli.frontends.serve.wires.answer_parts import Finish, collect_parts
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_message
 from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
 from andy_cli.messages import Chunk
@@ -22,7 +22,7 @@ Choice = Mapping[str, object]
 
 
 class RewrittenAnswer(NamedTuple):
-    """The answer to give, and what it came of where it is another than the server's."""
+    """The answer to give, and how it ended where it is another than the server's."""
 
     data: bytes
     ending: Finish | None = None
@@ -76,28 +76,15 @@ def _has_calls(choice: Choice) -> bool:
     )
 
 
-async def _collect_parts(dialogue: ToolDialogue) -> list[AnswerPart]:
-    """Collect the parts of an answer without the words that were taken back."""
-    answer_parts: list[AnswerPart] = []
-    async for answer_part in continue_dialogue(dialogue):
-        if isinstance(answer_part, TextRetracted):
-            answer_parts = [
-                kept_part for kept_part in answer_parts if not isinstance(kept_part, TextDelta)
-            ]
-        else:
-            answer_parts.append(answer_part)
-    return answer_parts
-
-
 async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, Finish | None]:
-    """The choice as the client gets it; with what it came of, if it was changed."""
+    """Return the choice as the client gets it, and how it ended, if it was changed."""
     message, finish = choice["message"], plain_finish(str(choice.get("finish_reason") or "stop"))
     if not isinstance(message, dict) or message.get("function_call"):
         return choice, None
     if message.get("tool_calls") and not may_run_calls(finish):
         return choice, None  # cut off, and its client is told so
     dialogue.source = BegunSource(dialogue.source, _replay_chunks(choice, finish))
-    answer_parts = await _collect_parts(dialogue)
+    answer_parts = await collect_parts(continue_dialogue(dialogue))
     texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
     written = write_message(answer_parts, texted)
     if _is_same_answer(message, written):

@@ -13,7 +13,7 @@ from andy_cli.agent.model.reply import ModelReply, exchange, may_run_calls
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import ModelError
-from andy_cli.frontends.serve.answers.dialogue_constraints import next_step
+from andy_cli.frontends.serve.answers.dialogue_constraints import constrain_reply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
 from andy_cli.frontends.serve.answers.reply_understanding import (
@@ -98,6 +98,8 @@ class DialogueAsker:
         self._tries_left = replies + LOOK_UPS * (dialogue.catalogue is not None)
         self._is_answered = False
         self._reader = make_reader(dialogue)
+        self._silent = self._is_silent
+        """The client is shown no words of the reply that was asked for."""
         self._behind: list[AnswerPart] = []
         """Words behind a call that is being written: its client gets one after the other."""
 
@@ -117,7 +119,7 @@ class DialogueAsker:
     async def ask(self) -> ModelReply:
         dialogue = self._dialogue
         self._silent, self._reader = self._is_silent, make_reader(dialogue)
-        request = dialogue.build_request(constraint=next_step(dialogue))
+        request = dialogue.build_request(constraint=constrain_reply(dialogue))
         return ModelReply(
             dialogue.source.reply(request, dialogue.fields), self._reader, raw_limit=MAX_CHARACTERS
         )
@@ -151,7 +153,7 @@ class DialogueAsker:
         yield finish
 
 
-def choose_note(dialogue: ToolDialogue, understood: "UnderstoodReply", reply: ModelReply) -> str:
+def choose_note(dialogue: ToolDialogue, understood: UnderstoodReply, reply: ModelReply) -> str:
     """Choose what the model is told of a reply that may not do; else nothing."""
     note = understood.note or dialogue.unmet_demand
     if not note and shows_request(dialogue, reply):
@@ -179,7 +181,7 @@ def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: b
     return dialogue.make_finish(find_finish_reason(reply))._replace(stopped_at=stopped_at)
 
 
-async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> "UnderstoodReply":
+async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> UnderstoodReply:
     """Find what a reply asks for; the tools that it looks up are told to it on the side."""
     compiled, reply_text = find_in_reasoning(dialogue, reply)
     understood = await understand_reply(dialogue, compiled, reply_text)
@@ -194,7 +196,7 @@ async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> "Understoo
 
 
 def ask_again(
-    dialogue: ToolDialogue, understood: "UnderstoodReply", reply_text: str, note: str
+    dialogue: ToolDialogue, understood: UnderstoodReply, reply_text: str, note: str
 ) -> None:
     """Put a reply that cannot be used on the side, and what is wrong with it behind it."""
     if dialogue.opened:
@@ -207,8 +209,8 @@ def ask_again(
 
 
 async def look_up_tools(
-    dialogue: ToolDialogue, catalogue: ToolCatalogue, understood: "UnderstoodReply"
-) -> "UnderstoodReply":
+    dialogue: ToolDialogue, catalogue: ToolCatalogue, understood: UnderstoodReply
+) -> UnderstoodReply:
     """Show the model the tools that its reply looks up; the client's calls are left."""
     wanted_words = [
         json.loads(call.arguments)["what"] for call in understood.calls if call.name == DESCRIBE
@@ -243,7 +245,7 @@ MAX_CHARACTERS = 2**25
 
 def closing_pieces(
     dialogue: ToolDialogue,
-    understood: "UnderstoodReply",
+    understood: UnderstoodReply,
     calls: tuple[CompletedCall, ...],
     held_parts: Sequence[AnswerPart],
 ) -> Iterator[AnswerPart]:
@@ -256,7 +258,7 @@ def closing_pieces(
         yield from calls
 
 
-def closing_words(dialogue: ToolDialogue, understood: "UnderstoodReply") -> Iterator[str]:
+def closing_words(dialogue: ToolDialogue, understood: UnderstoodReply) -> Iterator[str]:
     """Find the words of an answer that were not said while it came."""
     yield from understood.shown
     if understood.calls or understood.unfit:

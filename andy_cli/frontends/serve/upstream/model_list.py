@@ -31,6 +31,7 @@ async def list_models(upstreams: Upstreams) -> list[ModelRow]:
 
 
 def model_row(name: str) -> ModelRow:
+    """Make the row of a model that is known by name here; an upstream's rows pass as they are."""
     return {"id": name, "object": "model", "created": int(time.time()), "owned_by": "andy"}
 
 

@@ -3,7 +3,7 @@
 (ReasoningDelta | TextDelta | ToolCallDelta | CompletedCall)* Finish       or ApiError, anywhere
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -87,6 +87,17 @@ class ToolsNotSupported(ApiError):
 
 
 AnswerPart = TextDelta | ReasoningDelta | ToolCallDelta | CompletedCall | Finish
+
+
+async def collect_parts(stream: AsyncIterable[AnswerPart | TextRetracted]) -> list[AnswerPart]:
+    """Collect the parts of an answer without the words that were taken back."""
+    answer_parts: list[AnswerPart] = []
+    async for part in stream:
+        if isinstance(part, TextRetracted):
+            answer_parts = [kept for kept in answer_parts if not isinstance(kept, TextDelta)]
+        else:
+            answer_parts.append(part)
+    return answer_parts
 
 
 def join_texts(
