@@ -16,6 +16,7 @@ from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
 from andy_cli.models.inside.values.quantities import (
     convert_durations,
+    find_measure,
     find_quantities,
     find_unit,
     list_ordinals,
@@ -860,6 +861,8 @@ HOURS = command(
         ("12:15 p.m. please", {"start": "12:15"}),
         ("at 9:30 p.m.", {"start": "21:30"}),
         ("at 9 a.m., please", {"start": "09:00"}),
+        ("le 9 avril à 6 h 30", {"start": "06:30"}),
+        ("de 18h15 à 20h", {"start": "18:15"}),
     ],
 )
 def test_times_are_written_as_the_schema_wants_them(said: str, values: dict[str, str]) -> None:
@@ -871,6 +874,47 @@ def test_times_are_written_as_the_schema_wants_them(said: str, values: dict[str,
 def test_no_digit_of_a_number_is_lost(number: str) -> None:
     record = command("Record a score", "score", score={"type": "number"})
     assert fill(LetterEncoder(), record, f"{number} for Mia").values == {"score": number}
+
+
+@pytest.mark.parametrize(
+    ("said", "numbers"),
+    [
+        ("eine Grundschuld über 240.000 Euro", [240000]),
+        ("3,200 quid and 1,234.50 more", [3200, 1234.5]),
+        ("1.234,50 Euro oder 1.234.567", [1234.5, 1234567]),
+        ("1.250 kg, 12.75 m and 36,5", [1.25, 12.75, 36.5]),
+        ("0,125 and 9.4.2026", []),
+    ],
+)
+def test_thousands_are_read_in_groups(said: str, numbers: list[float]) -> None:
+    assert [number for number, *_ in find_numbers(said)] == numbers
+
+
+def test_a_dot_parts_thousands_where_a_whole_number_is_wanted() -> None:
+    for kind, wanted in (("integer", "1250"), ("number", "1.25")):
+        order = command("Order sheets", "sheets", sheets={"type": kind})
+        assert fill(LetterEncoder(), order, "bitte 1.250 davon").values == {"sheets": wanted}
+
+
+@pytest.mark.parametrize(
+    ("said", "members", "meant"),
+    [
+        ("only about 350 grams of lentils left", ["g", "kg", "ml", "l", "pieces"], "g"),
+        ("2l of milk", ["g", "kg", "ml", "l"], "l"),
+        ("dos kilos de harina", ["kg", "g"], "kg"),
+        ("they'll go to 45,000 pounds", ["USD", "GBP", "EUR"], "GBP"),
+        ("€40 is fine", ["eur", "usd"], "eur"),
+        ("three miles", ["km", "miles"], "miles"),
+        ("12 Pfund Kartoffeln", ["lb", "kg"], "lb"),
+        ("5 metres of rope", ["S", "M", "L"], None),
+        ("in the drawer, 3 of them", ["in", "out"], None),
+        ("2 kg or 3 litres", ["kg", "l"], None),
+    ],
+)
+def test_the_unit_beside_a_number_is_the_member(
+    said: str, members: list[str], meant: str | None
+) -> None:
+    assert find_measure(said, find_numbers(said), members) == meant
 
 
 @pytest.mark.parametrize("said", ["al 102 por ciento", "a 102 pour cent", "al 102 per cento"])

@@ -15,8 +15,12 @@ from andy_cli.models.inside.values.spans import Span
 HOURS, MINUTES, HALF_DAY, HALF_HOUR = 24, 60, 12, 30
 TODAY = ("late_today", "early_today")
 TIME = re.compile(
-    r"(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?(?: ?(?P<half>[ap])\.?m\b\.?)?", re.I
+    r"(?P<hour>\d{1,2})(?: ?[:.h] ?(?P<minute>[0-5]\d)|(?P<full> ?(?:h|uhr)))?"
+    r"(?: ?(?P<half>[ap])\.?m\b\.?)?",
+    re.I,
 )
+WITH_H = re.compile(r"(?<![\w.,])\d{1,2} ?h ?[0-5]\d(?!\w)", re.I)
+"""`6 h 30`; of a length of time it is the same, so it is none by its form alone."""
 LATE_NIGHT = 5
 """Up to this hour `at night` is after midnight."""
 
@@ -75,10 +79,17 @@ def find_clock_times(text: str) -> list[Span]:
     return [Span(time, places[start][0], places[end - 1][1]) for start, end, time in sorted(found)]
 
 
+def find_times_with_h(text: str) -> list[Span]:
+    """Find `6 h 30` and `18h15`, for what is a time and no length of it."""
+    return [Span(match[0], *match.span()) for match in WITH_H.finditer(text)]
+
+
 def rewrite_time(written: str) -> str:
-    """Rewrite `9 pm` and `6:15` as `21:00` and `06:15`; leave what is no such time as it is."""
+    """Rewrite `9 pm`, `6:15` and `6 h 30` as `21:00`, `06:15` and `06:30`; leave what is no such
+    time as it is.
+    """
     match = TIME.fullmatch(written)
-    if match is None or not (match["minute"] or match["half"]):
+    if match is None or not (match["minute"] or match["full"] or match["half"]):
         return written
     hour, half = int(match["hour"]), (match["half"] or "").lower()
     if half and 1 <= hour <= HALF_DAY:

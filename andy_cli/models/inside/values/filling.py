@@ -13,7 +13,11 @@ from typing import NamedTuple
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.calendar_words import DAYS, is_same_in_calendar, rewrite_date
-from andy_cli.models.inside.values.clock_times import find_clock_times, rewrite_time
+from andy_cli.models.inside.values.clock_times import (
+    find_clock_times,
+    find_times_with_h,
+    rewrite_time,
+)
 from andy_cli.models.inside.values.entries import (
     LISTED_LEAD,
     ListedEntry,
@@ -28,6 +32,7 @@ from andy_cli.models.inside.values.entries import (
 from andy_cli.models.inside.values.learned_values import ValueFinder
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
 from andy_cli.models.inside.values.numbers import (
+    find_dotted_thousands,
     find_hours,
     find_long_numbers,
     find_numbers,
@@ -41,6 +46,7 @@ from andy_cli.models.inside.values.phrase_picking import PhrasePicker
 from andy_cli.models.inside.values.quantities import (
     Number,
     convert_durations,
+    find_measure,
     find_quantities,
     find_unit,
     list_ordinals,
@@ -243,7 +249,7 @@ class _Filling:
         shown = find_typed(kind, self._text)
         if kind != "time":
             return shown
-        both = [*find_clock_times(self._text), *shown]
+        both = [*find_clock_times(self._text), *find_times_with_h(self._text), *shown]
         return sorted(both, key=lambda span: (span.start, -span.end))
 
     def _find_formless(self, parameter: Parameter) -> str | None:
@@ -284,8 +290,9 @@ class _Filling:
 
     def _find_member(self, parameter: Parameter) -> str | None:
         """Find the member that is meant; where it stands in the request nothing else is a value."""
-        if day := self._find_day(parameter.members):
-            return day
+        members = parameter.members
+        if clear := self._find_day(members) or self._find_measure(members):
+            return clear
         member = self._finder.choose_member(parameter)
         spoken = re.escape((member or "").replace("_", " "))
         if member and (at := re.search(spoken, self._text, re.I)):
@@ -301,6 +308,12 @@ class _Filling:
                         self._picker.taken.append(range(*word.span()))
                         return member
         return None
+
+    def _find_measure(self, members: Sequence[str]) -> str | None:
+        """Find the unit or currency that stands beside a number, where others' commands take it."""
+        if self._choice.examples:
+            return None
+        return find_measure(self._text, find_numbers(self._text), members)
 
     def _find_known_member(self, parameter: Parameter) -> str | None:
         """Find what is called by its name first, whatever its case, accents or a typing error; else
@@ -349,7 +362,9 @@ class _Filling:
     def _add_quantities(self, parameter: Parameter, numbers: Sequence[Number]) -> list[Number]:
         """Add quantities in other words than numbers; convert durations to the parameter's unit."""
         ordinals = list_ordinals(self._text) if parameter.needed else []
-        added = (find_long_numbers(self._text), find_quantities(self._text), ordinals)
+        is_whole = parameter.schema.get("type") == "integer"
+        dotted = find_dotted_thousands(self._text) if is_whole else []
+        added = (find_long_numbers(self._text), find_quantities(self._text), ordinals, dotted)
         numbers = [*numbers, *(number for found in added for number in found)]
         unit = find_unit([parameter.name, str(parameter.schema.get("description") or "")])
         return convert_durations(self._text, numbers, unit) if unit else numbers

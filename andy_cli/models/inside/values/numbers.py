@@ -41,8 +41,15 @@ LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa
 
 LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
 """Words for a line of a text, in the five languages that are tried, without accents."""
-DIGITS = re.compile(r"(?<![\w.,/-])-?\d+(?:\.\d+|,\d{1,2}(?!\d))?(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)")
-"""Also `36,5`; three digits behind a comma may be thousands."""
+GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+,\d\d?|(?:\.\d{3}){2,}|\.\d00)(?!\d)"
+"""Thousands with commas, or with dots where more than one, two noughts or a comma shows them."""
+DIGITS = re.compile(
+    rf"(?<![\w.,/-])-?(?:(?P<grouped>{GROUPED})|\d+(?:\.\d+|,\d{{1,2}}(?!\d))?)"
+    r"(?=%|\b)(?![\w/]*[\w/]|[.,-]\d)"
+)
+"""Also `36,5`."""
+DOTTED = re.compile(r"(?<![\w.,/-])[1-9]\d{0,2}\.\d{3}(?![\w/]|[.,-]\d)")
+"""Thousands where a whole number is wanted: `1.250`."""
 
 
 TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
@@ -61,9 +68,23 @@ HOUR = re.compile(r"(?<![\w:.,])(?:(\w{1,9})(?::\d\d)? ?([ap])\.?m\b|(\d\d?):00\
 def find_numbers(text: str) -> list[tuple[float, int, int]]:
     """Find the numbers a text names, in digits or words, with where they stand."""
     text = without_things(text)
-    found = [(float(match[0].replace(",", ".")), *match.span()) for match in DIGITS.finditer(text)]
+    found = [(read_digits(match), *match.span()) for match in DIGITS.finditer(text)]
     found += find_spelled_numbers(text)
     return sorted((_extend_number(text, *number) for number in found), key=lambda number: number[1])
+
+
+def read_digits(match: re.Match[str]) -> float:
+    """Read a number in digits: `3,200` and `240.000` are thousands, `36,5` is not."""
+    if not match["grouped"]:
+        return float(match[0].replace(",", "."))
+    mark = next(sign for sign in match["grouped"] if not sign.isdecimal())
+    return float(match[0].replace(mark, "").replace(",", "."))
+
+
+def find_dotted_thousands(text: str) -> list[tuple[float, int, int]]:
+    """Find whole numbers that would else be read as broken ones: `1.250`."""
+    found = DOTTED.finditer(without_things(text))
+    return [(float(match[0].replace(".", "")), *match.span()) for match in found]
 
 
 def find_long_numbers(text: str) -> list[tuple[float, int, int]]:

@@ -25,8 +25,12 @@ GLUED = re.compile(r"(?<![\w.,/-])(\d+(?:[.,]\d+)?)[a-z]{1,3}\b(?![-/\d])")
 """`25g`, `3h`, `the 54er`, `the 9th`."""
 PAIR = re.compile(r"(?<![\w.,/-])(\d{1,4})-(\d{1,4})(?![\w/-]|[.,]\d)")
 """`7-2`, `1001-1210`."""
+MEASURE = re.compile(r"[^\W\d_]+|[\u20ac\u00a3$%]|\u00b0 ?[CF]")
+MIN_MEASURES = 2
+"""Members that are units of measure, of an enumeration of them."""
 AMBIGUOUS = frozenset({"min", "second"})
 """Units that are something else beside another one: `min_hours`, `hours of the second driver`."""
+SYMBOL = re.compile(r"[\u20ac\u00a3$]")
 Number = tuple[float, int, int]
 """A number, and where it stands."""
 
@@ -54,6 +58,8 @@ class Words(NamedTuple):
     shares: Mapping[str, re.Pattern[str]]
     unit: re.Pattern[str]
     counts: Mapping[str, re.Pattern[str]]
+    measures: Mapping[str, Sequence[str]]
+    """Symbol -> what it is called."""
 
 
 @cache
@@ -70,6 +76,7 @@ def load_words() -> Words:
         {share: re.compile(pattern, re.I) for share, pattern in found["shares"].items()},
         re.compile(rf"\s?({unit})\b", re.I),
         {count: re.compile(rf"\b(?:{said})\b", re.I) for count, said in found["counts"].items()},
+        {symbol: [symbol, *said.split()] for symbol, said in found["measures"].items()},
     )
 
 
@@ -98,6 +105,37 @@ def convert_durations(text: str, numbers: Sequence[Number], unit: int) -> list[N
             found.append(piece)
     others = [it for it in numbers if not any(one.start <= it[1] < one.end for one in found)]
     return [*others, *((it.seconds / unit, it.start, it.number_end) for it in found)]
+
+
+def find_measure(text: str, numbers: Sequence[Number], members: Sequence[str]) -> str | None:
+    """Find the one of some units of measure, or currencies, that stands beside a number: `g` of
+    `350 grams`, `EUR` of `40 euro`. None where the members are something else (`S`, `M`, `L`).
+    """
+    names = {member: list_measure_names(member) for member in members}
+    if sum(map(bool, names.values())) < MIN_MEASURES:
+        return None
+    said = list_words_behind(text, numbers)
+    meant = [
+        member
+        for member, called in names.items()
+        if any(word in called[:1] or word.lower() in called[1:] for word in said)
+    ]
+    return meant[0] if len(meant) == 1 else None
+
+
+def list_words_behind(text: str, numbers: Sequence[Number]) -> Sequence[str]:
+    """List what stands behind each number, a word or a sign, and the signs of currencies."""
+    ends = [*(it.end(1) for it in GLUED.finditer(text)), *(end for _, _, end in numbers)]
+    behind = (MEASURE.match(text[end:].lstrip(" ")) for end in ends)
+    return [*(word[0] for word in behind if word), *SYMBOL.findall(text)]
+
+
+def list_measure_names(member: str) -> Sequence[str]:
+    """List what a unit of measure or a currency is called, its symbol first; nothing of others."""
+    called = load_words().measures.values()
+    by_symbol = (names for names in called if names[0] in (member, member.upper()))
+    by_name = (names for names in called if member.lower() in names[1:])
+    return next(by_symbol, next(by_name, []))
 
 
 def list_counted(text: str, numbers: Sequence[Number]) -> Iterator[Duration]:
