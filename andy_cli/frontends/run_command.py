@@ -20,7 +20,7 @@ from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import PIPED
 from andy_cli.agent.turn import turn
-from andy_cli.agent.turn_state import find_not_done
+from andy_cli.agent.turn_state import TURN_OUTCOMES, find_not_done
 from andy_cli.errors import SHELL_WAYS, AndyError, Cancelled, ConsentError, OutputError, UsageError
 from andy_cli.events import Event, Subtype
 from andy_cli.fenced_text import fence_text
@@ -42,6 +42,7 @@ from andy_cli.toolbox.music import player
 FIRST_BYTE = 0.3
 """Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
 PIPED_LIMIT = 1_000_000
+"""Bytes of piped text that are read."""
 AUTO = "-y for everything but destruction"
 ASKING = "`andy chat`, which asks you"
 RUN_GO_ON = '`andy run -c "go on"`'
@@ -60,7 +61,9 @@ class RunTask:
     quiet: bool = False
     strict: bool = False
     wait: bool = True
+    """Wait until the music that was started is over."""
     stdin: bool = True
+    """Read what is piped in."""
     verbose: bool = False
     timeout: str = ""
     """Seconds, as they were written."""
@@ -82,7 +85,7 @@ async def _run_task(task: RunTask) -> int:
         options = task.options.in_their_folder()
         settings = options.settings()
         words, piped = read_task(task)
-        end_on_sigterm(printer)
+        end_on_signals(printer)
         resumed = resume_session(options, printer) if options.resumes else None
         conversation = await open_chat(options, settings, printer.tell, resumed=resumed)
     except AndyError as error:
@@ -120,7 +123,7 @@ def resume_session(options: Options, printer: "RunPrinter") -> ResumedSession:
     return resumed
 
 
-def end_on_sigterm(printer: "RunPrinter") -> None:
+def end_on_signals(printer: "RunPrinter") -> None:
     """As Ctrl-C does, but with an exit code of its own."""
     task_running = asyncio.current_task()
     assert task_running is not None
@@ -372,19 +375,20 @@ class RunPrinter:
             for message in conversation.history.messages[conversation.history.turn_start :]
             if message.role == "assistant"
         ]
-        deeds = [action for action in conversation.tools.actions if not action.earlier]
         self.show_event(events.Failed("error", "limit", message, timeout_hint))
         ended = events.Ended(
-            "error_limit",
-            True,
-            self._answer,
-            self._answer,
-            conversation.session_id,
-            len(replies),
-            round((time.monotonic() - self._started) * 1000),
-            exit_code=4,
+            subtype="error_limit",
+            is_error=True,
+            result=self._answer,
+            response=self._answer,
+            session_id=conversation.session_id,
+            num_turns=len(replies),
+            duration_ms=round((time.monotonic() - self._started) * 1000),
+            exit_code=TURN_OUTCOMES["error_limit"].exit_code,
             usage=conversation.model.usage._asdict(),
-            not_done=tuple(entry._asdict() for entry in find_not_done(deeds)),
+            not_done=tuple(
+                entry._asdict() for entry in find_not_done(conversation.tools.turn_actions)
+            ),
             error={"kind": "limit", "message": message, "hint": timeout_hint},
         )
         self.show_event(ended)
@@ -402,7 +406,15 @@ class RunPrinter:
             )
         error_record = {"kind": error.kind, "message": str(error), "hint": error.hint}
         ended = events.Ended(
-            subtype, True, "", "", session_id, 0, 0, exit_code=code, error=error_record
+            subtype=subtype,
+            is_error=True,
+            result="",
+            response="",
+            session_id=session_id,
+            num_turns=0,
+            duration_ms=0,
+            exit_code=code,
+            error=error_record,
         )
         print_out(events.as_json(ended) + "\n")
 

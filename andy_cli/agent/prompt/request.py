@@ -57,8 +57,10 @@ class ToolFitting:
 
 DEFAULT_WINDOW = 64_000
 """Tokens of a window of which nothing is known."""
-SMALL_HISTORY, SMALL_RESULT = 3_000, 12_000
-"""Tokens of a history, and characters of a result, that fit into every window."""
+SMALL_HISTORY = 3_000
+"""Tokens of a history that fit into every window."""
+SMALL_RESULT = 12_000
+"""Characters of a result that fit into every window."""
 RESULT_SHARE = 4
 """A result takes one part in so many of the window."""
 

@@ -107,7 +107,7 @@ class Repl:
 
     async def run(self, prompt: str) -> int:
         """Converse until the user leaves; returns the exit code."""
-        end_on_sigterm()
+        end_on_signals()
         async with self._source.keep_open():
             ticking = asyncio.create_task(self._refresh_status())
             try:
@@ -278,7 +278,7 @@ def choose_line_source(options: Options) -> LineSource:
     return TypedInput(open_history(options.no_session)) if is_interactive() else PipedInput()
 
 
-def end_on_sigterm() -> None:
+def end_on_signals() -> None:
     """End as after /exit, with the terminal as it was."""
     current_task = asyncio.current_task()
     assert current_task is not None

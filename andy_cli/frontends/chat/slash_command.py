@@ -8,7 +8,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 
 Offer = tuple[str, str]
-"""All that may stand behind a command's name, and what it means."""
+"""One word that may stand behind a command's name, and what it means."""
 
 
 class CommandPrompt(NamedTuple):
