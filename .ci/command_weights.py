@@ -1,14 +1,17 @@
-"""Learn how commands of others are rated: the encoder's biases and norms for them
-(models/inside/command_tuning.npz), and the weights of what it finds (models/inside/commands.npz).
+"""Learn how commands of others are rated: the encoder's biases and norms for them, and matrices of
+its last layers (models/inside/command_tuning.npz), and the weights of what it finds
+(models/inside/commands.npz).
 
     pip install jax tokenizers
     python .ci/command_weights.py [--measure]
 
 Each request of tests/corpora/small_model/clients_*.jsonl and foreign*.jsonl makes its own command
 the likeliest of its client's, or that it asks for none of them (softmax); so does some talk of
-talk.toml beside them. First the weights are learned with the encoder as it is, then all together.
-With --measure what is learned from three quarters of the clients is tried on the fourth, and
-nothing is written. Takes an hour of CPU; the encoder has to be there.
+talk.toml beside them, and half of the requests of choices_*.jsonl beside the commands that are
+nearest to theirs. Of every third request it is learned too that it asks for none where its command
+is not there. First the weights are learned with the encoder as it is, then all together. With
+--measure what is learned from three quarters of the clients is tried on the fourth, and nothing is
+written. Takes three quarters of an hour on two cores.
 """
 
 import random
@@ -23,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import jax
 import jax.numpy as jnp
 import numpy
-from client_requests import HELD_OUT, read_clients
+from client_requests import HELD_OUT, TRIED_CHOICES, read_choices, read_clients
 from trainable_encoder import (
     Adam,
     Array,
@@ -44,12 +47,23 @@ from andy_cli.models.inside.planning.form_fit import FormFit, measure_form
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.text_vectors import FORMAT
 from andy_cli.models.inside.tuning import COMMAND_TUNING
+from andy_cli.models.inside.values.parameters import summarize_command
 from tests.benchmarks.small_choices import Request
 
 ROUNDS = 3
+MATRIX_LAYERS, MATRIX_RATE = 4, 2e-4
+"""Layers whose matrices change too, the last ones, and how fast."""
 HEAD_STEPS = 120
 """Of the weights alone, before the encoder is tuned with them."""
 CLIENTS_TOGETHER = 8
+LONGEST_GROUP = 28
+"""Requests of one client that are learned together."""
+NEIGHBOURS, TOO_NEAR = 6, 0.5
+"""Commands beside one of choices_*.jsonl; what is nearer may be the same."""
+LEARNED_REQUESTS = 2
+"""Of choices_*.jsonl one of so many is learned."""
+ABSENT_STEP, ABSENT_SHARE = 3, 0.5
+"""Of so many requests one is learned without its command too, and the weight of that."""
 RATE, HEAD_SHARE = 1e-3, 0.3
 """How fast numbers of the encoder change, and weights beside how fast they do at first."""
 RATES = {
@@ -70,7 +84,7 @@ SMALL_TALK = ("greeting", "thanks", "goodbye", "okay", "mood", "who", "abilities
 OTHER_TALK = ("knowledge", "own", "create")
 TALK_ROWS, OTHER_ROWS = 300, 60
 """More of them take wishes for talk."""
-NONE_SHIFT = -0.3
+NONE_SHIFT = -1.0
 """Log-odds: to miss a wish is worse than to take a question beside the commands for one."""
 CALM = 0.9
 """Log-odds of requests that were not learned are that much smaller."""
@@ -92,6 +106,12 @@ class Described(NamedTuple):
     fits: tuple[FormFit, ...]
     right: int
     """The place of the command that it asks for; MOST_COMMANDS for none."""
+    absent: int | None = None
+    """The place of a command that is not there."""
+
+    def drop(self) -> "Described":
+        """The same where the command that it asks for is not there."""
+        return self._replace(right=MOST_COMMANDS, absent=self.right)
 
 
 class Rows(NamedTuple):
@@ -114,7 +134,7 @@ class Rows(NamedTuple):
     """1 for each request, 0 for what fills up."""
 
 
-def read_all() -> Iterator[tuple[str, Request]]:
+def read_all(encoder: TrainableEncoder) -> Iterator[tuple[str, Request]]:
     """Read the requests, each with its client; talk stands beside the commands of some client."""
     clients = []
     for name, request in read_clients():
@@ -122,6 +142,45 @@ def read_all() -> Iterator[tuple[str, Request]]:
             clients.append(request.choices)
         yield name, request
     yield from read_talk(clients)
+    yield from read_neighbours(encoder)
+
+
+def read_neighbours(encoder: TrainableEncoder) -> Iterator[tuple[str, Request]]:
+    """Read requests for a command alone, each beside those that are nearest to its command."""
+    requests: dict[str, list[Request]] = {}
+    for name, request in read_choices():
+        if not name.startswith(f"{TRIED_CHOICES} "):
+            requests.setdefault(name, []).append(request)
+    names = [*requests]
+    texts = [describe_alone(requests[name][0].choices[0]) for name in names]
+    for group in group_near(encoder.encode(encoder.tuned, [*map(as_query, texts)])):
+        together = [requests[names[place]] for place in group]
+        choices = tuple(own[0].choices[0] for own in together)
+        if len({choice.text for choice in choices}) == len(choices):
+            for own in together:
+                for request in own[::LEARNED_REQUESTS]:
+                    yield f"near {names[group[0]]}", request._replace(choices=choices)
+
+
+def describe_alone(choice: Choice) -> str:
+    name = choice.text.rpartition(",")[2].replace("_", " ")
+    return f"{name}: {summarize_command(choice)}"
+
+
+def group_near(vectors: Array) -> Iterator[list[int]]:
+    """Group commands with those that are near, and no doubles: their places, each once."""
+    centred = centre(vectors, vectors.mean(0))
+    near = centred @ centred.T
+    left = dict.fromkeys(random.Random(2).sample(range(len(near)), len(near)))
+    while left:
+        group = [next(iter(left))]
+        for place in map(int, numpy.argsort(-near[group[0]])):
+            is_free = place in left and place not in group and len(group) <= NEIGHBOURS
+            if is_free and all(near[place][other] < TOO_NEAR for other in group):
+                group.append(place)
+        for place in group:
+            del left[place]
+        yield group
 
 
 def read_talk(clients: Sequence[tuple[Choice, ...]]) -> Iterator[tuple[str, Request]]:
@@ -177,6 +236,8 @@ def make_rows(described: Sequence[Described]) -> tuple[list[str], Rows]:
         fits[at, there] = numpy.minimum(numpy.array(row.fits), MAX_COUNT)
         requests[at] = [*map(place, row.written)]
         owners[at], right[at], counts[at] = numbers[id(row.commands)], row.right, 1
+        if row.absent is not None:
+            shut[at, row.absent], counts[at] = SHUT_OUT, ABSENT_SHARE
     found = Rows(requests, commands, shares, owners, shut, fits, right, counts)
     return [*map(as_query, places)], found
 
@@ -228,13 +289,26 @@ def learn(
     for step in range(HEAD_STEPS):
         head.step(slope(head.numbers), 1 - step / HEAD_STEPS)
     show("weights alone", (encoder.tuned, head.numbers))
+    rates = {name: HEAD_SHARE * rate for name, rate in RATES.items()}
+    course = Course(ROUNDS, CLIENTS_TOGETHER, TEXT_STEP, RATE, rates, MATRIX_RATE)
+    groups = [*group_by_client(described)]
+    return tune(encoder, head.numbers, groups, make_rows, measure_loss, course, show)
+
+
+def group_by_client(described: Sequence[Described]) -> Iterator[list[Described]]:
+    """Group requests of the same client, since they share texts; some stand there again without
+    their command.
+    """
     clients: dict[int, list[Described]] = {}
     for row in described:
         clients.setdefault(id(row.commands), []).append(row)
-    rates = {name: HEAD_SHARE * rate for name, rate in RATES.items()}
-    course = Course(ROUNDS, CLIENTS_TOGETHER, TEXT_STEP, RATE, rates)
-    groups = [*clients.values()]
-    return tune(encoder, head.numbers, groups, make_rows, measure_loss, course, show)
+    chance = random.Random(5)
+    for rows in clients.values():
+        own = chance.sample(rows, len(rows))
+        for begin in range(0, len(own), LONGEST_GROUP):
+            some = own[begin : begin + LONGEST_GROUP]
+            wishes = [row for row in some if row.right < MOST_COMMANDS]
+            yield [*some, *(row.drop() for row in wishes[::ABSENT_STEP])]
 
 
 def count_right(described: Sequence[Described], encoder: TrainableEncoder, learned: Tree) -> str:
@@ -260,9 +334,9 @@ def write_weights(head: Head) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    encoder = TrainableEncoder()
+    encoder = TrainableEncoder(MATRIX_LAYERS)
     made: dict[int, Any] = {}
-    rows = [describe(client, request, made) for client, request in read_clients()]
+    rows = [describe(client, request, made) for client, request in read_all(encoder)]
     known = [row for row in rows if row.client not in HELD_OUT]
     tried = {"held out": [row for row in rows if row.client in HELD_OUT]}
     if "--measure" in arguments:

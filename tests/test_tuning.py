@@ -38,6 +38,16 @@ def test_a_tuned_encoder_is_another_one_and_no_file_is_changed(path: Path) -> No
     assert file.read_bytes() == before
 
 
+def test_matrices_of_the_last_layers_are_tuned_for_commands_too() -> None:
+    tuning = read_tuning(COMMAND_TUNING)
+    assert tuning is not None
+    assert len(tuning.changes) == tuning.matrices[:, 1].sum() > 0
+    without = tuning._replace(changes=tuning.changes * 0)
+    assert without.label != tuning.label
+    vectors, others = (load_tuned(found).query(TEXTS) for found in (tuning, without))
+    assert ((vectors * others).sum(1) < 0.999).all()
+
+
 def test_a_tuning_for_another_model_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

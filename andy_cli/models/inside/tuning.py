@@ -1,7 +1,8 @@
 """The encoder with other biases and norms, which were learned for one purpose: from what people
 wrote to commands of other trades (.ci/command_weights.py, .ci/run_weights.py), from what they wrote
 for a member of an enumeration (.ci/member_weights.py), and from questions with the lines of files
-that answer them (.ci/question_weights.py). Its matrices, of four bits a number, are the same.
+that answer them (.ci/question_weights.py). Its matrices, of four bits a number, are the same; for
+commands some numbers of the last four layers are others too.
 """
 
 import mmap
@@ -40,11 +41,17 @@ class Tuning(NamedTuple):
     """CRC-32 of the arrays that are replaced."""
     numbers: Vectors
     """Those of all arrays, one behind the other."""
+    matrices: Vectors
+    """The begin and length of each matrix that is changed, in bytes, one a row; there may be none.
+    """
+    changes: Vectors
+    """The changes of their bytes, by an exclusive or, one matrix behind the other."""
 
     @property
     def label(self) -> str:
         """Of the vectors that it leads to."""
-        return f"tuned {zlib.crc32(self.numbers.tobytes()):08x}"
+        checksum = zlib.crc32(self.changes.tobytes(), zlib.crc32(self.numbers.tobytes()))
+        return f"tuned {checksum:08x}"
 
 
 def read_tuning(path: Path) -> Tuning | None:
@@ -85,13 +92,28 @@ def replace_numbers(image: mmap.mmap, tuning: Tuning) -> None:
     """Replace the numbers in a file's image. Raises ValueError if they are not those that the
     tuning was learned for.
     """
-    at, checksum = 0, 0
-    places = [*map(tuple, tuning.places.tolist())]
-    for begin, count in places:
-        checksum = zlib.crc32(image[begin : begin + count * NUMBER_BYTES], checksum)
+    places = [(begin, count * NUMBER_BYTES) for begin, count in tuning.places.tolist()]
+    matrices = [*map(tuple, tuning.matrices.tolist())]
+    checksum = 0
+    for begin, size in [*places, *matrices]:
+        checksum = zlib.crc32(image[begin : begin + size], checksum)
     if checksum != int(tuning.checksum):
         raise ValueError("the tuning is for another model")
-    numbers = tuning.numbers.astype("<f4")
-    for begin, count in places:
-        image[begin : begin + count * NUMBER_BYTES] = numbers[at : at + count].tobytes()
-        at += count
+    write_at(image, places, tuning.numbers.astype("<f4").tobytes())
+    before = b"".join(image[begin : begin + size] for begin, size in matrices)
+    write_at(image, matrices, xor_bytes(before, tuning.changes))
+
+
+def write_at(image: mmap.mmap, places: Sequence[tuple[int, int]], data: bytes) -> None:
+    """Write data in pieces: each place is its begin and size, in bytes."""
+    at = 0
+    for begin, size in places:
+        image[begin : begin + size] = data[at : at + size]
+        at += size
+
+
+def xor_bytes(data: bytes, changes: Vectors) -> bytes:
+    import numpy  # it is there where a model is
+
+    changed: bytes = (numpy.frombuffer(data, numpy.uint8) ^ changes).tobytes()
+    return changed
