@@ -99,21 +99,13 @@ def replace_numbers(image: mmap.mmap, tuning: Tuning) -> None:
         checksum = zlib.crc32(image[begin : begin + size], checksum)
     if checksum != int(tuning.checksum):
         raise ValueError("the tuning is for another model")
-    write_at(image, places, tuning.numbers.astype("<f4").tobytes())
-    before = b"".join(image[begin : begin + size] for begin, size in matrices)
-    write_at(image, matrices, xor_bytes(before, tuning.changes))
-
-
-def write_at(image: mmap.mmap, places: Sequence[tuple[int, int]], data: bytes) -> None:
-    """Write data in pieces: each place is its begin and size, in bytes."""
-    at = 0
+    at, numbers = 0, tuning.numbers.astype("<f4").tobytes()
     for begin, size in places:
-        image[begin : begin + size] = data[at : at + size]
+        image[begin : begin + size] = numbers[at : at + size]
         at += size
-
-
-def xor_bytes(data: bytes, changes: Vectors) -> bytes:
-    import numpy  # it is there where a model is
-
-    changed: bytes = (numpy.frombuffer(data, numpy.uint8) ^ changes).tobytes()
-    return changed
+    at = 0
+    for begin, size in matrices:
+        before = int.from_bytes(image[begin : begin + size])
+        changed = before ^ int.from_bytes(tuning.changes[at : at + size].tobytes())
+        image[begin : begin + size] = changed.to_bytes(size)
+        at += size
