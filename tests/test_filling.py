@@ -624,7 +624,7 @@ def test_a_parameter_is_known_by_its_name_and_description(
         ),
         (
             "set_volume was not run, its arguments do not fit: volume: must be at most 100. "
-            "Correct them and ask again.",
+            'Its parameters are: {"volume": {"maximum": 100}} Correct them and ask again.',
             "",
             "That does not fit: must be at most 100.",
         ),

@@ -160,6 +160,7 @@ def finish_reply(
     if state.check_format(output.text, violation, model.is_strict, model.advice):
         model.stop_enforcing_format()
     yield from release_reply(conversation, state, reply, output)
+    state.last_note = ""  # this was the reply to it
     # Of one whose steps are chosen no reply tells what of the prompt it has read.
     warning = "" if conversation.client.guided else conversation.budget.warn_of_unread(reply)
     if warning:

@@ -96,7 +96,6 @@ class TurnAsker:
 
     async def use(self, reply: ModelReply) -> AsyncIterator[Event]:
         conversation, state = self._conversation, self._state
-        state.last_note = ""
         if state.resend_note:
             request_resend(conversation, state, reply)
         elif reply.compiled.requests:

@@ -27,6 +27,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from andy_cli.call_notes import USER_SAID
 from andy_cli.errors import ToolError
 from andy_cli.guard.approvals import ApprovalStore, add_allow_rules, suggest_rules
 from andy_cli.guard.rules import Rules, RuleSubject
@@ -329,7 +330,7 @@ class Gate:
         if answer.yes and not only_once:
             self._consents.add(request, resolved_paths, session=answer.session)
             self._save_rules(answer.rules)
-        reason = answer.reason or ("the user said yes" if answer.yes else "the user said no")
+        reason = answer.reason or f"{USER_SAID} {'yes' if answer.yes else 'no'}"
         return Decision(answer.yes, reason, asked=True)
 
     def _note_missing(self, request: ApprovalRequest, is_always_asked: bool) -> None:

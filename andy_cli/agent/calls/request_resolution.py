@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import unescape_control_tokens
+from andy_cli.call_notes import write_misfit
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.json_schema import schema_excerpt
 from andy_cli.compiler.mapper.mapper import Mapped, find_tool, map_call
@@ -119,10 +120,7 @@ def explain_misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> st
         f"{problem.path}: {problem.message}" if problem.path else problem.message
         for problem in problems
     )
-    return (
-        f"{name} was not run, its arguments do not fit: {reasons}."
-        f" Its parameters are: {schema_excerpt(tool, problems)} Correct them and ask again."
-    )
+    return write_misfit(name, reasons, schema_excerpt(tool, problems))
 
 
 async def conduct_interview(

@@ -14,6 +14,7 @@ from andy_cli.agent.calls.injection import (
 from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.agent.history.history import History
+from andy_cli.call_notes import write_refusal
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
@@ -195,8 +196,8 @@ class ToolRunner:
             )
             return failed._replace(problem=approval_request.problem)
         reason = decision.reason.rstrip(".")
-        content = f"This was not allowed: {reason}. Do not try it again; tell the user."
-        denied = ToolResult(call.id, call.name, content, Status.DENIED, did=approval_request.action)
+        note = write_refusal(reason)
+        denied = ToolResult(call.id, call.name, note, Status.DENIED, did=approval_request.action)
         # A user who answered needs no reason. `asked` is also true where no user is there: at its
         # end `andy run` names the rule that would have allowed it.
         return denied if decision.asked else denied._replace(problem=reason)

@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Generator, Mapping, Sequence
 
+from andy_cli.call_notes import write_missing
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import constraint_schemas
 from andy_cli.compiler.bodies.calls import clean_schema
@@ -158,7 +159,7 @@ def interview(
         if value is not None:
             arguments[parameter] = value
         elif is_required:
-            return InterviewRefusal(f"cannot {name.upper()} without {parameter}")
+            return InterviewRefusal(write_missing(name, parameter))
     return arguments
 
 

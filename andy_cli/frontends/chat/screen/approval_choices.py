@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from andy_cli.call_notes import USER_SAID
 from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.approvals import suggest_rules
@@ -158,7 +159,7 @@ def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswe
 
 def refuse_with_reason(reason: str) -> ApprovalAnswer:
     """No, and why; the model is told."""
-    return ApprovalAnswer(False, reason=reason.strip() and f"the user said: {reason.strip()}")
+    return ApprovalAnswer(False, reason=reason.strip() and f"{USER_SAID}: {reason.strip()}")
 
 
 def describe_bad_answer(written_answer: str, offered: ApprovalChoices) -> str:

@@ -72,7 +72,7 @@ class Planner:
         """
         turn, choices = read_turn(messages), constraint.choices
         turn = quote_turn(turn, constraint.names)
-        if turn.refused:
+        if turn.lacks_value:
             return Utterance(repeat_question(turn.results[-1], choices))
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
         if confirmed:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from andy_cli.call_notes import USER_SAID, read_misfit, read_missing, read_refusal
 from andy_cli.fenced_text import fence_text
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.command_kinds import reads_one
@@ -32,26 +33,6 @@ NOTE = re.compile(r"\n\[[^\n]*\]\Z")
 MARKDOWN_FILE = re.compile(r"\.(?:md|markdown)\b", re.I)
 READ_AS_MARKDOWN = re.compile(r"^[ \t]+\S|^#|\*\S[^*\n]*\*|__|`|\\|<\w", re.M)
 """Marks that Markdown does not show as they are."""
-REWORDED = (
-    # (how a failure is told to the model, how it is told to a person)
-    (re.compile(r"cannot \S+ without (\w+)", re.I), r"What is the \1?"),
-    (
-        re.compile(r"This was not allowed: the user said(:? .+?)\.?(?: Do not try .*)?", re.S),
-        r"I did not do that. You said\1.",
-    ),
-    (
-        re.compile(r"This was not allowed: (.+?)\.?(?: Do not try .*)?", re.S),
-        r"I may not do that: \1.",
-    ),
-    (
-        re.compile(r"\S+ was not run, its arguments do not fit: (.+?)\. Correct .*", re.S),
-        r"That does not fit: \1.",
-    ),
-    (
-        re.compile(r"There is no (\S+)\.(?: The nearest are: .*?\.)? Use one that exists.*", re.S),
-        "I cannot do that.",
-    ),
-)
 
 
 class ToldResult(NamedTuple):
@@ -202,9 +183,8 @@ def _describe_record(record: Mapping[str, object]) -> str:
 
 def drop_advice(text: str) -> str:
     """Return what a tool said, without what is meant for the model alone."""
-    for said, instead in REWORDED:
-        if match := said.fullmatch(text.strip()):
-            return re.sub(r"(?<=: )\w+: |(?<=; )\w+: ", "", match.expand(instead))
+    if reworded := reword_note(text.strip()):
+        return reworded
     if (note := NOTE.search(text)) and ADVICE.search(note[0]):
         text = text[: note.start()]
     first, *more = re.split(r"(?<=[.!?])(\s+)(?=[A-Z]|[a-z]+_)", text)
@@ -214,6 +194,21 @@ def drop_advice(text: str) -> str:
         if not ADVICE.search(sentence)
     ]
     return "".join([first, *kept])
+
+
+def reword_note(note: str) -> str:
+    """Tell a person why a call was not run; empty where the text says no such thing."""
+    reason = read_refusal(note)
+    if reason is not None and reason.startswith(USER_SAID):
+        return f"I did not do that. You said{reason.removeprefix(USER_SAID)}."
+    if reason is not None:
+        return f"I may not do that: {reason}."
+    if missing := read_missing(note):
+        return f"What is the {missing.parameter}?"
+    if misfit := read_misfit(note):
+        reasons = [reason.partition(": ")[2] or reason for reason in misfit.split("; ")]
+        return f"That does not fit: {'; '.join(reasons)}."
+    return ""
 
 
 def join_words(text: str) -> str:

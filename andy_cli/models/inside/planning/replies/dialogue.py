@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from andy_cli.call_notes import read_missing, read_refusal
 from andy_cli.messages import Wire
 
 ANDYBOT = re.compile(r"^ANDYBOT (RESPONDS|ASKS):[ \t]*", re.M)
@@ -19,10 +20,6 @@ FAILURE = re.compile(
 
 KEPT_EXCHANGES = 8
 """The latest, in which what a command needs may have been asked for one by one."""
-NOT_ALLOWED = "This was not allowed"
-"""The beginning of what the model is told of a call that the user or a rule refused."""
-REFUSAL = re.compile(r"cannot (\S+) without (\w+)", re.I)
-"""The end of an interview that got no answer."""
 
 
 class Exchange(NamedTuple):
@@ -84,14 +81,14 @@ class Turn:
         return [Answer("", said), *reversed(found)]
 
     @property
-    def refused(self) -> bool:
+    def lacks_value(self) -> bool:
         """The last result is that an interview got no answer."""
-        return bool(self.results) and bool(REFUSAL.fullmatch(self.results[-1].strip()))
+        return bool(self.results) and read_missing(self.results[-1].strip()) is not None
 
     @property
     def not_allowed(self) -> bool:
         """The user or a rule refused the last call."""
-        return bool(self.results) and self.results[-1].startswith(NOT_ALLOWED)
+        return bool(self.results) and read_refusal(self.results[-1]) is not None
 
     @property
     def failed(self) -> bool:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 
+from andy_cli.call_notes import read_missing
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
 from andy_cli.models.inside.planning.part_reading import NAMED
 from andy_cli.models.inside.planning.planned_request import Step
 from andy_cli.models.inside.planning.replies import small_talk
-from andy_cli.models.inside.planning.replies.dialogue import REFUSAL, Turn
+from andy_cli.models.inside.planning.replies.dialogue import Turn
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.parameters import (
     Parameter,
@@ -154,15 +155,16 @@ def list_members(members: Sequence[str]) -> str:
 
 
 def repeat_question(result: str, choices: Sequence[Choice]) -> str:
-    """The question behind `cannot NAME without PARAMETER`."""
-    match = REFUSAL.fullmatch(result.strip())
-    if not match:
+    """Ask once more for the value that a result says was not given; empty where it says no such
+    thing."""
+    missing = read_missing(result.strip())
+    if not missing:
         return ""
     found = [
         parameter
         for choice in choices
-        if find_command_name(choice) == match[1].lower()
+        if find_command_name(choice) == missing.command
         for parameter in list_parameters(choice)
-        if parameter.name == match[2]
+        if parameter.name == missing.parameter
     ]
-    return ask_about(found[0]) if found else ask_for(match[2])
+    return ask_about(found[0]) if found else ask_for(missing.parameter)
