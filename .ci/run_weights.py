@@ -42,7 +42,6 @@ from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.learned_rating import LEAST_ODDS, MarkedRuns, centre
 from andy_cli.models.inside.tuning import RUN_TUNING
-from andy_cli.models.inside.values.filling import FORMED
 from andy_cli.models.inside.values.learned_values import KEPT_RUNS, ValueFinder
 from andy_cli.models.inside.values.parameters import list_parameters
 
@@ -153,7 +152,7 @@ def make_examples(
     """
     finder = ValueFinder(encoder, choice, text)
     for parameter in list_parameters(choice):
-        is_open = parameter.is_numeric or (parameter.is_wording and parameter.kind not in FORMED)
+        is_open = parameter.is_numeric or (parameter.is_wording and not parameter.has_form)
         runs = list_candidates(finder, parameter, text) if is_open else []
         if not runs or parameter.schema.get("format"):
             continue

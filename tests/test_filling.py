@@ -10,7 +10,7 @@ from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
 from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.planning.replies.conclusion import conclude
-from andy_cli.models.inside.values.clock_times import find_clock_times
+from andy_cli.models.inside.values.clock_times import find_clock_times, find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
@@ -863,6 +863,14 @@ HOURS = command(
         ("at 9 a.m., please", {"start": "09:00"}),
         ("le 9 avril à 6 h 30", {"start": "06:30"}),
         ("de 18h15 à 20h", {"start": "18:15"}),
+        ("erst um 7 Uhr, bitte", {"start": "07:00"}),
+        ("at half past seven", {"start": "07:30"}),
+        ("a las tres y media, por favor", {"start": "03:30"}),
+        ("for quarter past ten am", {"start": "10:15"}),
+        ("à huit heures et quart du matin", {"start": "08:15"}),
+        ("um Mitternacht", {"start": "00:00"}),
+        ("for 2, at 8", {"start": "08:00"}),
+        ("Morning! Start it at 80 percent", {"start": None}),
     ],
 )
 def test_times_are_written_as_the_schema_wants_them(said: str, values: dict[str, str]) -> None:
@@ -1006,6 +1014,8 @@ def test_a_duration_fills_a_command_of_others_in_its_unit(encoder: Encoder) -> N
         ("alle nove meno un quarto di sera", ["20:45"]),
         ("around 3 at night", ["03:00"]),
         ("quarter past two", []),  # of the day or of the night
+        ("from 2 to 4 in the afternoon", ["16:00"]),
+        ("10 to 4 in the afternoon", ["15:50"]),
         ("5 people in the evening, 6 more tonight", []),
         ("tonight 5 people", []),
     ],
@@ -1014,6 +1024,25 @@ def test_times_in_words_are_read_where_a_part_of_the_day_is_said(
     said: str, times: list[str]
 ) -> None:
     assert [span.text for span in find_clock_times(said)] == times
+
+
+@pytest.mark.parametrize(
+    ("said", "times"),
+    [
+        ("from 2 to 4 in the afternoon", ["14:00", "16:00"]),
+        ("from 10 to 3 in the afternoon", ["10:00", "15:00"]),
+        ("between half past one and 5 at night", ["01:30", "05:00"]),
+        ("at 1:15 and only woke at quarter to three this afternoon", ["13:15", "14:45"]),
+        ("2 pm till 5", ["14:00", "17:00"]),
+        ("10 pm till 6", ["22:00", "06:00"]),
+        ("de 8 à 12 h", ["08:00", "12:00"]),
+        ("120 t out of 4 into 11", []),
+    ],
+)
+def test_times_beside_each_other_are_in_the_same_part_of_the_day(
+    said: str, times: list[str]
+) -> None:
+    assert [span.text for span in find_loose_times(said)] == times
 
 
 def test_a_time_in_words_is_one_value_and_no_part_of_another(encoder: Encoder) -> None:

@@ -5,12 +5,14 @@ clock_times.toml has the words.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from andy_cli.models.inside.values.numbers import find_spelled_numbers
-from andy_cli.models.inside.values.spans import Span
+from andy_cli.models.inside.values.spans import Span, overlaps
 
 HOURS, MINUTES, HALF_DAY, HALF_HOUR = 24, 60, 12, 30
 TODAY = ("late_today", "early_today")
@@ -21,8 +23,26 @@ TIME = re.compile(
 )
 WITH_H = re.compile(r"(?<![\w.,])\d{1,2} ?h ?[0-5]\d(?!\w)", re.I)
 """`6 h 30`; of a length of time it is the same, so it is none by its form alone."""
+FULL_MINUTES = r"(?<!from )(?<!\d)(?:5|[12]0|25)"
+"""Of `10 to 4`; `2 to 4` and `from 5 to 9` are two hours."""
 LATE_NIGHT = 5
 """Up to this hour `at night` is after midnight."""
+
+
+class SaidTime(NamedTuple):
+    """A time as it is said."""
+
+    minutes: int
+    """After midnight."""
+    start: int
+    end: int
+    is_sure: bool
+    """Which half of the day is meant is said too."""
+
+    @property
+    def span(self) -> Span:
+        hour, minute = divmod(self.minutes, MINUTES)
+        return Span(f"{hour:02}:{minute:02}", self.start, self.end)
 
 
 @cache
@@ -37,7 +57,7 @@ def make_patterns() -> tuple[re.Pattern[str], ...]:
     """Make the forms of a time, each with the part of the day behind it or before it."""
     words = load_words()
     before, between = words["before_hour"], words["behind_hour"]
-    minutes = "|".join([*words["minutes"].values(), r"\d{1,2}"])
+    minutes = "|".join([*words["minutes"].values(), FULL_MINUTES])
     parts = (f"(?P<{name}>{said})" for name, said in words["day_parts"].items())
     day = "|".join(parts).replace("\n", "")
     hour = r"(?P<hour>\d{1,2})(?![\d.:,]\d|/)"
@@ -59,24 +79,77 @@ def make_patterns() -> tuple[re.Pattern[str], ...]:
     ]
     # A number alone may count anything: `in the evening 5 people`.
     written += [
-        rf"\b{hour}{end},? (?:{day})\b",
+        rf"\b{hour}{end},? ?(?:{day})\b",
         rf"\b(?:{day}),? (?:{words['links']['at']}) {hour}{end}\b",
     ]
     return tuple(re.compile(form, re.I) for form in written)
 
 
+@cache
+def make_loose_patterns() -> tuple[re.Pattern[str], ...]:
+    """Make the forms of a time without a part of the day, which may be something else as well."""
+    words = load_words()
+    before, between = words["before_hour"], words["behind_hour"]
+    minutes = "|".join(words["minutes"].values())
+    links = f"{words['links']['at']}|{words['links']['other']}".replace("\n", "")
+    end = rf"(?=\s*(?:$|{words['links']['end']}|(?:{links})\b))"
+    hour = r"(?<![\d.:,/-])(?P<hour>\d{1,2})(?![\d.:,/-]\d|\d)"
+    forms = (
+        r"(?<![\d.,])(?P<hour>\d{1,2})(?: ?[:.] ?|(?: ?uhr ?| ?h ?))(?P<minute>[0-5]\d)(?![\d.:])",
+        rf"(?P<minute>{minutes}|{FULL_MINUTES})(?: minute[ns]?)? "
+        rf"(?:(?P<after>{before['1']})|{before['-1']}) {hour}(?: ?uhr)?",
+        rf"(?P<half>half past|halb) {hour}(?: ?uhr)?",
+        rf"{hour}(?: ?(?:heures?|h))? (?:(?P<after>{between['1']})|{between['-1']}) "
+        rf"(?P<minute>{minutes})",
+        rf"{hour} ?(?:uhr|o['\u2019]clock)",
+        rf"(?:{links}) {hour}(?: ?(?:heures?|h|ore))?{end}",
+        *(rf"(?P<noon{noon}>{said})" for noon, said in words["noon"].items()),
+    )
+    return tuple(re.compile(rf"(?<!\w){form}(?!\w)", re.I) for form in forms)
+
+
 def find_clock_times(text: str) -> list[Span]:
     """Find the times of which a part of the day leaves no doubt, as `20:45`, and where they are
     said."""
+    return [time.span for time in _find_times(text, is_sure=True)]
+
+
+def find_loose_times(text: str) -> list[Span]:
+    """The same, and with them times that no part of the day is said of: `half past seven` is
+    `07:30`, and `19:30` after `five in the afternoon` or before `9 pm`.
+    """
+    sure = _find_times(text, is_sure=True)
+    taken = [range(time.start, time.end) for time in sure]
+    loose = [time for time in _find_times(text) if not overlaps(time.span, taken)]
+    return [time.span for time in order_by_day(sorted((*sure, *loose), key=lambda it: it.start))]
+
+
+def order_by_day(times: Sequence[SaidTime]) -> list[SaidTime]:
+    """Move what is said beside a time of the afternoon into it, where it stays in its order."""
+    moved = [*times]
+    noon = HALF_DAY * MINUTES
+    for at, (first, second) in enumerate(pairwise(times)):
+        if second.is_sure and not first.is_sure and first.minutes + noon < second.minutes:
+            moved[at] = first._replace(minutes=first.minutes + noon)
+        if first.is_sure and not second.is_sure and second.minutes < first.minutes:
+            is_later = first.minutes < second.minutes + noon
+            moved[at + 1] = second._replace(minutes=second.minutes + noon * is_later)
+    return moved
+
+
+def _find_times(text: str, is_sure: bool = False) -> list[SaidTime]:
     plain, places = write_digits(text)
-    found: list[tuple[int, int, str]] = []
-    for pattern in make_patterns():
+    found: list[SaidTime] = []
+    for pattern in make_patterns() if is_sure else make_loose_patterns():
         for match in pattern.finditer(plain):
-            start, end = find_range(match)
-            is_free = all(end <= other[0] or other[1] <= start for other in found)
-            if is_free and (time := read_time(match)):
-                found.append((start, end, time))
-    return [Span(time, places[start][0], places[end - 1][1]) for start, end, time in sorted(found)]
+            start, end = find_range(match) if is_sure else match.span()
+            minutes, said = read_time(match), (places[start][0], places[end - 1][1])
+            is_free = not overlaps(Span("", *said), [range(it.start, it.end) for it in found])
+            if is_free and minutes is not None:
+                # `02:30` and `15:00` say it too.
+                has_half = is_sure or match[0].startswith("0") or minutes >= HALF_DAY * MINUTES
+                found.append(SaidTime(minutes, *said, has_half))
+    return sorted(found, key=lambda time: time.start)
 
 
 def find_times_with_h(text: str) -> list[Span]:
@@ -112,9 +185,9 @@ def write_digits(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Write the numbers of a text in digits; with the begin and end in it of each character."""
     plain: list[str] = []
     places: list[tuple[int, int]] = []
-    at = 0
+    at, quarters = 0, re.compile("|".join(load_words()["minutes"].values()), re.I)
     for value, start, end in sorted(find_spelled_numbers(text), key=lambda number: number[1]):
-        if start < at or value != int(value):
+        if start < at or value != int(value) or quarters.fullmatch(text, start, end):
             continue
         digits = str(int(value))
         plain += [text[at:start], digits]
@@ -127,19 +200,27 @@ def list_places(start: int, end: int) -> list[tuple[int, int]]:
     return [(place, place + 1) for place in range(start, end)]
 
 
-def read_time(match: re.Match[str]) -> str | None:
-    """Read what a form has matched, as `20:45`; None where it is no time."""
+def read_time(match: re.Match[str]) -> int | None:
+    """Read the minutes after midnight of what a form has matched; None where it is no time."""
     parts = match.groupdict()
+    if "hour" not in parts:
+        return MINUTES * int(str(match.lastgroup).removeprefix("noon"))
     minutes = MINUTES * int(parts["hour"]) + count_minutes(parts)
-    late = parts["late"] or parts["late_today"]
-    if late and HALF_DAY > minutes // MINUTES >= find_first_hour(late):
-        minutes += HALF_DAY * MINUTES
-    hour, minute = divmod(minutes, MINUTES)
-    is_time = 0 <= hour < HOURS and int(parts["hour"]) <= HOURS
-    return f"{hour:02}:{minute:02}" if is_time else None
+    minutes += HALF_DAY * MINUTES * count_half_days(parts, minutes // MINUTES)
+    is_time = 0 <= minutes < HOURS * MINUTES and int(parts["hour"]) <= HOURS
+    return minutes if is_time else None
 
 
-def count_minutes(parts: dict[str, str | None]) -> int:
+def count_half_days(parts: Mapping[str, str | None], hour: int) -> int:
+    """Count the halves of a day that a part of the day adds to an hour; `12 am` is midnight."""
+    late = parts.get("late") or parts.get("late_today")
+    if late:
+        return int(HALF_DAY > hour >= find_first_hour(late))
+    is_am = (parts.get("early") or "").replace(".", "").lower() == "am"
+    return -int(is_am and hour == HALF_DAY)
+
+
+def count_minutes(parts: Mapping[str, str | None]) -> int:
     """Count the minutes after the hour; those before it are negative."""
     if half := parts.get("half"):
         return HALF_HOUR if half.lower() == "half past" else -HALF_HOUR

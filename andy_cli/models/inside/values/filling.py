@@ -15,6 +15,7 @@ from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.values.calendar_words import DAYS, is_same_in_calendar, rewrite_date
 from andy_cli.models.inside.values.clock_times import (
     find_clock_times,
+    find_loose_times,
     find_times_with_h,
     rewrite_time,
 )
@@ -57,6 +58,7 @@ from andy_cli.models.inside.values.spans import (
     find_named,
     find_texts,
     find_typed,
+    overlaps,
 )
 from andy_cli.models.inside.values.templates import NAME_LETTERS, list_spoken_words
 from andy_cli.models.inside.values.words import (
@@ -67,8 +69,6 @@ from andy_cli.models.inside.values.words import (
     meaningful_stems,
 )
 
-FORMED = ("url", "mail", "phone")
-"""Kinds of values that are told by their form alone."""
 ORDER = ("url", "mail", "phone", "sum", "date", "time", "id", "file", "folder", "text", "words")
 """Kinds of values; what can be told by its form comes first."""
 IN_PLACES = frozenset("in im auf en \u00e0 au aux".split())
@@ -216,7 +216,7 @@ class _Filling:
         if is_filled or is_listed or parameter.is_wish:
             return False
         is_file = parameter.kind in ("file", "folder")
-        is_free = self._picker.templates is None and parameter.kind not in FORMED
+        is_free = self._picker.templates is None and not parameter.has_form
         return parameter.is_numeric or (is_free and not (is_file and self._known.names))
 
     def _order(self, parameter: Parameter) -> tuple[int, bool]:
@@ -240,17 +240,26 @@ class _Filling:
             return None
         if parameter.name in self._choice.members:
             return self._find_known_member(parameter)
-        if span := self._picker.find_free(self._find_formed(parameter.kind)):
+        if span := self._picker.find_free(self._find_formed(parameter)):
             return self._find_spelling(parameter, self._picker.take(span))
         return self._find_formless(parameter)
 
-    def _find_formed(self, kind: str) -> list[Span]:
-        """Find what a form shows; of times, in their order, those that are said in words too."""
-        shown = find_typed(kind, self._text)
-        if kind != "time":
-            return shown
-        both = [*find_clock_times(self._text), *find_times_with_h(self._text), *shown]
-        return sorted(both, key=lambda span: (span.start, -span.end))
+    def _find_formed(self, parameter: Parameter) -> list[Span]:
+        """Find what a form shows."""
+        is_time = parameter.kind == "time"
+        return self._list_times(parameter) if is_time else find_typed(parameter.kind, self._text)
+
+    def _list_times(self, parameter: Parameter) -> list[Span]:
+        """List the times in their order: also those that are said in words, and for what takes
+        nothing else those that only may be one, where there are not enough.
+        """
+        text = self._text
+        sure = [*find_clock_times(text), *find_times_with_h(text), *find_typed("time", text)]
+        places = [range(span.start, span.end) for span in sure]
+        is_short = len(sure) < sum(other.kind == "time" for other in self._parameters)
+        loose = find_loose_times(text) if parameter.is_clock_time else []
+        found = [*(time for time in loose if is_short or overlaps(time, places)), *sure]
+        return sorted(found, key=lambda span: (span.start, -span.end))
 
     def _find_formless(self, parameter: Parameter) -> str | None:
         """Find a text that no form shows: in the newest list, by what leads to it, by its words."""
@@ -377,7 +386,7 @@ class _Filling:
     def _find_spelling(self, parameter: Parameter, written: str) -> str:
         if parameter.kind == "date":
             return rewrite_date(written)
-        if parameter.schema.get("format") == "time":
+        if parameter.is_clock_time:
             return rewrite_time(written)
         is_path = parameter.kind in ("file", "folder")
         return find_path(written, self._known.names) if is_path else written

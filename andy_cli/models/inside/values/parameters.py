@@ -8,6 +8,8 @@ from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.values.spans import find_kind
 
 YES_OR_NO = frozenset({"yes", "no"})
+FORMED = ("url", "mail", "phone")
+"""Kinds of values that are told by their form alone."""
 
 
 class Parameter(NamedTuple):
@@ -50,6 +52,16 @@ class Parameter(NamedTuple):
         """It takes words that are of no form and in no list."""
         is_text = self.schema.get("type") in (None, "string") and not self.schema.get("enum")
         return is_text and self.kind not in ("date", "time")
+
+    @property
+    def is_clock_time(self) -> bool:
+        """It takes a time of day alone, as its schema says."""
+        return self.schema.get("format") == "time"
+
+    @property
+    def has_form(self) -> bool:
+        """Its values are told by their form alone."""
+        return self.kind in FORMED or self.is_clock_time
 
     def allows(self, number: float) -> bool:
         """Tell whether a number is within the schema's bounds, and whole where it has to be."""
