@@ -12,6 +12,7 @@ from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.planning.replies.conclusion import conclude
 from andy_cli.models.inside.values.clock_times import find_clock_times, find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
+from andy_cli.models.inside.values.learned_values import Rated, prefer_longer
 from andy_cli.models.inside.values.line_ranges import read_line_range
 from andy_cli.models.inside.values.numbers import find_hours, find_numbers, find_ordinal
 from andy_cli.models.inside.values.quantities import (
@@ -21,6 +22,7 @@ from andy_cli.models.inside.values.quantities import (
     find_unit,
     list_ordinals,
 )
+from andy_cli.models.inside.values.runs import list_runs, split_tokens
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
 from andy_cli.models.inside.values.words import find_things
 
@@ -369,6 +371,23 @@ def test_what_is_numbered_by_letters_and_digits_is_one_value(
     crate: Schema = {"type": "string", "description": "the crate"}
     assert fill(encoder, command("Look after a crate", "it", it=crate), said).values == {"it": code}
     assert not find_things("covers CD, the TV, an e-bike, 2nd of mp3 and I")
+
+
+def test_a_thing_goes_to_the_parameter_that_it_is_of(encoder: Encoder) -> None:
+    words: Schema = {"type": "string"}
+    choice = command("Assign a stenographer", "name", "case_number", name=words, case_number=words)
+    said = "put Dana Whitlock on CV-2291 would you"
+    assert fill(encoder, choice, said).values == {"name": "Dana Whitlock", "case_number": "CV-2291"}
+
+
+def test_of_runs_that_are_as_likely_the_longest_is_taken() -> None:
+    text = "my sister is getting married"
+    runs = [run for run in list_runs(text, split_tokens(text)) if "married" in run.text]
+    odds = {"getting married": -0.1, "sister is getting married": -0.5, "married": -2.0}
+    rated = [Rated(odds.get(run.text, -3.0), run) for run in runs]
+    best = max(prefer_longer([*rated, Rated(-1.0, None)]), key=lambda one: one.odds)
+    assert best.run is not None
+    assert best.run.text == "sister is getting married"
 
 
 def test_a_number_in_letters_is_one_where_nothing_else_takes_it(encoder: Encoder) -> None:

@@ -4,7 +4,7 @@ give each parameter words of its own the likeliest.
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
@@ -32,6 +32,8 @@ MISSING_ODDS = 1.0
 LIKELY_MEMBER = 0.5
 """So likely is a member that is meant."""
 MANY_MEMBERS = 3
+LONGER_ODDS, LETTER_ODDS = 0.6, 0.001
+"""Log-odds: so much less likely may a longer run be, and so much is a letter of it worth."""
 
 
 class Rated(NamedTuple):
@@ -115,7 +117,7 @@ class ValueFinder:
             Rated(value - total + given * (one.run is not None), one.run)
             for value, one in zip(odds, rated, strict=True)
         )
-        return [*found]
+        return [*found] if parameter.is_numeric else [*prefer_longer([*found])]
 
     def rate_likeliest(self, parameter: Parameter, runs: Sequence[Run]) -> list[Rated]:
         """Rate runs by their words and form, each apart from the others: the likeliest, and none at
@@ -187,6 +189,19 @@ class ValueFinder:
                 for run in runs
             ],
         )
+
+
+def prefer_longer(rated: Sequence[Rated]) -> Iterator[Rated]:
+    """Rate a run that holds likelier ones just above them, where it is little less likely: `sister
+    is getting married` before `getting married`.
+    """
+    for odds, run in rated:
+        near = [
+            other.odds
+            for other in rated
+            if run and run.holds(other.run) and odds < other.odds <= odds + LONGER_ODDS
+        ]
+        yield Rated(max(near) + LETTER_ODDS * len(run.text) if run and near else odds, run)
 
 
 def sum_odds(odds: Sequence[float]) -> float:

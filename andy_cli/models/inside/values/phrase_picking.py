@@ -30,7 +30,9 @@ class PhrasePicker:
         self._text = text
         self.templates = find_templates(choice.examples)
         """Of what people say who want the command; None where nobody has said."""
-        self._first = next(iter(list_parameters(choice)), None)
+        parameters = list_parameters(choice)
+        self._first = next(iter(parameters), None)
+        self._is_only = sum(parameter.is_wording for parameter in parameters) == 1
         action = choice.about.partition("\n")[0]
         self.own = meaningful_stems(f"{action} {choice.text.rpartition(',')[2]}")
         """Stems of the command's own words, which are no values."""
@@ -61,9 +63,15 @@ class PhrasePicker:
         """Find a thing that no other parameter takes."""
         if not parameter.needed:
             return None
-        things = (thing for thing in find_things(self._text) if thing.kind not in ELSEWHERE)
+        things = (thing for thing in find_things(self._text) if self._may_take(thing.kind))
         spans = (Span(thing.text, thing.start, thing.end) for thing in things)
         return self.find_free(spans)
+
+    def _may_take(self, kind: str) -> bool:
+        """Tell whether the command may take such a thing for words; where it takes several words,
+        and nobody has said what people say, how a thing stands in the request tells of which."""
+        is_clear = bool(self.templates) or self._is_only
+        return kind == "quote" or (is_clear and kind not in ELSEWHERE)
 
     def _fit(self, parameter: Parameter, templates: Templates) -> Span | None:
         """Find the words without which the request is nearest to what people say without them."""

@@ -26,6 +26,10 @@ class Run(NamedTuple):
     """The place of its first word among the words of the request."""
     last: int
 
+    def holds(self, other: "Run | None") -> bool:
+        """Tell whether another run stands in it."""
+        return other is not None and self.start <= other.start and other.end <= self.end
+
 
 class RunForm(NamedTuple):
     """The form of a run of words: what can be told of it without knowing any of them."""

@@ -21,7 +21,7 @@ from andy_cli.models.inside.values.words import (
 
 KIND_WORDS: Mapping[str, str] = {
     "url": "url uri link href website page web",
-    "mail": "recipient recipients receiver cc bcc",
+    "mail": "cc bcc",
     "phone": "phone tel mobile telephone",
     "folder": "folder directory dir root cwd",
     "file": "file filename path paths",
