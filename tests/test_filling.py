@@ -24,6 +24,7 @@ from andy_cli.models.inside.values.quantities import (
 )
 from andy_cli.models.inside.values.runs import list_runs, split_tokens
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
+from andy_cli.models.inside.values.superlatives import find_superlative
 from andy_cli.models.inside.values.words import find_things
 
 TEXT: Schema = {"type": "string"}
@@ -1069,3 +1070,51 @@ def test_a_time_in_words_is_one_value_and_no_part_of_another(encoder: Encoder) -
     record = command("Set when to record", "start", "end", start=time, end=time)
     said = "listen from quarter to nine at night till half past five in the morning"
     assert fill(encoder, record, said).values == {"start": "20:45", "end": "05:30"}
+
+
+LISTED = json.dumps(
+    [
+        {"name": "a.txt", "size": 5, "modified": "2026-03-01 08:00"},
+        {"name": "b.txt", "size": 900, "modified": "2026-05-01 08:00"},
+        {"name": "c.mp3", "size": 9000, "modified": "2026-07-01 08:00"},
+        {"name": "d", "type": "folder"},
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("read the newest file", "b.txt"),  # a recording cannot be read
+        ("open the oldest one", "a.txt"),
+        ("lies mir die älteste Datei vor", "a.txt"),
+        ("abre el archivo más reciente", "b.txt"),
+        ("ouvre le plus gros fichier", "b.txt"),
+        ("leggi il file più piccolo", "a.txt"),
+        ("open the longest one", "b.txt"),
+    ],
+)
+def test_an_entry_is_found_by_what_it_is_beside_the_others(
+    encoder: Encoder, said: str, name: str
+) -> None:
+    known = Known((LISTED,), ("a.txt", "b.txt", "c.mp3", "d/"))
+    path: Schema = {"type": "string", "description": "path of the file"}
+    read = command("Read a file", "path", path=path)._replace(
+        only_looks=True, examples=("read it",)
+    )
+    assert Filler(encoder).fill_by_meaning(read, said, known).values == {"path": name}
+
+
+def test_nothing_is_taken_for_the_newest_where_nothing_tells(encoder: Encoder) -> None:
+    alike = json.dumps([{"name": f"{name}.txt", "modified": "2026-03-01"} for name in "ab"])
+    path: Schema = {"type": "string", "description": "path of the file"}
+    read = command("Read a file", "path", path=path)._replace(
+        only_looks=True, examples=("read it",)
+    )
+    for known in (Known((alike,), ("a.txt", "b.txt")), Known((), ("a.txt", "b.txt"))):
+        assert Filler(encoder).fill_by_meaning(read, "read the newest file", known).values == {}
+
+
+@pytest.mark.parametrize("said", ["who is the oldest member", "the biggest item in costs.csv"])
+def test_what_is_said_of_other_things_points_at_no_entry(said: str) -> None:
+    assert find_superlative(said) is None

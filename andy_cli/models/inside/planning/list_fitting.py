@@ -22,8 +22,8 @@ from andy_cli.models.inside.values.entries import (
     is_readable,
     is_text,
 )
-from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.parameters import list_parameters
+from andy_cli.models.inside.values.superlatives import points_at_entry
 
 UNLIKE = 0.03
 """By so much farther is a command that lists something else than what is pointed at."""
@@ -46,7 +46,7 @@ class ListFitter:
         Behind a list comes what takes one of its entries.
         """
         steps = [*steps[:1], *(self._open_page(before, step) for before, step in pairwise(steps))]
-        pointing = next((step for step in steps if find_ordinal(step.text) is not None), None)
+        pointing = next((step for step in steps if points_at_entry(step.text)), None)
         if pointing is None or not self._points_at_entry(pointing):
             return steps
         return self._fit_step_to_list(steps, steps.index(pointing))
@@ -56,7 +56,7 @@ class ListFitter:
         choice = self._request.choices[step.at]
         finds_pages = find_entry_kind(self._request.choices[before.at]) == "url"
         opens = finds_pages and reads_one(choice) and bool(self._request.fill(step).missing)
-        is_entry = find_ordinal(step.text) is not None
+        is_entry = points_at_entry(step.text)
         is_page = opens and (is_entry or not self._mentions.means_file(step.text))
         return self._take_from(before, step) if is_page else step
 
@@ -99,7 +99,7 @@ class ListFitter:
         """`The second song in Docs`: tell whether an entry of a named folder is meant, whatever was
         listed before.
         """
-        is_ordered = find_ordinal(step.text) is not None
+        is_ordered = points_at_entry(step.text)
         return is_ordered and self._mentions.names_folder_alone(step.text)
 
     def _found_no_list(self, count: int, choice: Choice) -> bool:

@@ -23,8 +23,8 @@ from andy_cli.models.inside.planning.replies.questions import (
 )
 from andy_cli.models.inside.planning.request_plan import RequestPlan
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
-from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import quote_names
+from andy_cli.models.inside.values.superlatives import points_at_entry
 from andy_cli.models.inside.values.templates import list_spoken_words
 from andy_cli.models.inside.values.words import LINKS, is_negated
 
@@ -159,7 +159,7 @@ class Planner:
         step = steps[len(turn.calls)]
         choice, known = constraint.choices[step.at], Known((), constraint.names)
         is_missing = bool(self._filler.rough.fill(choice, step.text, known).missing)
-        needs_found = is_missing or find_ordinal(step.text) is not None
+        needs_found = is_missing or points_at_entry(step.text)
         return None if turn.failed and needs_found else step
 
     def _append_to_results(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:

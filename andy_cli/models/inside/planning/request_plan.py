@@ -32,6 +32,7 @@ from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_named
+from andy_cli.models.inside.values.superlatives import points_at_entry
 from andy_cli.models.inside.values.words import (
     LINKS,
     find_plain_words,
@@ -193,7 +194,7 @@ class RequestPlan:
         """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the
         lines that are about what is wanted.
         """
-        is_read = reads_file(self._request.choices[step.at]) and find_ordinal(step.text) is None
+        is_read = reads_file(self._request.choices[step.at]) and not points_at_entry(step.text)
         if not is_read or not self._lacks_value(step):
             return step
         found = self._mentions.find_answering_file(step.text, -READ_LEAD)
@@ -391,7 +392,7 @@ class RequestPlan:
         behind a comma, as `s'il te plait`, or asks to see what is read anyway: `open example.org
         and show what's on it`.
         """
-        if find_ordinal(step.text) is not None or not self._lacks_value(step):
+        if points_at_entry(step.text) or not self._lacks_value(step):
             return False
         are_readers = all(reads_one(self._request.choices[other.at]) for other in (step, before))
         is_seen = are_readers and not self._mentions.means_file(step.text)

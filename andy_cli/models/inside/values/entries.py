@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from mimetypes import guess_type
+from types import MappingProxyType
 from typing import NamedTuple
 
 from andy_cli.models.inside.encoder import Encoder
@@ -30,6 +31,8 @@ class ListedEntry(NamedTuple):
     name: str
     words: str
     """All its texts, ` - ` between them."""
+    record: Mapping[str, object] = MappingProxyType({})
+    """What is known of it."""
 
 
 def is_list(result: str) -> bool:
@@ -103,7 +106,7 @@ def make_entry(record: object, keys: Sequence[str]) -> ListedEntry:
         return ListedEntry("", "")
     known = [str(record[key]) for key in keys if isinstance(record.get(key), str | int)]
     texts = [text for text in record.values() if isinstance(text, str)]
-    return ListedEntry((known or texts or [""])[0], " - ".join(texts))
+    return ListedEntry((known or texts or [""])[0], " - ".join(texts), record)
 
 
 def find_path(written: str, names: Sequence[str]) -> str:

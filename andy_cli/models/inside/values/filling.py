@@ -60,6 +60,7 @@ from andy_cli.models.inside.values.spans import (
     find_typed,
     overlaps,
 )
+from andy_cli.models.inside.values.superlatives import find_superlative
 from andy_cli.models.inside.values.templates import NAME_LETTERS, list_spoken_words
 from andy_cli.models.inside.values.words import (
     WORD,
@@ -122,7 +123,7 @@ class Filler:
         be read, whose name comes nearest to what was said."""
         found = self.fill(choice, text, known)
         missing = found.missing[0] if found.missing else None
-        if missing is None or missing.kind != "file":
+        if missing is None or missing.kind != "file" or find_superlative(text):
             return found
         names = self._list_in_folder(list_meant(choice, known), text, known)
         meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)
@@ -459,7 +460,14 @@ class _Filling:
             return True
         return (guess_type(entry)[0] or "").startswith("audio/")
 
+    def _list_takable(self, listed: Sequence[ListedEntry]) -> list[ListedEntry]:
+        """List the entries that can be read, where a command of andy's own reads files."""
+        reads = bool(self._choice.examples) and self._choice.only_looks
+        return [entry for entry in listed if not reads or is_readable(entry.name)]
+
     def _choose_entry(self, listed: Sequence[ListedEntry], is_ordered: bool) -> str | None:
+        if superlative := find_superlative(self._text):
+            return superlative.find_extreme(self._list_takable(listed))
         at = find_ordinal(self._text)
         if at is not None and is_ordered and -len(listed) <= at < len(listed):
             return listed[at].name

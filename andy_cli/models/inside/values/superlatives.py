@@ -1,0 +1,69 @@
+"""Find which entry of a list is meant by what it is beside the others: the newest, the longest.
+
+superlatives.toml has the words. Pure.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from andy_cli.models.inside.values.entries import ListedEntry
+from andy_cli.models.inside.values.numbers import find_ordinal, without_things
+from andy_cli.models.inside.values.words import find_plain_words
+
+ARTICLES = "la|el|le|les|il|lo|los|las"
+"""Words between an entry and what is said of it: `le fichier le plus long`."""
+
+
+class Superlative(NamedTuple):
+    pattern: re.Pattern[str]
+    keys: Sequence[str]
+    """The fields of a record that may tell; the first one that it has does."""
+    is_highest: bool
+
+    def find_extreme(self, entries: Sequence[ListedEntry]) -> str | None:
+        """Find the name of the entry that is beyond all others; None where nothing tells, or two
+        are alike."""
+        ranked = [(rank, entry.name) for entry in entries if (rank := self._rank(entry.record))]
+        if not ranked:
+            return None
+        beyond = (max if self.is_highest else min)(ranked)
+        return beyond[1] if [rank for rank, _ in ranked].count(beyond[0]) == 1 else None
+
+    def _rank(self, record: Mapping[str, object]) -> tuple[float, str] | None:
+        """Rank a record by a number, or by a date as ISO 8601 writes it."""
+        value = next((record[key] for key in self.keys if key in record), None)
+        if isinstance(value, int | float):
+            return value, ""
+        return (0.0, value) if isinstance(value, str) and value[:4].isdigit() else None
+
+
+@cache
+def load_superlatives() -> tuple[Superlative, ...]:
+    file = Path(__file__).with_name("superlatives.toml")
+    entries, *rows = tomllib.loads(file.read_text(encoding="utf-8").replace("\n|", "|")).values()
+    return tuple(
+        Superlative(
+            re.compile(
+                rf"\b(?:{row['words']})(?= (?:{entries})\b|$)"
+                rf"|\b(?:{entries}) (?:(?:{ARTICLES}) )?(?:{row['words']})\b"
+            ),
+            row["keys"],
+            row["is_highest"],
+        )
+        for row in rows
+    )
+
+
+def find_superlative(text: str) -> Superlative | None:
+    """Find what is said of an entry beside the others: `the newest file`, `der längste Song`."""
+    plain = " ".join(find_plain_words(without_things(text)))
+    return next((one for one in load_superlatives() if one.pattern.search(plain)), None)
+
+
+def points_at_entry(text: str) -> bool:
+    """Tell whether a text says which one of a list is meant: the second, the newest."""
+    return find_ordinal(text) is not None or find_superlative(text) is not None
