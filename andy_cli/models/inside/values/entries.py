@@ -32,7 +32,7 @@ class ListedEntry(NamedTuple):
     words: str
     """All its texts, ` - ` between them."""
     record: Mapping[str, object] = MappingProxyType({})
-    """What is known of it."""
+    """All that is known of it."""
 
 
 def is_list(result: str) -> bool:
