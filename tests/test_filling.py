@@ -25,7 +25,7 @@ from andy_cli.models.inside.values.quantities import (
 from andy_cli.models.inside.values.runs import list_runs, split_tokens
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
 from andy_cli.models.inside.values.superlatives import find_superlative
-from andy_cli.models.inside.values.words import find_things
+from andy_cli.models.inside.values.words import find_things, is_question
 
 TEXT: Schema = {"type": "string"}
 FOLDER: Schema = {"type": "string", "description": "folder to look in"}
@@ -1118,3 +1118,17 @@ def test_nothing_is_taken_for_the_newest_where_nothing_tells(encoder: Encoder) -
 @pytest.mark.parametrize("said", ["who is the oldest member", "the biggest item in costs.csv"])
 def test_what_is_said_of_other_things_points_at_no_entry(said: str) -> None:
     assert find_superlative(said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "asks"),
+    [
+        ("a che ora si parte per Bolca", True),
+        ("che ore sono", True),
+        ("auf welchem Platz steht sie", True),
+        ("metti la canzone che mi piace", False),
+        ("prima fammi vedere le foto", False),
+    ],
+)
+def test_a_question_is_known_by_how_it_begins(said: str, asks: bool) -> None:
+    assert is_question(said) is asks

@@ -53,6 +53,8 @@ INTERROGATIVES = frozenset(
 )
 """Words that a question begins with, in the five languages that are tried."""
 
+BEGINNING = INTERROGATIVES | {"che"}
+"""The same of a text's very beginning; elsewhere `che` is `that`."""
 ASKING = frozenset("is are ist sind steht stehen gibt".split())
 """Verbs that questions begin with, and wishes do not."""
 OWN_ASKING = frozenset(
@@ -197,10 +199,10 @@ def is_question(text: str) -> bool:
     many are typed without a question mark.
     """
     first, second = [*find_words(text)[:2], "", ""][:2]
-    if first in LEADS and second in INTERROGATIVES:
+    if first in LEADS and second in BEGINNING:
         return True
     is_own = first in OWN_ASKING and second in SELVES
-    return first in INTERROGATIVES | ASKING or is_own
+    return first in BEGINNING | ASKING or is_own
 
 
 def holds_question(text: str) -> bool:
