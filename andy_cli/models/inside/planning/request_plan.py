@@ -10,6 +10,7 @@ from andy_cli.models.inside.planning.choosing import (
     OTHER_FILE,
     find_command_name,
     find_kind_name,
+    is_called,
 )
 from andy_cli.models.inside.planning.command_kinds import (
     finds_files,
@@ -288,7 +289,7 @@ class RequestPlan:
         if taken is not None and not values:
             return step._replace(at=likeliest)
         found = find_named(step.text, list(filter(is_file, self._request.names)), frozenset())
-        if not found or found[0].letters < LONG_WORD:
+        if not found or found[0].letters < LONG_WORD or not is_called(found[0]):
             return step
         used = {*find_plain_words(" ".join(values.values()))}
         if values and not (found[0].is_clear and used.isdisjoint(found[0].words)):
