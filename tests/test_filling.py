@@ -24,7 +24,7 @@ from andy_cli.models.inside.values.quantities import (
 )
 from andy_cli.models.inside.values.runs import list_runs, split_tokens
 from andy_cli.models.inside.values.spans import find_kind, find_proper_names, quote_names
-from andy_cli.models.inside.values.superlatives import find_superlative
+from andy_cli.models.inside.values.superlatives import find_superlative, says_which
 from andy_cli.models.inside.values.words import find_things, is_question
 
 TEXT: Schema = {"type": "string"}
@@ -1132,3 +1132,24 @@ def test_what_is_said_of_other_things_points_at_no_entry(said: str) -> None:
 )
 def test_a_question_is_known_by_how_it_begins(said: str, asks: bool) -> None:
     assert is_question(said) is asks
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ("open the file", False),
+        ("read it", False),
+        ("mach mal die Datei auf", False),
+        ("mostrami il file", False),
+        ("read the file about the trip", True),
+        ("was steht auf der Einkaufsliste", True),
+    ],
+)
+def test_it_is_known_where_nothing_says_which_file(encoder: Encoder, said: str, says: bool) -> None:
+    assert says_which(said) is says
+    known = Known((), ("opening.txt", "trip.txt", "shopping.txt"))
+    path: Schema = {"type": "string", "description": "path of the file"}
+    read = command("Read a file", "path", path=path)._replace(
+        only_looks=True, examples=("read it",)
+    )
+    assert bool(Filler(encoder).fill_by_meaning(read, said, known).values) is says

@@ -13,6 +13,7 @@ from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import LISTED_LEAD, find_meant, is_readable
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_named
+from andy_cli.models.inside.values.superlatives import says_which
 from andy_cli.models.inside.values.words import (
     ENDING,
     LINKS,
@@ -156,7 +157,8 @@ class Mentions:
         if not reads_file(self._request.choices[step.at]):
             return None
         names = [name for name in self._request.names if is_readable(name)]
-        return find_meant(self._request.encoder, step.text, names, LISTED_LEAD)
+        encoder = self._request.encoder
+        return find_meant(encoder, step.text, names, LISTED_LEAD) if says_which(step.text) else None
 
     def names_value(self, step: Step) -> bool:
         """Tell whether a value of its command is called by its name, or a file by what it means."""

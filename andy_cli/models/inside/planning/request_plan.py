@@ -33,7 +33,7 @@ from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_named
-from andy_cli.models.inside.values.superlatives import points_at_entry
+from andy_cli.models.inside.values.superlatives import points_at_entry, says_which
 from andy_cli.models.inside.values.words import (
     LINKS,
     find_plain_words,
@@ -195,7 +195,8 @@ class RequestPlan:
         """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the
         lines that are about what is wanted.
         """
-        is_read = reads_file(self._request.choices[step.at]) and not points_at_entry(step.text)
+        is_told = says_which(step.text) and not points_at_entry(step.text)
+        is_read = is_told and reads_file(self._request.choices[step.at])
         if not is_read or not self._lacks_value(step):
             return step
         found = self._mentions.find_answering_file(step.text, -READ_LEAD)

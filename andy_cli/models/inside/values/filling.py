@@ -60,7 +60,7 @@ from andy_cli.models.inside.values.spans import (
     find_typed,
     overlaps,
 )
-from andy_cli.models.inside.values.superlatives import find_superlative
+from andy_cli.models.inside.values.superlatives import find_superlative, says_which
 from andy_cli.models.inside.values.templates import NAME_LETTERS, list_spoken_words
 from andy_cli.models.inside.values.words import (
     WORD,
@@ -123,7 +123,9 @@ class Filler:
         be read, whose name comes nearest to what was said."""
         found = self.fill(choice, text, known)
         missing = found.missing[0] if found.missing else None
-        if missing is None or missing.kind != "file" or find_superlative(text):
+        if missing is None or missing.kind != "file":
+            return found
+        if find_superlative(text) or not says_which(text):
             return found
         names = self._list_in_folder(list_meant(choice, known), text, known)
         meant = find_meant(self._encoder, text, [*names], LISTED_LEAD)

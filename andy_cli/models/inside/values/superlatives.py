@@ -1,6 +1,7 @@
-"""Find which entry of a list is meant by what it is beside the others: the newest, the longest.
+"""Find which entry of a list is meant by what it is beside the others: the newest, the longest; and
+tell where nothing says which. Pure.
 
-superlatives.toml has the words. Pure.
+superlatives.toml has the words.
 """
 
 import re
@@ -8,11 +9,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from andy_cli.models.inside.values.calendar_words import MONTHS
 from andy_cli.models.inside.values.entries import ListedEntry
 from andy_cli.models.inside.values.numbers import find_ordinal, without_things
-from andy_cli.models.inside.values.words import find_plain_words
+from andy_cli.models.inside.values.templates import list_first_words
+from andy_cli.models.inside.values.words import LINKS, find_plain_words
 
 ARTICLES = "la|el|le|les|il|lo|los|las"
 """Words between an entry and what is said of it: `le fichier le plus long`."""
@@ -42,9 +45,16 @@ class Superlative(NamedTuple):
 
 
 @cache
+def load_words() -> tuple[str, Sequence[Mapping[str, Any]]]:
+    """Load what entries are called, as a regular expression, and the table of each superlative."""
+    text = Path(__file__).with_name("superlatives.toml").read_text(encoding="utf-8")
+    entries, *rows = tomllib.loads(text.replace("\n|", "|")).values()
+    return entries, rows
+
+
+@cache
 def load_superlatives() -> tuple[Superlative, ...]:
-    file = Path(__file__).with_name("superlatives.toml")
-    entries, *rows = tomllib.loads(file.read_text(encoding="utf-8").replace("\n|", "|")).values()
+    entries, rows = load_words()
     return tuple(
         Superlative(
             re.compile(
@@ -62,6 +72,14 @@ def find_superlative(text: str) -> Superlative | None:
     """Find what is said of an entry beside the others: `the newest file`, `der längste Song`."""
     plain = " ".join(find_plain_words(without_things(text)))
     return next((one for one in load_superlatives() if one.pattern.search(plain)), None)
+
+
+def says_which(text: str) -> bool:
+    """Tell whether a text says which file is meant: `open the file` and `read it` do not."""
+    # `May` may be what a file is called.
+    telling = {*find_plain_words(text)} - (LINKS - MONTHS.keys()) - list_first_words()
+    nouns, _ = load_words()
+    return any(not re.fullmatch(nouns, word) for word in telling)
 
 
 def points_at_entry(text: str) -> bool:

@@ -46,6 +46,12 @@ def list_spoken_words() -> frozenset[str]:
     return find_spoken_words(said for phrases in load_phrases().values() for said in phrases)
 
 
+@cache
+def list_first_words() -> frozenset[str]:
+    """List the words that wishes mostly begin with."""
+    return find_first_words(said for phrases in load_phrases().values() for said in phrases)
+
+
 def find_first_words(phrases: Iterable[str]) -> frozenset[str]:
     """Find the words that phrases mostly begin with, where they have them."""
     spoken = [find_plain_words(phrase) for phrase in phrases]
