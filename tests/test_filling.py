@@ -520,6 +520,9 @@ def test_a_line_is_no_entry_of_a_list() -> None:
     assert find_ordinal("the last two lines of the log") is None
     assert find_ordinal("la primera linea del diario") is None
     assert find_ordinal("the last song") == -1
+    for said in ("some music", "etwas Musik", "algo de música", "n'importe quelle chanson"):
+        assert find_ordinal(f"play {said}") == 0, said
+    assert find_ordinal("play some Celentano") is None
 
 
 def test_a_folder_that_is_said_beside_a_name_is_no_file(encoder: Encoder) -> None:

@@ -38,6 +38,13 @@ ORDINALS = tuple(
 """From first to tenth, in five languages, without accents."""
 LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa])\b")
 
+ANY = re.compile(
+    r"\b(?:any|random|some (?:one|song|track|file|of|music)|one of"
+    r"|irgend(?:was|ein\w*|welche)|etwas musik|algo de musica|cualquier\w*|alguna cancion"
+    r"|n'importe quel(?:le)?|de la musique|qualche canzone|qualsiasi|un po di musica)\b"
+)
+"""Said where it does not matter which one, in five languages, without accents."""
+
 
 LINE = "lines?|zeilen?|lineas?|lignes?|rig(?:a|he)"
 """Words for a line of a text, in the five languages that are tried, without accents."""
@@ -216,11 +223,7 @@ def find_place(plain: str) -> int | None:
         return int(match[1] or match[2]) - 1
     if LAST.search(plain):
         return -1
-    if re.search(
-        r"\b(?:any|random|some)(?: one| song| track| file| of)\b|\bone of\b|\bany\b", plain
-    ):
-        return 0
-    return None
+    return 0 if ANY.search(plain) else None
 
 
 def without_things(text: str, filler: str = " ") -> str:
