@@ -95,7 +95,7 @@ BATCHES = (
     "everyday_51",
     "everyday_52",
     "everyday_53",
-    "everyday_54",
+    "everyday_59",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
