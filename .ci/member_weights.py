@@ -7,8 +7,8 @@ and norms for that, with the weights of what it finds (models/inside/member_tuni
 Each request of tests/corpora/small_model/choices_*.jsonl, clients_*.jsonl and foreign*.jsonl makes
 the member that it means the likeliest, or that it means none (softmax). With --measure what is
 learned from seven eighths of the commands is tried on the others, and nothing is written. Takes an
-hour on two cores. With --matrices it goes on with what ships, and changes matrices of the encoder's
-last layers too: half an hour more.
+hour on two cores. With --matrices it goes on with what was learned without, and changes
+matrices of the encoder's last layers too: half an hour more.
 """
 
 import random
@@ -39,8 +39,7 @@ from trainable_encoder import (
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import LetterEncoder
 from andy_cli.models.inside.learned_rating import MemberWeights, WantedMember, centre
-from andy_cli.models.inside.text_vectors import read_parts
-from andy_cli.models.inside.tuning import MEMBER_TUNING, read_tuning
+from andy_cli.models.inside.tuning import MEMBER_TUNING
 from andy_cli.models.inside.values.learned_values import LIKELY_MEMBER, ValueFinder
 from andy_cli.models.inside.values.parameters import list_parameters
 
@@ -188,17 +187,6 @@ def make_head(examples: Sequence[Example], encoder: TrainableEncoder) -> dict[st
     }
 
 
-def load_head(encoder: TrainableEncoder) -> dict[str, Array]:
-    """Load what ships, the encoder's part of it into the encoder."""
-    tuning, parts = read_tuning(MEMBER_TUNING), read_parts(MEMBER_TUNING, MemberWeights._fields)
-    assert tuning is not None
-    assert parts is not None
-    encoder.start_with(tuning)
-    return {
-        name: jnp.float32(part) for name, part in zip(MemberWeights._fields, parts, strict=True)
-    }
-
-
 def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned: Tree) -> str:
     tuned, head = learned
     counts: Counter[str] = Counter()
@@ -235,7 +223,7 @@ def main(arguments: Sequence[str]) -> None:
 
     groups = group_examples(known, LONGEST_GROUP)
     if goes_on:
-        head = load_head(encoder)
+        head = encoder.load(MEMBER_TUNING, MemberWeights._fields)
         groups = random.Random(3).sample(groups, len(groups) // LATER_STEP)
         rates = {name: rate / LATER_STEP for name, rate in RATES.items()}
         course = Course(1, COMMANDS_TOGETHER, TEXT_STEP, LATER_RATE, rates, MATRIX_RATE)

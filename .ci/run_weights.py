@@ -2,13 +2,14 @@
 norms for that, with the weights of what it finds (models/inside/run_tuning.npz).
 
     pip install jax tokenizers
-    python .ci/run_weights.py [--measure]
+    python .ci/run_weights.py [--measure] [--matrices]
 
 Each number and value in words of tests/corpora/small_model/clients_*.jsonl, choices_*.jsonl and
 foreign*.jsonl is made the likeliest of those that .ci/value_weights.py finds likely, or that there
 is none (softmax), and its parameter the likeliest of those of its client. With --measure what is
 learned from seven eighths of the commands is tried on the others, and nothing is written. Takes
-three quarters of an hour on two cores.
+three quarters of an hour on two cores. With --matrices it goes on with what was learned
+without, and changes matrices of the encoder's last layers too: an hour more.
 """
 
 import random
@@ -40,12 +41,16 @@ from value_weights import list_candidates, write_value
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
-from andy_cli.models.inside.learned_rating import LEAST_ODDS, MarkedRuns, centre
+from andy_cli.models.inside.learned_rating import LEAST_ODDS, MarkedRuns, RunWeights, centre
 from andy_cli.models.inside.tuning import RUN_TUNING
 from andy_cli.models.inside.values.learned_values import KEPT_RUNS, ValueFinder
 from andy_cli.models.inside.values.parameters import list_parameters
 
 ROUNDS = 1
+MATRIX_LAYERS, MATRIX_RATE = 4, 2e-4
+"""With --matrices: layers whose matrices change, the last ones, and how fast."""
+LATER_RATE = 1e-3
+"""With --matrices: how fast the others change."""
 COMMANDS_TOGETHER = 3
 LONGEST_GROUP = 16
 """Examples of one command that are learned together: they share texts."""
@@ -323,7 +328,8 @@ def count_right(examples: Sequence[Example], encoder: TrainableEncoder, learned:
 
 
 def main(arguments: Sequence[str]) -> None:
-    encoder = TrainableEncoder()
+    goes_on = "--matrices" in arguments
+    encoder = TrainableEncoder(MATRIX_LAYERS if goes_on else 0)
     known, tried = split_examples(read_examples(), "--measure" in arguments)
 
     def show(when: str, learned: Tree) -> None:
@@ -332,9 +338,13 @@ def main(arguments: Sequence[str]) -> None:
             sys.stdout.flush()
 
     learned = [*add_others(known)]
-    head = make_head(learned, encoder)
+    if goes_on:
+        head = encoder.load(RUN_TUNING, RunWeights._fields)
+        course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, LATER_RATE, RATES, MATRIX_RATE)
+    else:
+        head = make_head(learned, encoder)
+        course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, RATE, RATES)
     show("as it is", (encoder.tuned, head))
-    course = Course(ROUNDS, COMMANDS_TOGETHER, TEXT_STEP, RATE, RATES)
     groups = group_examples(learned, LONGEST_GROUP)
     tuned, head = tune(encoder, head, groups, make_rows, measure_loss, course, show)
     if "--measure" not in arguments:

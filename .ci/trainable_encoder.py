@@ -21,8 +21,8 @@ from tokenizers.models import Unigram
 from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import Metaspace
 
-from andy_cli.models.inside.text_vectors import FORMAT
-from andy_cli.models.inside.tuning import MODEL_FILE, NUMBER_BYTES, Tuning
+from andy_cli.models.inside.text_vectors import FORMAT, read_parts
+from andy_cli.models.inside.tuning import MODEL_FILE, NUMBER_BYTES, Tuning, read_tuning
 
 HEADS, HEAD_SIZE = 12, 32
 EPSILON = 1e-12
@@ -232,6 +232,15 @@ class TrainableEncoder:
         self._norm = load("emb.ln.w"), load("emb.ln.b")
         self._run = jax.jit(self._encode)
         self._slope = jax.jit(self._find_slope)
+
+    def load(self, path: Path, names: Sequence[str]) -> dict[str, Array]:
+        """Start with a tuning of biases and norms; returns the weights beside it, by name."""
+        tuning, parts = read_tuning(path), read_parts(path, names)
+        assert tuning is not None
+        assert not tuning.changes.size, "learn it without matrices first"
+        assert parts is not None
+        self.start_with(tuning)
+        return {name: jnp.float32(part) for name, part in zip(names, parts, strict=True)}
 
     def start_with(self, tuning: Tuning) -> None:
         """Start with the biases and norms of a tuning."""

@@ -32,7 +32,7 @@ MISSING_ODDS = 1.0
 LIKELY_MEMBER = 0.5
 """So likely is a member that is meant."""
 MANY_MEMBERS = 3
-LONGER_ODDS, LETTER_ODDS = 0.6, 0.001
+LONGER_ODDS, LETTER_ODDS = 0.8, 0.001
 """Log-odds: so much less likely may a longer run be, and so much is a letter of it worth."""
 
 
