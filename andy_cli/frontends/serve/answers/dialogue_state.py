@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.serve.answers.opening_call import OpeningCall
+from andy_cli.frontends.serve.answers.early_call import EarlyCall
 from andy_cli.frontends.serve.upstream.sources import ReplySource
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import ToolPrompt
@@ -33,7 +33,7 @@ class ToolDialogue:
     repairs: tuple[str, ...] = ()
     said: bool = False
     """The client has seen text of this answer."""
-    opening: OpeningCall | None = None
+    early_call: EarlyCall | None = None
     """The first call, which goes on while it is written; None where it may not."""
     was_asked_about_shown: bool = False
     """The model was asked whether a request between its words was meant."""
@@ -45,9 +45,10 @@ class ToolDialogue:
     """All tools of the request, where they are more than the model can read."""
 
     @property
-    def opened(self) -> OpeningCall | None:
+    def begun_call(self) -> EarlyCall | None:
         """The first call, once its client knows of it."""
-        return self.opening if self.opening is not None and self.opening.begun else None
+        early_call = self.early_call
+        return early_call if early_call is not None and early_call.is_begun else None
 
     @property
     def results(self) -> list[str]:

@@ -71,31 +71,30 @@ class RequestHandler:
 
     async def answer(self) -> int:
         """Write the answer; returns its status. Raises ApiError, ToolsIgnored."""
-        source = self.source
+        source = self.find_source()
         if self.chat_request.parts and not isinstance(source, RemoteSource):
             raise ApiError(400, "This model reads text alone; the request holds something else.")
         try:
             return await self._answer_from(source)
         except ToolsNotSupported as api_error:
-            if self.dialect or self.exchange.begun or self.upstream.dialect != "auto":
+            if self.read_dialect() or self.exchange.begun or self.upstream.dialect != "auto":
                 raise
             support = self.upstream.find_support(self.chat_request.model)
             support.note_refusal(self.chat_request.tools, refuses_any_tools(api_error.refusal))
             raise ToolsIgnored from api_error
 
-    @property
-    def source(self) -> ReplySource:
+    def find_source(self) -> ReplySource:
+        """Find the model to ask, or what chooses each step for it. Raises ApiError."""
         source = select_source(self.upstream, self.chat_request.model)
-        is_guided = self._with_tools and not (self.dialect or self.chat_request.parts)
+        is_guided = self._with_tools and not (self.read_dialect() or self.chat_request.parts)
         if is_guided and self.upstream.guides(self.chat_request.model):
             from andy_cli.frontends.serve.upstream.guidance import guide_source  # few need it
 
             return guide_source(source, self.chat_request)
         return source
 
-    @property
-    def dialect(self) -> str:
-        """The dialect of this request, if its client names one. Raises ApiError."""
+    def read_dialect(self) -> str:
+        """Read the dialect of this request, if its client names one. Raises ApiError."""
         wanted_dialect = self.exchange.headers.get("x-andy-dialect", "")
         if wanted_dialect and wanted_dialect not in DIALECTS:
             known_dialects = ", ".join(sorted(DIALECTS))
@@ -117,13 +116,13 @@ class RequestHandler:
 
     async def _sends_tools(self) -> bool:
         """Tell whether the model is sent the tools themselves."""
-        if self.dialect or not self._with_tools:
+        if self.read_dialect() or not self._with_tools:
             return False
         return await self.upstream.sends_tools(self.chat_request)
 
     async def find_passing(self) -> RemoteSource | None:
         """The server whose answer may go on as it comes; None where it is made here."""
-        source = self.source
+        source = self.find_source()
         if self.catalogue is not None:
             return None
         if not (self.wire.passes and isinstance(source, RemoteSource) and source.passes):
@@ -132,7 +131,7 @@ class RequestHandler:
 
     async def _answer_from(self, source: ReplySource) -> int:
         """Answer from a source; returns the status. Raises ApiError, ToolsNotSupported."""
-        wanted_dialect = self.dialect
+        wanted_dialect = self.read_dialect()
         if passing := await self.find_passing():
             if self.dry:
                 passed_request = json.loads(self._build_passed_body(passing))

@@ -25,7 +25,8 @@ class StreamedCall:
     """Characters of its arguments that its client has; -1: it does not know of the call."""
 
     @property
-    def opened(self) -> bool:
+    def is_begun(self) -> bool:
+        """True once its client knows of it."""
         return self.sent >= 0
 
     @property
@@ -74,9 +75,9 @@ class StreamedCalls:
         return not self._held and all(call.arguments.is_whole for call in self)
 
     @property
-    def opened(self) -> list[StreamedCall]:
+    def begun_calls(self) -> list[StreamedCall]:
         """Those that their client knows of."""
-        return [call for call in self if call.opened]
+        return [call for call in self if call.is_begun]
 
     def take_pieces(self, call_pieces: Sequence[object], event: bytes) -> bytes:
         """Read the pieces of calls in an event; returns the events that may go on now."""

@@ -15,7 +15,7 @@ from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.answers.dialogue_constraints import constrain_reply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
-from andy_cli.frontends.serve.answers.opening_call import OpenCallReader, OpeningCall
+from andy_cli.frontends.serve.answers.early_call import EarlyCall, OpenCallReader
 from andy_cli.frontends.serve.answers.reply_understanding import (
     WORDS,
     UnderstoodReply,
@@ -58,12 +58,14 @@ async def stream_answer(
     `streams_call`: whether the client can be shown a call of this tool while it is written.
     """
     dialogue = ToolDialogue(chat_request, source, tool_prompt, thinks_first, catalogue=catalogue)
-    dialogue.opening = open_call(dialogue, streams_call)
+    dialogue.early_call = make_early_call(dialogue, streams_call)
     async for answer_part in continue_dialogue(dialogue):
         yield answer_part
 
 
-def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> OpeningCall | None:
+def make_early_call(
+    dialogue: ToolDialogue, streams_call: Callable[[str], bool]
+) -> EarlyCall | None:
     """Make the reader that shows a call while it is written; None where it must be whole."""
     chat_request = dialogue.chat_request
     if (
@@ -76,7 +78,7 @@ def open_call(dialogue: ToolDialogue, streams_call: Callable[[str], bool]) -> Op
     tools = {
         name: chat_request.tools[name] for name in names if name != DESCRIBE and streams_call(name)
     }
-    return OpeningCall(tools, dialogue.results)
+    return EarlyCall(tools, dialogue.results)
 
 
 async def continue_dialogue(
@@ -126,7 +128,7 @@ class DialogueAsker:
 
     async def show(self, reply: ModelReply) -> AsyncIterator[AnswerPart | TextRetracted]:
         async for answer_part in stream_words(self._dialogue, reply, self._silent, self._reader):
-            if isinstance(answer_part, TextDelta | ReasoningDelta) and self._dialogue.opened:
+            if isinstance(answer_part, TextDelta | ReasoningDelta) and self._dialogue.begun_call:
                 self._behind.append(answer_part)
             else:
                 yield answer_part
@@ -199,8 +201,8 @@ def ask_again(
     dialogue: ToolDialogue, understood: UnderstoodReply, reply_text: str, note: str
 ) -> None:
     """Put a reply that cannot be used on the side, and what is wrong with it behind it."""
-    if dialogue.opened:
-        dialogue.opened.note_unfit(understood.unfit)
+    if dialogue.begun_call:
+        dialogue.begun_call.note_unfit(understood.unfit)
     dialogue.again = next((call.name for call in understood.unfit), "")
     dialogue.side += [
         {"role": "assistant", "content": reply_text.strip() or "..."},
@@ -251,10 +253,10 @@ def closing_pieces(
 ) -> Iterator[AnswerPart]:
     """The calls, and what of the answer was not said while it came."""
     words = [*held_parts, *map(TextDelta, closing_words(dialogue, understood))]
-    if dialogue.opened:
-        yield from dialogue.opened.complete_calls(calls)
+    if dialogue.begun_call:
+        yield from dialogue.begun_call.complete_calls(calls)
     yield from words
-    if not dialogue.opened:
+    if not dialogue.begun_call:
         yield from calls
 
 
@@ -298,7 +300,7 @@ async def stream_words(
         async for visible in reply:
             for visible_part in list_visible_parts(dialogue, visible, silent):
                 yield visible_part
-            if dialogue.opening and (call_delta := dialogue.opening.read_more(reading)):
+            if dialogue.early_call and (call_delta := dialogue.early_call.read_more(reading)):
                 yield call_delta
     except ApiError as api_error:
         failure = api_error

@@ -12,7 +12,11 @@ from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.reply_understanding import make_reader, understand_call
 from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
-from andy_cli.frontends.serve.answers.tool_dialogue import MAX_TRIES, continue_dialogue, open_call
+from andy_cli.frontends.serve.answers.tool_dialogue import (
+    MAX_TRIES,
+    continue_dialogue,
+    make_early_call,
+)
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.wires.answer_parts import (
@@ -36,7 +40,7 @@ class WatchedChoice:
         self._record = record
         self._reader = make_reader(dialogue)
         self._calls = StreamedCalls(dialogue.wanted_tools, dialogue.most_calls)
-        self._opening = dialogue.opening = open_call(dialogue, self._streams_call)
+        self._early_call = dialogue.early_call = make_early_call(dialogue, self._streams_call)
         self._calling = ""
         """The arguments that went on of a call that is being written in the text."""
         self._ahead = ""  # white space that went on before the reader showed it
@@ -119,19 +123,19 @@ class WatchedChoice:
     def _show_call(self) -> bytes:
         """Return what may go on of a call that is being written in the text."""
         if (
-            self._opening is None
+            self._early_call is None
             or self._calls
-            or not (call_delta := self._opening.read_more(self._reader))
+            or not (call_delta := self._early_call.read_more(self._reader))
         ):
             return b""
         return self._write_calling(call_delta)
 
     def _write_calling(self, call_delta: ToolCallDelta) -> bytes:
-        opened_call = {
+        begun_call = {
             "index": 0,
             **write_call(CompletedCall(0, call_delta.id, call_delta.name, ""), ()),
         }
-        first = b"" if self._calling else self._write_event({"tool_calls": [opened_call]})
+        first = b"" if self._calling else self._write_event({"tool_calls": [begun_call]})
         self._calling += call_delta.text
         return first + self._write_arguments(call_delta.position, call_delta.text)
 
@@ -148,9 +152,9 @@ class WatchedChoice:
         return bool(self._calls) or self._record.calls > 0
 
     @property
-    def _opened_id(self) -> str:
+    def _begun_id(self) -> str:
         """Of the call that is being written in the text."""
-        return self._opening.id if self._opening is not None and self._calling else ""
+        return self._early_call.id if self._early_call is not None and self._calling else ""
 
     @property
     def _finish_reason(self) -> str:
@@ -190,60 +194,60 @@ class WatchedChoice:
 
     async def _go_on(self) -> AsyncIterator[bytes]:
         """The rest of it, as a dialogue in which this was the first reply."""
-        opened_calls, mixed_up = self._calls.opened, self._calls.mixed_up
+        begun_calls, mixed_up = self._calls.begun_calls, self._calls.mixed_up
         wanted = [*self._calls][: self._dialogue.most_calls]
-        for call in () if mixed_up else opened_calls:
+        for call in () if mixed_up else begun_calls:
             if not call.is_sent:
                 remaining_text = call.write_rest(await understand_call(self._dialogue, call.delta))
                 yield self._write_arguments(call.position, remaining_text)
         reason = "tool_calls"
-        if not opened_calls or mixed_up or len(opened_calls) < len(wanted):
+        if not begun_calls or mixed_up or len(begun_calls) < len(wanted):
             async for event_or_finish in self._continue_dialogue():
                 if not isinstance(event_or_finish, Finish):
                     yield event_or_finish
-                elif not opened_calls:
+                elif not begun_calls:
                     reason = event_or_finish.reason
         yield self._write_event({}, reason)
 
     def _first_reply(self) -> list[Chunk]:
         """Build the dialogue's first reply: all of it, or the calls that did not go on."""
         deltas = self._calls.deltas
-        if self._calls.opened and not self._calls.mixed_up:
-            deltas = [call.delta for call in self._calls if not call.opened]
+        if self._calls.begun_calls and not self._calls.mixed_up:
+            deltas = [call.delta for call in self._calls if not call.is_begun]
         calls = [Chunk(call=delta) for delta in deltas]
         words = Chunk("".join(self._raw), "".join(self._thoughts))
         end = Chunk(finish=self._finish_reason)
-        return [*calls, end] if self._calls.opened else [words, *calls, end]
+        return [*calls, end] if self._calls.begun_calls else [words, *calls, end]
 
     def _complete_call(
         self, call: CompletedCall, known_calls: int, texted: Collection[str]
     ) -> bytes:
         """Write a call, or the rest of one that has begun. `known_calls` have gone on before."""
-        if call.id == self._opened_id:
+        if call.id == self._begun_id:
             self._record.calls += 1
             return self._write_arguments(call.position, call.arguments[len(self._calling) :])
-        opened_calls = self._calls.opened
+        begun_calls = self._calls.begun_calls
         if call.position >= known_calls:
             self._record.calls += 1
             self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
-            index = len(opened_calls) - known_calls + call.position
+            index = len(begun_calls) - known_calls + call.position
             written = {"index": index, **write_call(call, texted)}
             return self._write_event({"tool_calls": [written]})
-        begun = opened_calls[call.position]
+        begun = begun_calls[call.position]
         remaining_text = begun.write_rest(json.loads(call.arguments))
         return self._write_arguments(begun.position, remaining_text) if remaining_text else b""
 
     async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
         """Continue as a dialogue; the model is asked again only where no call went on before."""
-        opened_calls, dialogue = self._calls.opened, self._dialogue
+        begun_calls, dialogue = self._calls.begun_calls, self._dialogue
         if self._calls:
-            dialogue.opening = None  # the server's own calls went on as they came
+            dialogue.early_call = None  # the server's own calls went on as they came
         dialogue.source = BegunSource(dialogue.source, self._first_reply())
-        dialogue.said = self._shown_any or bool(opened_calls)
-        known_calls = len(opened_calls) * self._calls.mixed_up
+        dialogue.said = self._shown_any or bool(begun_calls)
+        known_calls = len(begun_calls) * self._calls.mixed_up
         """So many of what comes have gone on before, or have begun to."""
         texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
-        async for answer_part in continue_dialogue(dialogue, 1 if opened_calls else MAX_TRIES):
+        async for answer_part in continue_dialogue(dialogue, 1 if begun_calls else MAX_TRIES):
             match answer_part:
                 case TextDelta(text):
                     yield self._write_event({"content": text})

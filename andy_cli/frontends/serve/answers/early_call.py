@@ -37,7 +37,7 @@ class OpenCallReader(Protocol):
     def read_open_call(self) -> OpenCall | None: ...
 
 
-class OpeningCall:
+class EarlyCall:
     def __init__(self, tools: Tools, results: list[str]) -> None:
         """`tools`: those that may be called. `results`: what repeats one of them is no call."""
         self._tools = tools
@@ -51,7 +51,7 @@ class OpeningCall:
         self._next_size, self._next_time = 0, 0.0
 
     @property
-    def begun(self) -> bool:
+    def is_begun(self) -> bool:
         """Its client knows of it."""
         return bool(self.name)
 
@@ -76,10 +76,10 @@ class OpeningCall:
         return bool(self._results) and is_copied(request, written, self._results)
 
     def _add_arguments(self, open_call: OpenCall) -> ToolCallDelta | None:
-        if not self.begun:
+        if not self.is_begun:
             self._arguments = SureArguments(tool_parameters(self._tools[open_call.name]))
         text_before = self._arguments.text
-        if (self.begun and open_call.name != self.name) or not open_call.arguments.startswith(
+        if (self.is_begun and open_call.name != self.name) or not open_call.arguments.startswith(
             text_before
         ):
             return None
@@ -87,7 +87,7 @@ class OpeningCall:
         # Its end waits for the end of the reply: a call that is cut off is never whole.
         sure_length = self._arguments.sure - self._arguments.is_whole
         text = self._arguments.text[self._sent : sure_length]
-        if not text.strip("{ ") or (self._arguments.is_whole and not self.begun):
+        if not text.strip("{ ") or (self._arguments.is_whole and not self.is_begun):
             return None
         self.name = open_call.name
         self._sent = sure_length
