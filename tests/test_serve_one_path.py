@@ -358,7 +358,7 @@ def test_a_call_that_takes_long_is_a_stream_that_lives(taught: bool, tmp_path: P
 
         answers = list(pool.map(ask, PATHS[:3]))
     for path, answer_text in zip(PATHS[:3], answers, strict=True):
-        assert answer_text.count(": still writing") == 2, path
+        assert ": still writing" in answer_text, path
         assert calls_in(path, answer_text, stream=True) == [("play_mp3", PLAY.arguments)], path
 
 
