@@ -86,7 +86,8 @@ class Cut(NamedTuple):
     start: int
     """Of the part behind it."""
     kind: str
-    """`sentence`, `joint`, `comma`, `sign`, `opening`, `name` or `before`."""
+    """`question` (behind its mark), `sentence`, `joint`, `comma`, `sign`, `opening`, `name` or
+    `before`."""
 
 
 class Way(NamedTuple):
@@ -164,7 +165,10 @@ def find_cuts(text: str) -> list[Cut]:
     """Find where a part may end: behind a sentence, at a word or sign that joins, and before a
     word that wishes begin with.
     """
-    cuts = [Cut(mark.end(), mark.end(), "sentence") for mark in find_marks(SENTENCE_END, text)]
+    cuts = [
+        Cut(mark.end(), mark.end(), "question" if "?" in mark[0] else "sentence")
+        for mark in find_marks(SENTENCE_END, text)
+    ]
     cuts += find_joint_cuts(text, cuts)
     starts = {start for cut in cuts for start in range(cut.end, cut.start + 1)}
     cuts += [Cut(at, at, "opening") for at in find_openings(text) if at not in starts]
