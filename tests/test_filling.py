@@ -523,6 +523,7 @@ def test_a_line_is_no_entry_of_a_list() -> None:
     for said in ("some music", "etwas Musik", "algo de música", "n'importe quelle chanson"):
         assert find_ordinal(f"play {said}") == 0, said
     assert find_ordinal("play some Celentano") is None
+    assert find_ordinal("steht irgendwas auf dem Plan") is None
 
 
 def test_a_folder_that_is_said_beside_a_name_is_no_file(encoder: Encoder) -> None:
@@ -1094,6 +1095,7 @@ LISTED = json.dumps(
         ("abre el archivo más reciente", "b.txt"),
         ("ouvre le plus gros fichier", "b.txt"),
         ("leggi il file più piccolo", "a.txt"),
+        ("lies die größte Datei vor", "b.txt"),
         ("open the longest one", "b.txt"),
     ],
 )

@@ -40,8 +40,9 @@ LAST = re.compile(r"\b(?:last|latest|final|letzte[nrs]?|derni(?:er|ere)|ultim[oa
 
 ANY = re.compile(
     r"\b(?:any|random|some (?:one|song|track|file|of|music)|one of"
-    r"|irgend(?:was|ein\w*|welche)|etwas musik|algo de musica|cualquier\w*|alguna cancion"
-    r"|n'importe quel(?:le)?|de la musique|qualche canzone|qualsiasi|un po di musica)\b"
+    r"|(?:etwas|irgendwelche) musik|irgendein (?:lied|song)"
+    r"|algo de musica|(?:cualquier|alguna) cancion"
+    r"|n'importe quelle chanson|de la musique|qual(?:che|siasi) canzone|un po di musica)\b"
 )
 """Said where it does not matter which one, in five languages, without accents."""
 
