@@ -8,6 +8,8 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from andy_cli.messages import Effect, Status
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.documents import indexing
 from andy_cli.toolbox.documents.finding import Looked, find_documents
-from andy_cli.toolbox.documents.index import open_index
+from andy_cli.toolbox.documents.index import VERSION, open_index
 from andy_cli.toolbox.documents.indexing import IndexingCounts, update_folder
 from andy_cli.toolbox.documents.text import TextPart, text_of
 from andy_cli.toolbox.documents.whereabouts import index_file
@@ -459,20 +461,43 @@ def test_processes_may_index_and_search_at_once(docs: Path, home: Path) -> None:
     for at in range(300):
         (docs / f"{at}.txt").write_text(f"tram {at} " * 20)
     command = [sys.executable, "-m", "andy_cli", "docs", "add", str(docs)]
-    both = [
-        subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    while any(each.poll() is None for each in both):
-        if index_file().is_file():
-            ran(TOOLS, "search", query="tram")
-    assert [each.wait() for each in both] == [0, 0]
-    for each in both:
-        assert "300 files" in each.communicate()[0]
+    with ExitStack() as stack:
+        both = [
+            stack.enter_context(
+                subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, text=True)
+            )
+            for _ in range(2)
+        ]
+        while any(process.poll() is None for process in both):
+            if index_file().is_file():
+                ran(TOOLS, "search", query="tram")
+        printed = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert all("300 files" in text for text in printed)
     with open_index() as index:
         assert index.rows("select count(*) from files", []) == [(300,)]
         assert index.rows("select count(*) from parts", []) == [(300,)]
         assert index.rows("select count(*) from pieces", []) == [(300,)]
+
+
+def test_a_new_index_that_another_process_is_making_is_waited_for(home: Path) -> None:
+    file = index_file()
+    file.parent.mkdir(parents=True)
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    with closing(other), ThreadPoolExecutor() as pool:
+        other.execute("begin immediate")
+        other.execute("create table anything (a)")
+        other.execute("drop table anything")
+        opened = pool.submit(lambda: index_version(file))
+        wait([opened], timeout=0.2)
+        assert not opened.done()
+        other.execute("commit")
+        assert opened.result() == [(VERSION,)]
+
+
+def index_version(file: Path) -> list[tuple[object, ...]]:
+    with open_index(file) as index:
+        return index.rows("pragma user_version", [])
 
 
 def test_a_folder_around_another_takes_it_in(docs: Path) -> None:

@@ -24,6 +24,8 @@ from andy_cli.toolbox.documents.whereabouts import index_file
 VERSION = 1
 TIMEOUT = 20.0
 """Seconds to wait for another process that is writing."""
+PAUSE = 0.01
+"""Seconds until a busy file is asked again."""
 
 SCHEMA = """
 create table folders (id integer primary key, path text unique not null, updated real);
@@ -119,7 +121,7 @@ def _prepare_tables(connection: sqlite3.Connection) -> None:
     version = _schema_version(connection)
     if version == VERSION:
         return
-    connection.execute("pragma journal_mode = wal")
+    _keep_write_ahead_log(connection)
     with _transaction(connection):
         # Another process may have been faster.
         version = _schema_version(connection)
@@ -132,6 +134,31 @@ def _prepare_tables(connection: sqlite3.Connection) -> None:
             error = sqlite3.DatabaseError("made by another program or version")
             error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
             raise error
+
+
+def _keep_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch the file to a write-ahead log, which lets others read while one writes.
+
+    SQLite says at once that a file is busy when this is asked of it; it does not wait by itself.
+    """
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            connection.execute("pragma journal_mode = wal")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _schema_version(connection: sqlite3.Connection) -> int:
@@ -150,10 +177,10 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _explain_fault(error: sqlite3.Error, path: Path, inode: int) -> ToolError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code = _primary_code(error)
     if code in DAMAGE:
         return ToolError(_set_aside(path, inode))
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if _is_busy(error):
         return ToolError("The index of documents is being written by another process. Try again.")
     if code == sqlite3.SQLITE_FULL:
         return ToolError(f"The disk is full: {path} cannot grow. Make room and try again.")
