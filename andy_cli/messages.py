@@ -215,6 +215,8 @@ class Constraint(NamedTuple):
     """Files and folders that are there, folders with a slash at the end."""
     read_lines: Callable[[], Mapping[str, Sequence[str]]] = dict
     """Reads the lines of the short texts among them, by name."""
+    keeps_vectors: bool = False
+    """Vectors of these lines may be kept on disk for a later session."""
 
 
 class Sampling(NamedTuple):

@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy
 import pytest
 
 from andy_cli.messages import Choice, Schema
@@ -717,6 +718,26 @@ def test_vectors_are_kept_and_read_again(tmp_path: Path) -> None:
         first.closeness("play a song", ["list the files"])
     )
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept
+
+
+def test_vectors_of_a_file_are_read_by_the_next_process_until_it_changes(tmp_path: Path) -> None:
+    lines = ["notes: Call the plumber.", "notes: Paint the fence green."]
+    question = "what colour is the fence?"
+    first = load_encoder(tmp_path)
+    first.prepare_passages(lines)
+    folder = tmp_path / "lines"
+    assert folder.stat().st_mode & 0o077 == 0
+    (path,) = folder.iterdir()
+    kept = numpy.load(path)
+    rated = load_encoder(tmp_path).rate_passages(question, lines)
+    numpy.save(path, kept[::-1])
+    other = load_encoder(tmp_path)
+    other.prepare_passages(lines)
+    assert other.rate_passages(question, lines) == rated[::-1]
+    changed = [*lines, "notes: Buy a drill."]
+    other.prepare_passages(changed)
+    assert other.rate_passages(question, changed)[2] < max(rated)
+    assert len([*folder.iterdir()]) == 2
 
 
 def test_damaged_vectors_are_made_again(tmp_path: Path) -> None:

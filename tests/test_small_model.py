@@ -105,6 +105,20 @@ def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
         assert "6:45" in answer
 
 
+def test_lines_that_were_looked_through_keep_their_vectors_unless_nothing_is_to_be_kept(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "hall.txt").write_text("Church hall: 18 pounds an evening\n")
+    question = "was kostet der saal am abend?"
+    assert "18 pounds" in asked(question, here, weights_file)
+    assert not [*here.parent.rglob("lines")]
+    run = ("run", "-y", "--no-wait", "--model", f"local:{weights_file}", question)
+    for _ in range(2):
+        assert "18 pounds" in andy(*run, home=here.parent, cwd=here).out
+        (folder,) = here.parent.rglob("lines")
+        assert len([*folder.iterdir()]) == len([*here.glob("*.txt")])
+
+
 def test_a_second_question_may_name_a_file_that_is_too_long_to_be_looked_through(
     here: Path, weights_file: Path
 ) -> None:

@@ -270,6 +270,7 @@ class RequestRenderer:
             earlier=(*everything[: len(everything) - len(results)],),
             names=names,
             read_lines=partial(read_nearby_lines, self._folder, names),
+            keeps_vectors=self._history.log is not None,
         )
 
     async def ask_aside(self, side_messages: Sequence[Wire], constraint: Constraint | None) -> str:

@@ -51,6 +51,9 @@ class Encoder(Protocol):
     def prepare_commands(self, texts: Sequence[str]) -> None:
         """The same of texts that describe commands of others."""
 
+    def prepare_passages(self, passages: Sequence[str]) -> None:
+        """The same of what is in a file and may answer questions."""
+
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Measure how near the text is to each of the others: 1 if they mean the same."""
 
@@ -127,6 +130,8 @@ RIDGE = 0.5
 """The cost of large weights: the more, the less it learns by heart."""
 MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
+KEPT_TEXTS = 200
+"""Files of the user whose lines have vectors on disk."""
 PASSAGE_ODDS = 20.0
 """Log-odds that a passage answers a question that are told as 1."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
@@ -154,6 +159,10 @@ class MeaningEncoder:
 
     def prepare_commands(self, texts: Sequence[str]) -> None:
         self._tuned_vectors.prepare(texts)
+
+    def prepare_passages(self, passages: Sequence[str]) -> None:
+        if self._question_vectors:
+            self._question_vectors.passages.prepare(passages)
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         if len(others) < MATRIX_SIZE:
@@ -263,8 +272,9 @@ class MeaningEncoder:
         if parts is None:
             return None
         model, label = self._load_tuned(QUESTION_TUNING)
-        both = (TextVectors(encode, self._folder, label) for encode in (model.query, model.passage))
-        return QuestionVectors(QuestionWeights(*parts), *both)
+        questions = TextVectors(model.query, self._folder, label)
+        passages = TextVectors(model.passage, self._folder / "lines", label, kept_files=KEPT_TEXTS)
+        return QuestionVectors(QuestionWeights(*parts), questions, passages)
 
     @cached_property
     def _member_vectors(self) -> MemberVectors | None:
@@ -316,6 +326,9 @@ class LetterEncoder:
         pass
 
     def prepare_commands(self, texts: Sequence[str]) -> None:
+        pass
+
+    def prepare_passages(self, passages: Sequence[str]) -> None:
         pass
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:

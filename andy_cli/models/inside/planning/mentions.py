@@ -146,11 +146,15 @@ class Mentions:
     @cached_property
     def _passages(self) -> Mapping[str, Sequence[str]]:
         """The lines of the short texts that are there, each behind what its file is called."""
-        return {
+        passages = {
             name: [write_passage(name, line) for line in lines]
             for name, lines in self._request.constraint.read_lines().items()
             if is_readable(name)
         }
+        if self._request.constraint.keeps_vectors:
+            for lines in passages.values():
+                self._request.encoder.prepare_passages(lines)
+        return passages
 
     def find_file_of(self, step: Step) -> str | None:
         """Find the file to read that is meant, said by its name or not."""
