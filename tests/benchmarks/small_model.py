@@ -96,6 +96,8 @@ BATCHES = (
     "everyday_52",
     "everyday_53",
     "everyday_59",
+    "everyday_60",
+    "everyday_61",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -12,9 +12,11 @@ from typing import NamedTuple, Protocol
 
 from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
+    KIND_WEIGHTS,
     VALUE_WEIGHTS,
     CommandWeights,
     ComparedRuns,
+    KindWeights,
     MarkedRuns,
     MemberWeights,
     QuestionWeights,
@@ -60,13 +62,9 @@ class Encoder(Protocol):
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
         """Rate how likely each passage answers the question: about 0 if by chance, 1 at most."""
 
-    def classify(
-        self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
-    ) -> list[float]:
-        """Estimate how much a text belongs to each group, from about 0 to 1, by least squares.
-
-        The text, and each of the others, may be written in several ways, `groups` says of which
-        group each of the others is. Nothing but 0 where texts have no vectors.
+    def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
+        """Estimate how likely a text, written in several ways, is of each kind of wish or talk:
+        natural logarithms. Nothing where nothing was learned.
         """
 
     def rate_commands(
@@ -95,15 +93,6 @@ class Encoder(Protocol):
         log-odds, of which only differences tell anything."""
 
 
-class Classifier(NamedTuple):
-    others: Sequence[Sequence[str]]
-    """The text it was made from."""
-    groups: Sequence[int]
-    mean: Vectors
-    usual: Vectors
-    weights: Vectors
-
-
 class QuestionVectors(NamedTuple):
     """Vectors of questions and of what may answer them, by the encoder that is tuned for them."""
 
@@ -126,8 +115,6 @@ class RunVectors(NamedTuple):
     texts: TextVectors
 
 
-RIDGE = 0.5
-"""The cost of large weights: the more, the less it learns by heart."""
 MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
 KEPT_TEXTS = 200
@@ -151,7 +138,6 @@ class MeaningEncoder:
         self._folder = folder
         # Both sides as queries: what is compared are phrases, no questions with documents.
         self._vectors = TextVectors(self._model.query, folder, FORMAT, self._read_shipped)
-        self._classifier: Classifier | None = None
         self._matrices: list[tuple[Sequence[str], Vectors]] = []
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -232,24 +218,15 @@ class MeaningEncoder:
         parts = read_parts(VALUE_WEIGHTS, ValueWeights._fields)
         return ValueWeights(*widen(parts)) if parts else None
 
-    def classify(
-        self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
-    ) -> list[float]:
-        made = self._classifier
-        if made is None or made.others is not others:
-            made = self._classifier = self._train(others, groups)
-        own = self._vectors.stack(texts).mean(0)
-        return [float(share) for share in (own - made.mean) @ made.weights + made.usual]
+    def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
+        weights = self._kind_weights
+        return weights.rate(self._vectors.stack(texts)) if weights else {}
 
-    def _train(self, others: Sequence[Sequence[str]], groups: Sequence[int]) -> Classifier:
-        numpy = self._numpy
-        examples = numpy.mean([self._find_matrix(written) for written in others], axis=0)
-        belongs = numpy.eye(max(groups) + 1, dtype=numpy.float32)[list(groups)]
-        mean, usual = examples.mean(0), belongs.mean(0)
-        centred = examples - mean
-        spread = centred.T @ centred + RIDGE * numpy.eye(centred.shape[1], dtype=numpy.float32)
-        weights = numpy.linalg.solve(spread, centred.T @ (belongs - usual))
-        return Classifier(others, groups, mean, usual, weights)
+    @cached_property
+    def _kind_weights(self) -> KindWeights | None:
+        """None where the file is missing or of another format."""
+        parts = read_parts(KIND_WEIGHTS, KindWeights._fields)
+        return KindWeights(*parts) if parts else None
 
     def _find_matrix(self, texts: Sequence[str]) -> Vectors:
         """Stack the vectors of texts that are compared with again and again; a few are kept."""
@@ -341,10 +318,8 @@ class LetterEncoder:
             for near in self.closeness(question, passages)
         ]
 
-    def classify(
-        self, texts: Sequence[str], others: Sequence[Sequence[str]], groups: Sequence[int]
-    ) -> list[float]:
-        return [0.0] * (max(groups) + 1)
+    def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
+        return {}
 
     def rate_commands(
         self,

@@ -1,15 +1,16 @@
-"""Weights that were learned from what people wrote to commands of other trades, and what they say
-of a request: which command it asks for (.ci/command_weights.py), which of its words are a value
-(.ci/value_weights.py, .ci/run_weights.py), and which member of an enumeration it means
-(.ci/member_weights.py).
+"""Weights that were learned, and what they say of a request: which kind of wish or talk it is
+(.ci/kind_weights.py) and, from what people wrote to commands of other trades, which command it asks
+for (.ci/command_weights.py), which of its words are a value (.ci/value_weights.py,
+.ci/run_weights.py), and which member of an enumeration it means (.ci/member_weights.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.models.inside.text_vectors import Vectors
 
+KIND_WEIGHTS = Path(__file__).with_name("kinds.npz")
 COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
 VALUE_WEIGHTS = Path(__file__).with_name("values.npz")
 EPSILON = 1e-9
@@ -54,6 +55,29 @@ class CommandWeights(NamedTuple):
         counted = numpy.minimum(numpy.array(fits, dtype=numpy.float32), MAX_COUNT)
         rated = described @ learned + counted @ self.fits
         return [*map(float, rated), float(asked @ self.none + self.usual_none)]
+
+
+class KindWeights(NamedTuple):
+    """Weights that tell which kind of wish or talk a text is."""
+
+    mean: Vectors
+    directions: Vectors
+    """Of each kind, one a column."""
+    usual: Vectors
+    """Log-odds of each kind where a text tells nothing."""
+    names: Vectors
+    """Of the kinds: a command's, or one of talk."""
+
+    def rate(self, written: Vectors) -> Mapping[str, float]:
+        """Estimate how likely a text, written in several ways, one a row, is of each kind: natural
+        logarithms.
+        """
+        import numpy  # it is there where vectors are
+
+        odds = centre(written, self.mean) @ self.directions + self.usual
+        likely = odds - numpy.logaddexp.reduce(odds, axis=1, keepdims=True)
+        mean = numpy.logaddexp.reduce(likely, axis=0) - numpy.log(len(likely))
+        return dict(zip(self.names.tolist(), mean.tolist(), strict=True))
 
 
 class QuestionWeights(NamedTuple):

@@ -5,10 +5,11 @@ say when they want it; so are examples of talk. Commands of others, of which nob
 people ask for them, are rated by weights that were learned from requests for other commands.
 """
 
+import math
 import mimetypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
@@ -35,8 +36,11 @@ from andy_cli.phrases import load_phrases
 MAX_KEPT = 500
 """Texts of which it is kept how near the commands are."""
 NEIGHBOURS = 5
-CLASS_WEIGHT = 0.1
-"""The weight of the linear classifier's score, from 0 to 1, that is added to the cosine."""
+KIND_WEIGHT, LEAST_LIKELY = 0.02, -5.0
+"""The weight of how likely a kind is, as a natural logarithm, beside the cosine: 0.1 at most. What
+is less likely tells no more."""
+SHARE_WEIGHT = 0.1
+"""The same of the likelihood itself, where it is asked whether a kind of talk is meant at all."""
 OWN_EXAMPLES = 5
 """Examples whose words count too."""
 DECISIVE_LEAD = 0.025
@@ -157,6 +161,14 @@ class Profiles:
             has_examples,
         )
 
+    @cached_property
+    def refused(self) -> frozenset[str]:
+        """The kinds that are not carried out: commands that the model is not trusted with, and
+        talk.
+        """
+        beyond = (find_command_name(choice) for choice in self.choices if choice.beyond)
+        return frozenset([*beyond, *filter(small_talk.is_refused, self.talk)])
+
 
 def find_absent(choices: Sequence[Choice]) -> Mapping[str, Sequence[str]]:
     """Find what people say who want a tool that ships with andy and cannot be used now."""
@@ -220,16 +232,35 @@ class Scorer:
             said = max(near for name, near in talk.items() if name not in UNCOMPARED)
             none += TALK_ODDS / LOG_ODDS * (said - CLEAR_TALK)
             return Scores(commands, none, kind, talk[kind], text_lead=text_lead)
-        belongs = self._encoder.classify((text, plain), profiles.written, profiles.groups)
-        scores = [
-            score + CLASS_WEIGHT * share for score, share in zip(scores, belongs, strict=True)
-        ]
+        likely = self._rate_kinds((text, plain), profiles)
+        nearness = talk
+        scores = [score + weigh_kind(odds) for score, odds in zip(scores, likely, strict=True)]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
         commands = weigh_words(text, plain, scores, profiles)
+        share = math.exp(likely[len(choices) + [*talk].index(kind)])
         return Scores(
-            commands, talk[kind], kind, talk[kind], reason=talk["reason"], text_lead=text_lead
+            commands,
+            talk[kind],
+            kind,
+            nearness[kind] + SHARE_WEIGHT * share,
+            talk["reason"],
+            text_lead,
         )
+
+    def _rate_kinds(self, written: Sequence[str], profiles: Profiles) -> Sequence[float]:
+        """Rate how likely a text is of each kind by what was learned: natural logarithms."""
+        likely = {**self._encoder.rate_kinds(written)}
+        # What nothing was learned of, as a tool of the user's own, is not held back for it.
+        unknown = max(likely.values(), default=LEAST_LIKELY)
+        refused = profiles.refused & likely.keys()
+        if refused:
+            # Which of them it is matters less than that it is one: `put the times into plan.txt`.
+            shares = [math.exp(likely[kind]) for kind in refused]
+            more = math.log(sum(shares) / max(shares))
+            likely |= {kind: likely[kind] + more for kind in refused}
+        kinds = [*map(find_command_name, profiles.choices), *profiles.talk]
+        return [likely.get(kind, unknown) for kind in kinds]
 
     def _rate_described(
         self, text: str, plain: str, profiles: Profiles
@@ -241,6 +272,11 @@ class Scorer:
         fits = [measure_form(text, plain != text, choice) for choice in profiles.choices]
         *rated, none = self._encoder.rate_commands((text, plain), commands, fits)
         return [rating / LOG_ODDS for rating in rated], none / LOG_ODDS
+
+
+def weigh_kind(likely: float) -> float:
+    """Weigh how likely a kind is beside a cosine."""
+    return KIND_WEIGHT * max(0.0, likely - LEAST_LIKELY)
 
 
 def list_described(commands: Sequence[Profile]) -> list[str]:

@@ -12,8 +12,9 @@ from andy_cli.models.inside.planning.command_kinds import find_entry_kind, reads
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.numbers import find_ordinal
 
-UNNAMED = 0.02
-"""Added to the nearness of an opener, of which fewer phrases are known than of a command."""
+UNNAMED = 0.07
+"""Added to the nearness of an opener, which is no kind that is learned, and of which fewer phrases
+are known than of a command."""
 
 
 def find_opener(request: PlannedRequest, step: Step, text: str) -> Step | None:

@@ -210,7 +210,7 @@ class PartReader:
         """`Google how bees fly`: search the web where the words before a question ask for that,
         whatever the question is about, unless that is a file or folder that is there.
         """
-        lead = "" if self._mentions.has_thing(text) else find_question_lead(text)
+        lead = "" if find_things(text) else find_question_lead(text)
         scores = self._request.compare(lead) if lead else None
         if scores is None or scores.lead < CLEAR_LOOKUP or max(scores.commands) < scores.talk:
             return None
