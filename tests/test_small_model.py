@@ -119,6 +119,15 @@ def test_lines_that_were_looked_through_keep_their_vectors_unless_nothing_is_to_
         assert len([*folder.iterdir()]) == len([*here.glob("*.txt")])
 
 
+def test_no_title_is_cut_where_a_word_in_it_joins_wishes(here: Path, weights_file: Path) -> None:
+    (here / "Up, Up and Away - Ann Reed.mp3").write_bytes(b"x")
+    (here / "hall.txt").write_text("Church hall: 18 pounds an evening\n")
+    for wish in ("right so play up up and away", "play up, up and away and how much is the hall?"):
+        answer = asked(wish, here, weights_file)
+        assert "Up, Up and Away" in answer
+        assert ("18 pounds" in answer) == wish.endswith("?")
+
+
 def test_a_second_question_may_name_a_file_that_is_too_long_to_be_looked_through(
     here: Path, weights_file: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +32,7 @@ from andy_cli.models.inside.planning.opening import find_opener
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.parameters import list_parameters
+from andy_cli.models.inside.values.spans import find_titles, pad_words
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
     LINKS,
@@ -110,7 +111,8 @@ class PartReader:
         sentences = split_sentences(text)
         if len(sentences) > 1 and len(find_cuts(text)) > MAX_CUTS:
             return [part for sentence in sentences for part in self.choose_parts(sentence)]
-        ways = list_ways(text)
+        titles = find_titles(text, self._request.names)
+        ways = [way for way in list_ways(text) if keeps_whole(way, titles)]
         if len(ways) < 2:
             return [text]
         weights = load_weights("known" if self._request.has_examples else "described")
@@ -478,6 +480,11 @@ class PartReader:
         looks_around = choice.only_looks and not needs_value(choice)
         is_filled = bool(self._request.fill(step).values)
         return self._lists.refer_back(step) if looks_around and not is_filled else step
+
+
+def keeps_whole(way: Way, titles: Iterable[str]) -> bool:
+    """Tell whether each title that is said stands in one part."""
+    return all(any(f" {title} " in pad_words(part) for part in way.parts) for title in titles)
 
 
 def holds_all_asked(text: str, run: str) -> bool:

@@ -261,6 +261,20 @@ def _find_once(text: str, names: Sequence[str], own: frozenset[str]) -> tuple[Ma
     return (*sorted(found, key=lambda match: (-match.letters, len(match.name))),)
 
 
+def find_titles(text: str, names: Sequence[str]) -> frozenset[str]:
+    """Find the titles of several words, as plain words, that stand in a text word for word: `play
+    up up and away`.
+    """
+    said = pad_words(text)
+    titles = (part.text for name in names for part in _list_parts(name))
+    return frozenset(title for title in titles if " " in title and f" {title} " in said)
+
+
+def pad_words(text: str) -> str:
+    """The plain words of a text with a blank before and behind each."""
+    return f" {' '.join(find_plain_words(text))} "
+
+
 def _compare_name(name: str, said: Sequence[str], text: str) -> Match:
     heard: set[str] = set()
     letters, share = 0, 0.0
