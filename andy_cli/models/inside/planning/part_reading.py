@@ -210,7 +210,7 @@ class PartReader:
 
     def _find_lookup(self, text: str) -> Step | None:
         """`Google how bees fly`: search the web where the words before a question ask for that,
-        whatever the question is about, unless that is a file or folder that is there.
+        whatever the question is about, unless a file or an address is written there.
         """
         lead = "" if find_things(text) else find_question_lead(text)
         scores = self._request.compare(lead) if lead else None
