@@ -5,9 +5,9 @@
 What is learned: the phrases of andy's own tools and of talk, clauses that were written for it
 (tests/corpora/small_model/clauses.jsonl), and those of the everyday batches, as they were cut
 where the whole was planned rightly (clauses_everyday.jsonl); of some it is only known that they are
-one of several kinds. The weights make these the likeliest (softmax). With --measure nothing is
-learned of the newest batches, which are tried, and nothing is written. Takes a minute of CPU, and
-six the first time, for the vectors.
+one of several kinds, and more of them are added to these files by hand. The weights make these the
+likeliest (softmax). With --measure nothing is learned of the newest batches, which are tried, and
+nothing is written. Takes a minute of CPU, and six the first time, for the vectors.
 """
 
 import json
