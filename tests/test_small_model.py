@@ -720,6 +720,28 @@ def test_what_may_be_wished_not_to_be_done_is_asked_about(
     assert asked(wish, here, weights_file) == "Shall I play 01 - Morning Light.mp3?\n"
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "play morning light at 8",
+        "spiel morning light bitte um halb neun",
+        "play morning light tomorrow at eight",
+        "mets morning light demain matin",
+    ],
+)
+def test_what_is_wished_for_a_later_time_is_not_done_at_once(
+    wish: str, here: Path, weights_file: Path
+) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", here)
+    answer = asked(wish, here, weights_file)
+    assert answer.startswith(("Shall I play 01 - Morning Light.mp3?", "I cannot do that."))
+
+
+def test_a_time_in_a_title_is_no_time_of_day(here: Path, weights_file: Path) -> None:
+    shutil.copy(ROOT / "tests" / "music" / "01 - Morning Light.mp3", here / "Nine to Five.mp3")
+    assert asked("play nine to five", here, weights_file).startswith("Started Nine to Five.mp3")
+
+
 def test_a_part_that_begins_with_a_negation_asks_for_nothing(
     here: Path, weights_file: Path
 ) -> None:

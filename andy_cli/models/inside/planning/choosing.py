@@ -46,11 +46,9 @@ OWN_EXAMPLES = 5
 DECISIVE_LEAD = 0.025
 """A lead of one command over all others that settles it."""
 WORDS_WEIGHT = 0.02
-TALK_ODDS, CLEAR_TALK = 15.0, 0.85
-"""Log-odds of talk that is nearer by 1, and the nearness that tells nothing."""
-UNCOMPARED = ("beyond", "reason")
-"""Kinds of talk that commands of others are not compared with: what is beyond andy may be one of
-them, and a reason is left out beside a wish alone."""
+NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
+"""Of log-odds that no command of others is asked for, which were learned from fewer such requests
+than people write: their weight, and what is added."""
 LOG_ODDS = 60.0
 """Log-odds that tell as much as a cosine of 1 does."""
 FILE_NAMES = {"audio": "the song", "image": "the image file", "text": "the text file"}
@@ -229,8 +227,7 @@ class Scorer:
         if not profiles.has_examples:
             kind = max(talk, key=talk.__getitem__)
             commands, none = self._rate_described(text, plain, profiles)
-            said = max(near for name, near in talk.items() if name not in UNCOMPARED)
-            none += TALK_ODDS / LOG_ODDS * (said - CLEAR_TALK)
+            none = NONE_WEIGHT * none + NONE_ODDS / LOG_ODDS
             return Scores(commands, none, kind, talk[kind], text_lead=text_lead)
         likely = self._rate_kinds((text, plain), profiles)
         nearness = talk

@@ -22,6 +22,7 @@ from andy_cli.models.inside.planning.replies.questions import (
     repeat_question,
 )
 from andy_cli.models.inside.planning.request_plan import RequestPlan
+from andy_cli.models.inside.values.clock_times import find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.spans import quote_names
 from andy_cli.models.inside.values.superlatives import points_at_entry
@@ -129,10 +130,8 @@ class Planner:
         found = self._fill(choice, step, turn, constraint)
         if found.missing:
             return self._append_to_results(ask_about(found.missing[0]), turn, constraint)
-        # A title may be `Don't Stop Me Now`, which does not negate the wish.
-        plain = name_things(step.text, constraint.names)
-        is_sure = step.lead >= MIN_LEAD and not is_negated(plain)
-        if not (confirmed or is_sure or (choice.only_looks and not step.rival)):
+        only_looks = choice.only_looks and not step.rival
+        if not (confirmed or only_looks or is_sure(step, choice, constraint.names)):
             action = fill_action(choice.action, found.values) or choice.about
             return self._append_to_results(f"{CONFIRMATION}{action}?", turn, constraint)
         command = write_command(choice, found)
@@ -209,6 +208,15 @@ class Planner:
             return None
         answer = small_talk.answer_talk(scores.kind, scores.nearness, choices, said)
         return Utterance(answer, is_declined=small_talk.is_refused(scores.kind))
+
+
+def is_sure(step: Step, choice: Choice, names: Sequence[str]) -> bool:
+    """Tell whether it is clear that what plays or acts is wished for now."""
+    # A title may be `Don't Stop Me Now`, or `Nine to Five`, which tells nothing of the wish.
+    plain = name_things(step.text, names)
+    # Commands of others may take a time of day.
+    is_now = not (choice.examples and find_loose_times(plain))
+    return step.lead >= MIN_LEAD and is_now and not is_negated(plain)
 
 
 def list_told_results(
