@@ -184,6 +184,22 @@ def test_a_file_with_blanks_in_its_name_is_called_by_all_of_it() -> None:
     assert (thing.kind, thing.text) == ("file", "my notes.txt")
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '"%s"',
+        "\u201c%s\u201d",
+        "\u201e%s\u201c",
+        "\u201e%s\u201d",
+        "\u00ab %s \u00bb",
+        "\u00bb%s\u00ab",
+    ],
+)
+def test_what_stands_in_quotation_marks_of_any_language_is_one_thing(written: str) -> None:
+    [thing] = find_things(f"graviere {written % 'Für Marlene'} auf die Rückseite")
+    assert (thing.kind, thing.text) == ("quote", "Für Marlene")
+
+
 def test_a_number_out_of_range_is_no_value(encoder: Encoder) -> None:
     assert fill(encoder, PLAY, "play a.mp3 at volume 40").values["volume"] == "40"
     assert "volume" not in fill(encoder, PLAY, "play a.mp3 at volume 140").values

@@ -76,7 +76,8 @@ WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 URL = re.compile(r"\b(?:https?|ftp)://[^\s<>\"']+[^\s<>\"'.,;:!?)]|\bwww\.[^\s<>\"']+\w")
 MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 QUOTED = re.compile(
-    r"`([^`]+)`|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u00ab\s*([^\u00bb]+?)\s*\u00bb|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)"
+    r"`([^`]+)`|\"([^\"]+)\"|\u201c([^\u201d]+)\u201d|\u201e([^\u201c\u201d]+)[\u201c\u201d]"
+    r"|\u00ab\s*([^\u00bb]+?)\s*\u00bb|\u00bb([^\u00ab]+)\u00ab|(?<!\w)'((?:[^']|'(?=\w))+)'(?!\w)"
 )
 FILE = re.compile(
     r"(?<![\w@/~.\-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*"
@@ -157,7 +158,7 @@ KINDS = (
     ("sum", SUM),
     ("id", CODE),
 )
-SIGNS = re.compile(r"[\d.:/@~()`'\"\u201c\u00ab-]")
+SIGNS = re.compile(r"[\d.:/@~()`'\"\u201c\u201e\u00ab\u00bb-]")
 """Each of those kinds has one of them; most texts have none, and are told so in one go."""
 
 
