@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol
 
 from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
@@ -32,8 +32,9 @@ from andy_cli.models.inside.text_vectors import (
     MAX_KEPT_TEXTS,
     TextVectors,
     Vectors,
+    Weights,
     read_parts,
-    widen,
+    read_weights,
 )
 from andy_cli.models.inside.tuning import (
     COMMAND_TUNING,
@@ -93,26 +94,13 @@ class Encoder(Protocol):
         log-odds, of which only differences tell anything."""
 
 
-class QuestionVectors(NamedTuple):
-    """Vectors of questions and of what may answer them, by the encoder that is tuned for them."""
+class TunedVectors(NamedTuple, Generic[Weights]):
+    """Vectors by an encoder that is tuned for one purpose, and the weights that rate them."""
 
-    weights: QuestionWeights
-    questions: TextVectors
+    weights: Weights
+    texts: TextVectors
     passages: TextVectors
-
-
-class MemberVectors(NamedTuple):
-    """Vectors of requests and members of enumerations, by the encoder that is tuned for them."""
-
-    weights: MemberWeights
-    texts: TextVectors
-
-
-class RunVectors(NamedTuple):
-    """Vectors of marked runs of words and of parameters, by the encoder that is tuned for them."""
-
-    weights: RunWeights
-    texts: TextVectors
+    """Of what may answer questions."""
 
 
 MATRIX_SIZE = 64
@@ -160,7 +148,7 @@ class MeaningEncoder:
         made = self._question_vectors
         if made is None or not passages:
             return [0.0] * len(passages)
-        asked, lines = made.questions.find(question), made.passages.stack(passages)
+        asked, lines = made.texts.find(question), made.passages.stack(passages)
         return [float(odds) / PASSAGE_ODDS for odds in made.weights.rate(asked, lines)]
 
     def rate_commands(
@@ -206,27 +194,9 @@ class MeaningEncoder:
             wanted,
         )
 
-    @cached_property
-    def _command_weights(self) -> CommandWeights | None:
-        """None where the file is missing or of another format."""
-        parts = read_parts(COMMAND_WEIGHTS, CommandWeights._fields)
-        return CommandWeights(*widen(parts)) if parts else None
-
-    @cached_property
-    def _value_weights(self) -> ValueWeights | None:
-        """None where the file is missing or of another format."""
-        parts = read_parts(VALUE_WEIGHTS, ValueWeights._fields)
-        return ValueWeights(*widen(parts)) if parts else None
-
     def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
         weights = self._kind_weights
         return weights.rate(self._vectors.stack(texts)) if weights else {}
-
-    @cached_property
-    def _kind_weights(self) -> KindWeights | None:
-        """None where the file is missing or of another format."""
-        parts = read_parts(KIND_WEIGHTS, KindWeights._fields)
-        return KindWeights(*parts) if parts else None
 
     def _find_matrix(self, texts: Sequence[str]) -> Vectors:
         """Stack the vectors of texts that are compared with again and again; a few are kept."""
@@ -243,34 +213,38 @@ class MeaningEncoder:
         return TextVectors(model.query, self._folder, label)
 
     @cached_property
-    def _question_vectors(self) -> QuestionVectors | None:
-        """None where the file is missing or of another format."""
-        parts = read_parts(QUESTION_TUNING, QuestionWeights._fields)
-        if parts is None:
-            return None
-        model, label = self._load_tuned(QUESTION_TUNING)
-        questions = TextVectors(model.query, self._folder, label)
-        passages = TextVectors(model.passage, self._folder / "lines", label, kept_files=KEPT_TEXTS)
-        return QuestionVectors(QuestionWeights(*parts), questions, passages)
+    def _kind_weights(self) -> KindWeights | None:
+        return read_weights(KIND_WEIGHTS, KindWeights)
 
     @cached_property
-    def _member_vectors(self) -> MemberVectors | None:
+    def _command_weights(self) -> CommandWeights | None:
+        return read_weights(COMMAND_WEIGHTS, CommandWeights)
+
+    @cached_property
+    def _value_weights(self) -> ValueWeights | None:
+        return read_weights(VALUE_WEIGHTS, ValueWeights)
+
+    @cached_property
+    def _question_vectors(self) -> TunedVectors[QuestionWeights] | None:
+        return self._read_tuned(QUESTION_TUNING, QuestionWeights)
+
+    @cached_property
+    def _member_vectors(self) -> TunedVectors[MemberWeights] | None:
+        return self._read_tuned(MEMBER_TUNING, MemberWeights)
+
+    @cached_property
+    def _run_vectors(self) -> TunedVectors[RunWeights] | None:
+        return self._read_tuned(RUN_TUNING, RunWeights)
+
+    def _read_tuned(self, path: Path, kind: type[Weights]) -> TunedVectors[Weights] | None:
         """None where the file is missing or of another format."""
-        parts = read_parts(MEMBER_TUNING, MemberWeights._fields)
-        if parts is None:
+        weights = read_weights(path, kind)
+        if weights is None:
             return None
-        model, label = self._load_tuned(MEMBER_TUNING)
+        model, label = self._load_tuned(path)
         texts = TextVectors(model.query, self._folder, label)
-        return MemberVectors(MemberWeights(*widen(parts)), texts)
-
-    @cached_property
-    def _run_vectors(self) -> RunVectors | None:
-        """None where the file is missing or of another format."""
-        parts = read_parts(RUN_TUNING, RunWeights._fields)
-        if parts is None:
-            return None
-        model, label = self._load_tuned(RUN_TUNING)
-        return RunVectors(RunWeights(*widen(parts)), TextVectors(model.query, self._folder, label))
+        passages = TextVectors(model.passage, self._folder / "lines", label, kept_files=KEPT_TEXTS)
+        return TunedVectors(weights, texts, passages)
 
     def _load_tuned(self, path: Path) -> tuple[SentenceModel, str]:
         """Load the tuned encoder, with the label of its vectors; the encoder as it is where the

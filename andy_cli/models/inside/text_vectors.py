@@ -3,10 +3,10 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 Vectors = Any
 """A numpy array of 32-bit floats: one vector, or one a row. numpy is not always there."""
@@ -17,6 +17,7 @@ KEPT_FILES = 24
 MAX_KEPT_TEXTS = 10_000
 """Texts."""
 
+Weights = TypeVar("Weights", bound=NamedTuple)
 Encode = Callable[[Sequence[str]], Vectors]
 """Texts -> their vectors, one a row."""
 
@@ -125,6 +126,13 @@ def read_parts(path: Path, names: Sequence[str]) -> list[Vectors] | None:
         return None
 
 
-def widen(parts: Sequence[Vectors]) -> Iterator[Vectors]:
-    """Make 32-bit floats of what ships as 16-bit ones."""
-    return (part.astype("float32") for part in parts)
+def read_weights(path: Path, kind: type[Weights]) -> Weights | None:
+    """Read weights that ship, those of 16 bits as 32-bit floats; None where the file is missing or
+    of another format.
+    """
+    parts = read_parts(path, kind._fields)
+    return kind._make(map(widen, parts)) if parts else None
+
+
+def widen(part: Vectors) -> Vectors:
+    return part.astype("float32") if part.dtype.kind == "f" else part
