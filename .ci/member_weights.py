@@ -85,7 +85,7 @@ class Example(NamedTuple):
     text: str
     wanted: WantedMember
     right: int
-    """The place of the member that it means; behind the last one for none."""
+    """The place of the member that it means; after the last one for none."""
 
 
 class Rows(NamedTuple):

@@ -68,7 +68,7 @@ Line = tuple[str, str]
 class Folder(NamedTuple):
     name: str
     lines: tuple[str, ...]
-    """Of all its files, each behind what its file is called."""
+    """Of all its files, each after what its file is called."""
     questions: tuple[tuple[str, int], ...]
     """With the place of the line that answers it; MAX_LINES where none does."""
 

@@ -69,7 +69,7 @@ class Example(NamedTuple):
     words: Sequence[str]
     wanted: WantedValue
     right: Sequence[int]
-    """The places of what it may be that is right; behind the last of them is none."""
+    """The places of what it may be that is right; after the last of them is none."""
     count: int
     """Of what it may be."""
 

@@ -333,7 +333,7 @@ def trust(
     set_: Set = None,
 ) -> None:
     """Trust a folder: use the settings, tools and commands in its .andy, and its AGENTS.md."""
-    from andy_cli.frontends.management.trust_command import trust_folder as trust_folder
+    from andy_cli.frontends.management.trust_command import trust_folder
 
     trust_folder(folder, list_, remove, json)
 
@@ -418,7 +418,8 @@ def models_default(
     name: Annotated[
         str,
         typer.Argument(
-            help="NAME or PROVIDER:NAME; nothing shows it", autocompletion=complete_from("models")
+            help="NAME or PROVIDER:NAME; without it the default is shown",
+            autocompletion=complete_from("models"),
         ),
     ] = "",
     set_: Set = None,
@@ -462,10 +463,12 @@ def replay(
         ),
     ] = "",
     model_as: Annotated[
-        str, typer.Option("--model-as", metavar="NAME", help="with that of a model")
+        str,
+        typer.Option("--model-as", metavar="NAME", help="read them with the dialect of this model"),
     ] = "",
     diff: Annotated[
-        bool, typer.Option("--diff", help="compare with what was made of it; 1 if it differs")
+        bool,
+        typer.Option("--diff", help="compare with the recorded result; exit code 1 if it differs"),
     ] = False,
     to_test: Annotated[
         str, typer.Option("--to-test", metavar="FILE", help="append the replies as test cases")
@@ -475,10 +478,10 @@ def replay(
     set_: Set = None,
 ) -> None:
     """Read recorded replies of a model again, without a network and without running tools."""
-    from andy_cli.frontends.replaying.replay_command import ReplayFlags
-    from andy_cli.frontends.replaying.replay_command import replay_capture as again
+    from andy_cli.frontends.replaying.replay_command import ReplayFlags, replay_capture
 
-    raise typer.Exit(again(capture, ReplayFlags(dialect, model_as, diff, to_test, turns, json)))
+    flags = ReplayFlags(dialect, model_as, diff, to_test, turns, json)
+    raise typer.Exit(replay_capture(capture, flags))
 
 
 @app.command()
@@ -496,7 +499,7 @@ def debug(
 ) -> None:
     """Run one part of andy by itself, for bug reports: JSON lines in, JSON lines out."""
     from andy_cli.frontends.debug.debug_part import ChunkCut
-    from andy_cli.frontends.debug.json_lines import answer_lines as answer_lines
+    from andy_cli.frontends.debug.json_lines import answer_lines
 
     raise typer.Exit(answer_lines(name, ChunkCut(chunk, chunk_seed)))
 
@@ -505,11 +508,11 @@ def debug(
 def mcp_add(
     name: Annotated[str, typer.Argument(help="what to call it; `all` with --from")],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="COMMAND ARGS... | URL", help="behind `--`")
+        list[str] | None, typer.Argument(metavar="COMMAND ARGS... | URL", help="after `--`")
     ] = None,
     env: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     header: Annotated[list[str] | None, typer.Option(metavar="NAME:VALUE")] = None,
-    transport: Annotated[str, typer.Option(help="stdio or http; nothing: as it looks")] = "",
+    transport: Annotated[str, typer.Option(help="stdio or http; default: detected")] = "",
     scope: Annotated[str, typer.Option(help="user, or project: .mcp.json here")] = "user",
     source: Annotated[
         str, typer.Option("--from", metavar="FILE", help="take it from another program's file")
@@ -598,20 +601,25 @@ def serve(
         str, typer.Option(help="what clients must send as their key (also $ANDY_SERVE_TOKEN)")
     ] = "",
     allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="another name of this server")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="another name of this server, as the Host header may say"
+        ),
     ] = None,
     allow_origin: Annotated[
-        list[str] | None, typer.Option(metavar="ORIGIN", help="a web page that may ask")
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="origin of a web page that may send requests (CORS)"),
     ] = None,
     drain: Annotated[
         int,
-        typer.Option(min=0, max=86400, metavar="SECONDS", help="for open answers after SIGTERM"),
+        typer.Option(
+            min=0, max=86400, metavar="SECONDS", help="how long open answers may take after SIGTERM"
+        ),
     ] = 7,
     set_: Set = None,
 ) -> None:
     """Serve the APIs of OpenAI, Anthropic and Ollama, with real tool calls from any model."""
-    from andy_cli.frontends.serve.command import ServeOptions
-    from andy_cli.frontends.serve.command import start_server as start
+    from andy_cli.frontends.serve.command import ServeOptions, start_server
 
     serving = ServeOptions(
         upstream or (),
@@ -626,7 +634,7 @@ def serve(
         drain,
         set_ or (),
     )
-    raise typer.Exit(start(serving))
+    raise typer.Exit(start_server(serving))
 
 
 google_app = typer.Typer(help="Connect a Google account.", rich_markup_mode=None)
@@ -769,7 +777,7 @@ def sessions_export(
             autocompletion=complete_from("exports"),
         ),
     ],
-    file: Annotated[str, typer.Argument(help="a new file; nothing: stdout")] = "",
+    file: Annotated[str, typer.Argument(help="a new file; default: stdout")] = "",
     set_: Set = None,
 ) -> None:
     """Write a session as Markdown, as one JSON object, or a message a line."""

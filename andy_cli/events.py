@@ -51,7 +51,7 @@ class Init:
 class Said:
     """A message, or with `delta` the next piece of one.
 
-    An assistant's whole message behind pieces of one takes their place.
+    An assistant's whole message after pieces of one takes their place.
     """
 
     type: ClassVar[str] = "message"

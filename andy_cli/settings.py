@@ -78,11 +78,13 @@ SETTINGS = (
     Setting("network.idle_timeout", 120.0, "seconds of silence; on loopback five times as long"),
     Setting("network.total_timeout", 3600.0, "seconds a reply may take in all"),
     Setting("network.first_backoff", 0.5, "seconds that the first retry waits at most"),
-    Setting("network.tries", 4, "requests at most, the first included"),
+    Setting("network.tries", 4, "how often a request is sent at most, the first time included"),
     Setting("network.scan", True, "look for model servers on this machine"),
-    Setting("limits.rounds", 20, "replies in one turn at most"),
+    Setting(
+        "limits.rounds", 20, "rounds of one turn at most: requests to the model (also --max-turns)"
+    ),
     Setting("limits.calls_per_reply", 20, "tool calls in one reply at most"),
-    Setting("limits.context", 0, "tokens the model reads at most; 0: what its server says"),
+    Setting("limits.context", 0, "context window in tokens; 0: as the model's server says"),
     Setting("limits.calls", 50, "tool calls in one turn at most"),
     Setting(
         "guard.mode",
@@ -104,24 +106,36 @@ SETTINGS = (
     ),
     Setting("trust.folders", (), "folders whose .andy and AGENTS.md are read"),
     Setting("instructions.limit", 32, "kilobytes of AGENTS.md that a model is told; 0: none"),
-    Setting("google.gmail_url", "https://gmail.googleapis.com", "where the API of Gmail is"),
-    Setting("google.drive_url", "https://www.googleapis.com", "where that of Drive is"),
-    Setting("google.calendar_url", "https://www.googleapis.com", "where that of Calendar is"),
-    Setting("google.docs_url", "https://docs.googleapis.com", "where that of Docs is"),
-    Setting("google.sheets_url", "https://sheets.googleapis.com", "where that of Sheets is"),
-    Setting("google.tasks_url", "https://tasks.googleapis.com", "where that of Tasks is"),
+    Setting("google.gmail_url", "https://gmail.googleapis.com", "address of the Gmail API"),
+    Setting("google.drive_url", "https://www.googleapis.com", "address of the Drive API"),
+    Setting("google.calendar_url", "https://www.googleapis.com", "address of the Calendar API"),
+    Setting("google.docs_url", "https://docs.googleapis.com", "address of the Docs API"),
+    Setting("google.sheets_url", "https://sheets.googleapis.com", "address of the Sheets API"),
+    Setting("google.tasks_url", "https://tasks.googleapis.com", "address of the Tasks API"),
     Setting(
         "google.auth_url",
         "https://accounts.google.com/o/oauth2/v2/auth",
         "the page that asks you whether andy may use your account",
     ),
-    Setting("google.token_url", "https://oauth2.googleapis.com/token", "where logins are renewed"),
-    Setting("google.revoke_url", "https://oauth2.googleapis.com/revoke", "where they are ended"),
+    Setting(
+        "google.token_url",
+        "https://oauth2.googleapis.com/token",
+        "address at which logins are renewed",
+    ),
+    Setting(
+        "google.revoke_url",
+        "https://oauth2.googleapis.com/revoke",
+        "address at which logins are revoked",
+    ),
     Setting("google.timeout", 60.0, "seconds one step in Google may take"),
     Setting("google.login_timeout", 300.0, "seconds to say yes in the browser"),
     Setting("music.folders", ("~/Music", "~/mp3"), "folders that count as yours for listening"),
     Setting("web.trusted", "", "hosts of your own network to be fetched from: HOST[:PORT], ..."),
-    Setting("web.proxy", "", "proxy of the web tools, which then looks names up; no variable is"),
+    Setting(
+        "web.proxy",
+        "",
+        "HTTP proxy of the web tools, which looks up host names too; HTTP_PROXY is not read",
+    ),
     Setting("web.idle_timeout", 30.0, "seconds a web server may say nothing"),
     Setting("web.total_timeout", 120.0, "seconds a page may take in all"),
     Setting("web.file_timeout", 3600.0, "seconds a file may take in all, there or back"),
@@ -129,8 +143,8 @@ SETTINGS = (
     Setting("web.largest_file", 4000, "megabytes of an answer that is kept as a file"),
     Setting("search.engine", "auto", "web search: auto, searxng, brave, tavily or duckduckgo"),
     Setting("search.url", "", "address of a SearXNG server of yours"),
-    Setting("search.brave_url", "https://api.search.brave.com", "where Brave's API is"),
-    Setting("search.tavily_url", "https://api.tavily.com", "where Tavily's API is"),
+    Setting("search.brave_url", "https://api.search.brave.com", "address of Brave's API"),
+    Setting("search.tavily_url", "https://api.tavily.com", "address of Tavily's API"),
     Setting("documents.largest_file", 50, "megabytes of a file that is indexed"),
     Setting(
         "guard.sandbox",
@@ -235,26 +249,26 @@ def load(
     their own (empty ones were not given), `origins` what set one of these in place of its flag.
     Raises `UsageError` that names the key and the place.
     """
-    values = {
-        setting.key: Value(setting.default, "default")
-        for setting in SETTINGS
-        if "*" not in setting.key
-    }
+    values = _make_defaults()
     for key, value, origin in _layers(overrides, flags or {}, environment, origins or {}):
         values[key] = Value(_fit(key, value, origin), origin, values.get(key))
     notes = _tighten(values, Path.cwd()) if environment is os.environ else []
     return Settings(values, notes)
 
 
-def load_what_fits(
-    overrides: Sequence[str] = (), flags: Mapping[str, str] | None = None
-) -> tuple[Settings, list[UsageError]]:
-    """The settings without what is wrong in any layer, and all that is wrong, for whoever mends."""
-    values = {
+def _make_defaults() -> dict[str, Value]:
+    return {
         setting.key: Value(setting.default, "default")
         for setting in SETTINGS
         if "*" not in setting.key
     }
+
+
+def load_what_fits(
+    overrides: Sequence[str] = (), flags: Mapping[str, str] | None = None
+) -> tuple[Settings, list[UsageError]]:
+    """The settings without what is wrong in any layer, and all that is wrong, for whoever mends."""
+    values = _make_defaults()
     faults: list[UsageError] = []
     try:
         layers = _layers(overrides, flags or {}, os.environ, {})

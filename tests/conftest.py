@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.pluginmanager.has_plugin("timeout"):
         raise pytest.UsageError(needed.NEEDED)  # else pyproject.toml has an `Unknown config option`
     assert Path(andy_cli.__file__).is_relative_to(ROOT), f"{andy_cli.__file__} is tested instead"
-    # Behind `&` a shell lets its children ignore Ctrl-C, which tests send to what they start.
+    # After `&` a shell lets its children ignore Ctrl-C, which tests send to what they start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Whatever a test starts finds this checkout before an installed one.

@@ -174,7 +174,7 @@ def answers_a_call(messages: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def body_bytes(answer: Answer) -> bytes:
-    """What an answer says behind its head."""
+    """What an answer says after its head."""
     return b"".join(_bytes_of(operation) for operation in answer)
 
 

@@ -267,7 +267,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _pairing(messages: Sequence[WireMessage]) -> Iterator[str]:
-    """Results right behind the assistant message whose calls they answer, each once."""
+    """Results right after the assistant message whose calls they answer, each once."""
     seen: set[str] = set()
     open_ids: list[str] = []
     for at, message in enumerate(messages):

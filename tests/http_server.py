@@ -64,7 +64,7 @@ class HttpServer:
                 pass
 
     def answer_request(self, connection: socket.socket, request: HttpRequest) -> bool:
-        """Send the answer; false if the connection is to be closed behind it."""
+        """Send the answer; false if the connection is to be closed after it."""
         raise NotImplementedError
 
     def keep_open(self, connection: socket.socket) -> None:

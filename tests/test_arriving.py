@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.compiler.compiler import NOTHING, Compiler, WhitespaceJoiner
+from andy_cli.compiler.compiler import NOTHING_VISIBLE, Compiler, WhitespaceJoiner
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.messages import CallDelta, Chunk
 from tests.cases import sample_every
@@ -156,7 +156,7 @@ def test_only_the_closer_of_reasoning_that_nobody_opened_takes_text_back() -> No
     compiler = Compiler(UNTAUGHT, TOOLS)
     seen = [compiler.feed(each) for each in ("Let me", " see.", "</think>", "Yes", "!")]
     assert [each.retracted for each in seen] == [False, False, False, True, False]
-    assert NOTHING == ("", "", False)
+    assert NOTHING_VISIBLE == ("", "", False)
     assert Compiler(UNTAUGHT, TOOLS).take(Chunk(reasoning="hm")).retracted is False
 
 

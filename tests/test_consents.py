@@ -486,7 +486,7 @@ OFFERED = [
         Effect.RUN,
         "run it",
         RUN_GIT,
-        'run "git push" with anything behind it and "make"',
+        'run "git push" with anything after it and "make"',
     ),
     (
         "fetch_page",

@@ -165,7 +165,7 @@ NASTY = (
 PLAIN = st.characters(codec="utf-8", exclude_categories=["C", "Z"])
 words = st.lists(st.sampled_from(NASTY) | st.text(PLAIN, max_size=6), max_size=6)
 # Two markers side by side, the closers of a call for one, are beyond raw notations: words between.
-# A closer with the opener of another argument behind it is a call that was torn.
+# A closer with the opener of another argument after it is a call that was torn.
 texts = words.map(" x ".join).filter(lambda text: "<parameter" not in text.partition("</")[2])
 flat = st.dictionaries(st.sampled_from(["path", "text"]), texts, min_size=1)
 

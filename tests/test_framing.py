@@ -25,7 +25,7 @@ def read(reply: str, size: int = 0, keeps_objects: bool = True) -> CompiledReply
 @loop_over(
     ("reply", "shown"),
     [
-        # A label with the name of a tool, or with an object behind it.
+        # A label with the name of a tool, or with an object after it.
         ("Hi. [tool result] ping and so", "Hi. and so"),
         ("I say [TOOL CALL] ping", "I say"),
         ("[TOOL CALL] ping\nDone.", "Done."),
@@ -36,7 +36,7 @@ def read(reply: str, size: int = 0, keeps_objects: bool = True) -> CompiledReply
         ('[TOOL RESULT] play_mp3: {"ok": true}\nDone.', "Done."),
         ('So [TOOL RESULT] play_mp3: {"ok": true} Done.', "So Done."),
         ('So [TOOL RESULT] my_tool {"a": {\n}} Done.', "So Done."),
-        # A word behind it belongs to the answer.
+        # A word after it belongs to the answer.
         ("[TOOL RESULT] Hello there", "Hello there"),
         ('[TOOL RESULT] hello {"ok": true}\nDone.', 'hello {"ok": true}\nDone.'),
         # An element that holds a result, nothing, or what was to be a call.

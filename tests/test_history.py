@@ -437,7 +437,7 @@ pieces = (
 
 
 def history_of(parts: Sequence[Piece]) -> list[Message]:
-    """The pieces one behind the other, late results behind the next piece."""
+    """The pieces one after the other, late results after the next piece."""
     history: list[Message] = [Message("system", "You help.")]
     waiting: tuple[Message, ...] = ()
     for at, part in enumerate(parts):

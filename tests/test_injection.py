@@ -422,7 +422,7 @@ def test_i047_programs_of_the_current_folder_are_not_imported(tmp_path: Path) ->
 
 
 def test_i048_what_is_shown_is_what_runs() -> None:
-    """A name with a blank behind it is not a second command that nobody sees."""
+    """A name with a blank after it is not a second command that nobody sees."""
     world = World("nothing")
     asked: list[ApprovalRequest] = []
 

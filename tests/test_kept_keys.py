@@ -1,4 +1,4 @@
-"""Keys that the user had kept: for the owner alone, and behind those of the environment."""
+"""Keys that the user had kept: for the owner alone, and after those of the environment."""
 
 import asyncio
 from pathlib import Path

@@ -198,7 +198,7 @@ THOUGHT_REPLIES = (
     "r:<thinx> so|f:</thinking>|p:Yes",
     "r:so <think>a|f:</think>|p:Yes",
 )
-"""Behind a prompt that has opened the reasoning."""
+"""After a prompt that has opened the reasoning."""
 
 
 def marked(text: str) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ REGISTRY = Registry(
 MARKERS = Markers(discover(dialects, Dialect, "DIALECT"), NAMES)
 STRIP, KEEP = rows("sanitizer/strip.jsonl"), rows("sanitizer/keep.jsonl")
 ENDS = "told back with call"
-"""Behind a call a result is invented, and the reply ends there: an answer goes on."""
+"""After a call a result is invented, and the reply ends there: an answer goes on."""
 
 
 ALONE = ('{"tool": "x"}\n\n{"tool": "y"}',)

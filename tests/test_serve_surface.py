@@ -244,7 +244,7 @@ def test_x032_a_client_that_is_slow_holds_no_place_for_ever(opened: Served) -> N
 
 
 def trickle(start: str, server: Served) -> bytes:
-    """Send a letter a second behind the start, or nothing at all, until the server hangs up."""
+    """Send a letter a second after the start, or nothing at all, until the server hangs up."""
     with server.connect() as connection:
         connection.sendall(start.encode())
         received, began = b"", time.monotonic()

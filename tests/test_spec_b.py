@@ -149,7 +149,7 @@ def test_B7_a_turn_may_have_several_rounds_of_doing_and_telling() -> None:
 
 
 def test_B8_speech_never_holds_up_a_turn() -> None:
-    """The scripted `say` speaks without end; the turn ends all the same, with what came behind."""
+    """The scripted `say` speaks without end; the turn ends all the same, with what came after."""
     played = enveloping(enveloped(item("say", utterance="one moment"), item("gmail_list")), ANSWER)
     assert played.names == ["say", "gmail_list"]
     assert played.answer == "Here you are."

@@ -524,7 +524,7 @@ def test_case_45_what_an_interrupted_session_left_open_is_repaired(tools: bool) 
 
 
 def test_C27_a_streamed_call_is_acted_on_when_the_stream_is_complete() -> None:
-    """The server goes on talking behind the call: nothing has run before its last byte is read."""
+    """The server goes on talking after the call: nothing has run before its last byte is read."""
     ran: list[int] = []
     streamed_so_far = [0]
 

@@ -187,7 +187,7 @@ NOT_READ: list[tuple[Script, str]] = [
     (lambda r: page("<script>all()</script>"), "There is no text on this page"),
     (lambda r: page("gone", status=410), "answered 410 Gone"),
     (lambda r: page("odd", status=599), "answered 599,"),
-    (lambda r: page("x", "text/plain"), "an offset of 9 is behind it"),
+    (lambda r: page("x", "text/plain"), "an offset of 9 is past its end"),
     (lambda r: endless(b"<p>100 MB</p>" * 9000), "larger than 1 MB"),
     (lambda r: sent_on("http://localhost:1/"), "is not followed"),
 ]

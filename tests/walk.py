@@ -57,7 +57,7 @@ def furnish(folder: Path) -> None:
 
 
 def lengthen(song: Path, to: Path) -> None:
-    """Write the same song many times over: behind its tag an MP3 is only frames."""
+    """Write the same song many times over: after its tag an MP3 is only frames."""
     data = song.read_bytes()
     begins = data.index(b"\xff\xf3")
     to.write_bytes(data[:begins] + data[begins:] * REPEATED)
@@ -239,14 +239,14 @@ def answer_queued(walker: Walker) -> None:
 
 
 def run_command(walker: Walker) -> None:
-    """A line behind ! is the newcomer's own command; its output stays on the screen."""
+    """A line after ! is the newcomer's own command; its output stays on the screen."""
     walker.enter("!ls")
     walker.sees("calc.py notes.txt")
     walker.gets_prompt()
 
 
 def attach_file(walker: Walker) -> None:
-    """A path behind @ goes with the message."""
+    """A path after @ goes with the message."""
     walker.enter("what do I need on Friday? @notes.txt")
     walker.gets_prompt()
     walker.sees("The blue folder; choir begins at 19:30.")

@@ -21,7 +21,7 @@ from tests.http_server import HttpServer, begins_tls, read_request
 class Received:
     method: str
     url: str
-    """As it stands in the request; behind CONNECT with the host that was asked for."""
+    """As it stands in the request; after CONNECT with the host that was asked for."""
     headers: Mapping[str, str]
     """Names in lower case."""
     body: bytes
@@ -67,7 +67,7 @@ class WebServer(HttpServer):
     def __init__(
         self, script: Script, context: ssl.SSLContext | None = None, port: int = 0
     ) -> None:
-        """`context`: what it speaks TLS with, at once or behind CONNECT."""
+        """`context`: what it speaks TLS with, at once or after CONNECT."""
         super().__init__(port)
         self.requests: list[Received] = []
         self._script = script

@@ -59,7 +59,7 @@ def leaves_undone(conversation: Conversation, state: TurnState) -> bool:
 
 def announces_change(conversation: Conversation, reply: str) -> bool:
     """Tell whether a reply ends with what the speaker is going to do, to a file that it names or
-    behind mere looks: `I'll change it to Hello now.`"""
+    after mere looks: `I'll change it to Hello now.`"""
     new_actions = [action for action in conversation.tools.actions if not action.earlier]
     is_tried = any(action.effect not in LOOKS for action in new_actions)
     if is_tried or asks_something(conversation.history.user_request):

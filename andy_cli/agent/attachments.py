@@ -58,7 +58,7 @@ class PathMention(NamedTuple):
 
 class Attachments(NamedTuple):
     text: str = ""
-    """The blocks that stand behind the user's words."""
+    """The blocks that stand after the user's words."""
     notices: tuple[str, ...] = ()
     """Sentences for the user, one an attachment."""
 
@@ -136,7 +136,7 @@ def looks_like_path(written: str, folder: Path) -> bool:
 
 
 def find_mentioned_path(written: str, folder: Path) -> PathMention | None:
-    """Find what a word behind `@` names; None where nothing is there."""
+    """Find what a word after `@` names; None where nothing is there."""
     if (existing_path := find_existing_path(written, folder)) is not None:
         return PathMention(written, existing_path.is_dir())
     lines = LINES.fullmatch(written)

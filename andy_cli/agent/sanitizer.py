@@ -208,7 +208,7 @@ class ToolTitles:
         return ""
 
     def _find_prefixed_title(self, name: str) -> str:
-        """Find a name behind a prefix of a protocol."""
+        """Find a name after a prefix of a protocol."""
         prefix, _, unprefixed = re.sub(r"__|:", ".", name).rpartition(".")
         if prefix in WIRE_PREFIXES or prefix.startswith("mcp"):
             return self._titles.get(_fold_name(unprefixed), "")

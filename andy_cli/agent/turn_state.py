@@ -26,7 +26,7 @@ REASONS = {
     Status.CANCELLED: "it was stopped",
     Status.FAILED: "it failed",
 }
-MAX_CHARACTERS = 160
+MAX_REASON_CHARACTERS = 160
 """Characters of a reason."""
 
 
@@ -96,7 +96,7 @@ def _find_names(action: ActionRecord) -> Iterator[str]:
 
 def _shorten_reason(text: str) -> str:
     line = text.strip().partition("\n")[0].rstrip(" .")
-    return line if len(line) <= MAX_CHARACTERS else f"{line[: MAX_CHARACTERS - 3]}..."
+    return line if len(line) <= MAX_REASON_CHARACTERS else f"{line[: MAX_REASON_CHARACTERS - 3]}..."
 
 
 SAID_NOTHING = "The model said nothing."
@@ -141,7 +141,7 @@ class TurnOutcome(NamedTuple):
 
 TURN_OUTCOMES: Mapping[events.Subtype, TurnOutcome] = {
     "success": TurnOutcome(0),
-    "error_empty": TurnOutcome(1, "The model said nothing.", "Say it again, or use another model."),
+    "error_empty": TurnOutcome(1, SAID_NOTHING, "Say it again, or use another model."),
     "error_cut_off": TurnOutcome(1, "The answer is cut off.", "{go_on}, or set max_tokens."),
     "error_filtered": TurnOutcome(
         1, "The model's server held the answer back.", "Say it otherwise."
@@ -168,9 +168,9 @@ TURN_OUTCOMES: Mapping[events.Subtype, TurnOutcome] = {
 class TurnLimits:
     """The limits of one turn (R7)."""
 
-    rounds: int = 20
-    calls_per_reply: int = 20
-    calls: int = 50
+    rounds: int
+    calls_per_reply: int
+    calls: int
     repeats: int = 3
     """So often the same call may have the same result."""
 
@@ -188,7 +188,7 @@ class TurnState:
     is_cut_off: bool = False
     """The answer is cut off, although the model was asked to go on with it."""
     has_repeated: bool = False
-    """A call had the same result once more; the model is told so behind the results."""
+    """A call had the same result once more; the model is told so after the results."""
     reply_text: str = ""
     """The words of the last reply to the user."""
     answer: str = ""

@@ -112,5 +112,5 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def spread_words(text: str) -> str:
-    """The words of a text in lower case, a blank before, behind and between them."""
+    """The words of a text in lower case, a blank before, after and between them."""
     return f" {' '.join(WORD.findall(text.casefold().replace('_', ' ')))} "

@@ -57,7 +57,7 @@ class WhitespaceJoiner:
 
     def __init__(self) -> None:
         self._space = ""
-        """White space behind what was shown, which waits for what comes next."""
+        """White space after what was shown, which waits for what comes next."""
         self._gap = ""
         """The white space since something was taken out."""
         self._taken_out = False
@@ -109,7 +109,7 @@ class WhitespaceJoiner:
         return text
 
     def _join(self, first_character: str) -> str:
-        """Choose the white space between the two texts; the one behind keeps its indent."""
+        """Choose the white space between the two texts; the one after keeps its indent."""
         earlier_space, later_space = self._space, self._gap
         _, line_break, indent = later_space.rpartition("\n")
         if not self._last:
@@ -134,7 +134,7 @@ class WhitespaceJoiner:
         return text
 
     def finish(self) -> str:
-        """All that is left; behind what was taken out no white space stays."""
+        """All that is left; after what was taken out no white space stays."""
         return self.pass_on() + ("" if self._taken_out else self._space)
 
 
@@ -185,7 +185,7 @@ class CompiledReply(NamedTuple):
     """Requests in fences between words: shown and not run, as they may be examples."""
 
 
-NOTHING = Visible()
+NOTHING_VISIBLE = Visible()
 Opened = Literal["", "likely", "known"]
 """If the prompt has opened the reasoning. Where that is only `likely`, a reply without the closer
 is an answer."""
@@ -239,7 +239,7 @@ class Compiler:
         self._reasoning: list[str] = []
         self._new_reasoning: list[str] = []
         self._parsed: list[Parsed] = []
-        self._shown_behind = 0  # behind so many of them
+        self._shown_behind = 0  # after so many of them
         self._spans: list[tuple[int, int]] = []
         self._hidden: list[Hidden] = []
         self._dialect = ""
@@ -272,7 +272,7 @@ class Compiler:
         """The next piece of text; returns what can now be shown."""
         segments = self._lexer.feed(text)
         if not segments:
-            return NOTHING
+            return NOTHING_VISIBLE
         for segment in segments:
             self._take(segment)
         return self._pass_on(self._joiner.pass_on())
@@ -347,7 +347,7 @@ class Compiler:
 
     @property
     def followed(self) -> tuple[ToolRequest, ...]:
-        """Requests in the text behind which something was shown."""
+        """Requests in the text after which something was shown."""
         return self._join_requests(self._parsed[: self._shown_behind])
 
     @property
@@ -398,7 +398,7 @@ class Compiler:
             elif piece.strip() and not (self._waiting and is_only_framing(piece)):
                 self._settle(as_text=True)
                 self._show(piece)
-            elif self._waiting:  # the end of a fence that never began is no word behind it
+            elif self._waiting:  # the end of a fence that never began is no word after it
                 self._waiting.append(Segment("prose", 0, piece))
             else:
                 self._joiner.show(piece)
@@ -548,7 +548,7 @@ class Compiler:
             self._joiner.show(self._lexer.opened + text)
 
     def _take_last_requests(self, reasoning: str) -> bool:
-        """Take the requests behind all words of open reasoning; False where there are none."""
+        """Take the requests after all words of open reasoning; False where there are none."""
         lexer = Lexer(self._markers, self._tools, is_nested=True)
         segments = [*lexer.feed(reasoning), *lexer.finish()]
         tail: list[Segment] = []
@@ -579,7 +579,7 @@ class Compiler:
 
     def _pass_on(self, text: str) -> Visible:
         if not (text or self._new_reasoning or self._retracted):
-            return NOTHING
+            return NOTHING_VISIBLE
         if text:
             self._text.append(text)
         visible = Visible(text, "".join(self._new_reasoning), self._retracted)

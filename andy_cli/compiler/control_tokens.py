@@ -80,7 +80,7 @@ FENCES = frozenset(
 
 ANSWER_TAGS = ("answer", "final_answer", "final", "response")
 ANSWERS = tuple(f"<{name}>" for name in ANSWER_TAGS)
-"""Tokens with which an answer begins that stands behind thoughts."""
+"""Tokens with which an answer begins that stands after thoughts."""
 ANSWER_ENDS = tuple(f"</{name}>" for name in ANSWER_TAGS)
 LITERAL = (
     *("</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>"),
@@ -92,7 +92,7 @@ LITERAL = (
 """Tokens that have no form of their own."""
 
 DOCUMENT_ENDS = ("<|endoftext|>", "<|end_of_text|>", "<eos>")
-"""Tokens behind which another text begins, which is none of the answer."""
+"""Tokens after which another text begins, which is none of the answer."""
 
 FORMS = (
     r"<\|(?:open|close)\|>[^<>|\n]{1,100}<\|sep\|>",  # Kimi K3: a name between two of them
@@ -103,7 +103,7 @@ FORMS = (
 )
 """The forms of control tokens, as expressions."""
 NESTED = r"<\|\w{0,20}<\|\w{1,40}\|>\w{0,20}\|?>"
-"""A token inside another one: taken out alone, it would leave one behind."""
+"""A token inside another one: taken out alone, it would leave one after."""
 BEGUN = re.compile(
     r"<(?:\|(?:[\w.:/\-]{0,60}\|?(?:<(?:\|?\w{0,40}\|?>?\w{0,20}\|?)?)?)?"
     r"|\uff5c[\w\u2581.:/ \-]{0,60}\uff5c?|[a-z][a-z_]{0,40}\|?"
@@ -123,11 +123,11 @@ ROLE_AHEAD = re.compile(r"[ \t]*(?P<role>[A-Za-z]{2,20})(?:\.[\w.]{1,80})?(?=[ \
 ROLE_BEGUN = re.compile(r"[ \t]*[A-Za-z]{0,20}[ \t]*\Z")
 
 Turn = Literal["own", "foreign", "result", ""]
-"""The speaker behind a token: the model, somebody else, a tool; empty where it does not say."""
+"""The speaker after a token: the model, somebody else, a tool; empty where it does not say."""
 
 
 class Header(NamedTuple):
-    """The turn that a token begins, and how many characters behind it belong to it."""
+    """The turn that a token begins, and how many characters after it belong to it."""
 
     turn: Turn
     size: int = 0
@@ -140,7 +140,7 @@ def names_call(token: str) -> bool:
 
 
 def read_header(token: str, following_text: str, final: bool) -> Header | None:
-    """Tell what a control token begins; None while the text behind it is too short to say."""
+    """Tell what a control token begins; None while the text after it is too short to say."""
     words = set(_WORD.findall(token.lower()))
     if words & _RESULT and words & {"tool", "function"}:
         return Header("result")
@@ -156,7 +156,7 @@ def read_header(token: str, following_text: str, final: bool) -> Header | None:
 
 
 def _read_role(turn: Turn, following_text: str) -> Header:
-    """Read the role behind a token that begins a header; a foreign turn stays one."""
+    """Read the role after a token that begins a header; a foreign turn stays one."""
     role = ROLE_AHEAD.match(following_text)
     named_turn = _turn_of({role["role"].lower()}) if role else ""
     if role is None or not named_turn:

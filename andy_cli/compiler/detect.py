@@ -112,7 +112,7 @@ NO_TEMPLATE = Template()
 class Detected(NamedTuple):
     dialect: Dialect
     why: str
-    """In words that go behind the dialect's name and a colon: `its name says so`."""
+    """In words that go after the dialect's name and a colon: `its name says so`."""
 
 
 def choose_dialect(
@@ -273,7 +273,7 @@ def opens_reasoning(template: str) -> bool:
 OPENED = Expression(
     rf"(?:{'|'.join(re.escape(tag) for tag in REASONING if tag not in WORDY)})(?:\\n|\n)*['\"]"
 )
-"""A text in a template that ends behind the opener; with its closer it switches thinking off."""
+"""A text in a template that ends after the opener; with its closer it switches thinking off."""
 
 
 def by_template(

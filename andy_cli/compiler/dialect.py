@@ -31,7 +31,7 @@ class Parsed(NamedTuple):
     text: str = ""
     """Words of the request itself for the user, e.g. a final answer inside a protocol."""
     behind: str = ""
-    """Words behind it that count only in an answer in which nothing is run."""
+    """Words after it that count only in an answer in which nothing is run."""
     reasoning: str = ""
     thinks_until: tuple[str, ...] = ()
     """It was the head of a stretch of reasoning that ends at one of these."""
@@ -126,9 +126,9 @@ class Dialect(NamedTuple):
     named_anywhere: tuple[str, ...] = ()
     """Start markers with `NAME` that count wherever they stand: forms that prose does not take."""
     continuation_markers: tuple[str, ...] = ()
-    """Start markers that count right behind a request only: how lists of them go on."""
+    """Start markers that count right after a request only: how lists of them go on."""
     end_markers: tuple[str, ...] = ()
-    """Framing that may stand behind a request and is never shown there."""
+    """Framing that may stand after a request and is never shown there."""
     fenced: bool = False
     """Requests may stand in a code fence of their own; `parse` is given it with its fence."""
     atomic: bool = False

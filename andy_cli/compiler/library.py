@@ -76,7 +76,7 @@ class StreamCompiler:
     def __init__(
         self, tools: Functions = (), dialect: str = "", reasoning_open: bool = False
     ) -> None:
-        """`reasoning_open`: the prompt ended behind an opener such as `<think>`."""
+        """`reasoning_open`: the prompt ended after an opener such as `<think>`."""
         named_tools = tools_by_name(tools)
         self._compiler = Compiler(
             markers_for(tuple(add_aliases(named_tools)), dialect),

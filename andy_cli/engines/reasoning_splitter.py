@@ -20,7 +20,7 @@ class ReasoningSplitter:
     """Splits one reply, cut anywhere."""
 
     def __init__(self, opener: str = "") -> None:
-        """`opener`: the prompt ended behind it, so the reply begins as reasoning."""
+        """`opener`: the prompt ended after it, so the reply begins as reasoning."""
         self._held = ""
         self._closers = REASONING.get(opener, ())
         self.ended = False

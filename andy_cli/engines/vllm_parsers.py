@@ -95,7 +95,7 @@ class AndyToolParser(ToolParser):
         return self._write_delta(self._reader.feed(delta_text))
 
     def finish_streaming(self) -> DeltaMessage | None:
-        """Return what the end of the reply completes; vLLM calls it once behind the last delta."""
+        """Return what the end of the reply completes; vLLM calls it once after the last delta."""
         reader, self._reader = self._reader, None
         return self._write_delta(reader.finish()) if reader else None
 

@@ -249,7 +249,7 @@ class RunPrinter:
         """The model's words to the user so far."""
         self._started = time.monotonic()
         self._is_interrupted = False
-        """Something else was written behind the answer, or within."""
+        """Something else was written after the answer, or within."""
         self._neutralizer = Neutralizer()
         self._can_redraw = not task.options.plain
         self._shows_progress = sys.stderr.isatty() and self._can_redraw and not task.quiet

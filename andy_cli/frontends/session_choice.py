@@ -154,7 +154,7 @@ def find_last_answer(messages: Sequence[Message]) -> Message | None:
 
 
 def shorten_lines(prefix: str, text: str) -> Iterator[str]:
-    """The first lines of a text, each behind a mark."""
+    """The first lines of a text, each after a mark."""
     lines = [line.rstrip() for line in text[: 10 * MAX_LINE_LENGTH].split("\n") if line.strip()]
     for line in lines[:MAX_LINES]:
         yield prefix + (line if len(line) <= MAX_LINE_LENGTH else f"{line[:MAX_LINE_LENGTH]}...")

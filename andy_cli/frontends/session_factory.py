@@ -134,7 +134,7 @@ def sessions_folder() -> Path:
 
 def list_secrets(chosen: Chosen) -> list[str]:
     """The keys this process knows, which no session may hold."""
-    from andy_cli.guard.redactor import secrets_of  # 3 ms, behind the prompt
+    from andy_cli.guard.redactor import secrets_of  # 3 ms, after the prompt
 
     return [key for key in (chosen.endpoint.key, *secrets_of(os.environ)) if key]
 

@@ -32,8 +32,8 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.approvals import ApprovalStore, add_allow_rules, suggest_rules
 from andy_cli.guard.rules import Rules, RuleSubject
 from andy_cli.guard.workspace import (
+    NO_ACCESS,
     NO_GRANTS,
-    NOTHING,
     Contained,
     Grants,
     Operation,
@@ -58,7 +58,7 @@ class ApprovalRequest(NamedTuple):
     tool: str
     effect: Effect
     action: str
-    access: ResourceAccess = NOTHING
+    access: ResourceAccess = NO_ACCESS
     injection_reason: str = ""
     """Why the request may not be the model's own: then it needs a yes whatever its effect."""
     guessed: bool = False
@@ -98,12 +98,12 @@ class ApprovalAnswer(NamedTuple):
 
 
 AskApproval = Callable[[ApprovalRequest], Awaitable[ApprovalAnswer]]
-CHANGING = (Effect.WRITE, Effect.RUN, Effect.ACT)
+CHANGING_EFFECTS = (Effect.WRITE, Effect.RUN, Effect.ACT)
 NOBODY = "it needs a yes and nobody can be asked"
 
 
 class Gate:
-    """Decides on proposals; remembers what the user agreed to for the session."""
+    """Decides on requests for approval; remembers what the user agreed to for the session."""
 
     def __init__(
         self,
@@ -178,7 +178,7 @@ class Gate:
         if reason := self._find_refusal(request, rule_subject):
             return Decision(False, reason)
         consent_reason = self._explain_needed_consent(request, resolved_paths)
-        if self.mode == "plan" and consent_reason and request.effect in CHANGING:
+        if self.mode == "plan" and consent_reason and request.effect in CHANGING_EFFECTS:
             return Decision(False, "in plan mode nothing is changed: a plan is wanted")
         if reason := request.injection_reason:
             return await self._ask_user(request, resolved_paths, reason, only_once=True)

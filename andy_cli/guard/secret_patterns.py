@@ -54,7 +54,7 @@ NAMED = (
     r"""(?x)\s*(?:</key>\s*<string)?>\s*([^\s<>$]{8,})</    # XML, a property list""",
     r"""(?x)["']\s+value\s*=\s*["']([^\s"'<>$]{8,})["']""",
 )
-"""Forms of a value behind a name."""
+"""Forms of a value after a name."""
 LISTED = r"""(?x)s\\?["']?\s*[:=]\s*\[([^\[\]{}]{8,4000})\]"""
 IN_LIST = r"""["']([^\s"'\\]{8,})["'\\]"""
 QUERY = rf"(?i)[?&](?:key|sig|signature|code|X-Amz-(?:Signature|Credential|Security-Token))={VALUE}"
@@ -71,7 +71,7 @@ PROSE = r"""(?xi)
     \b(?:key|token|secret|password|credential)s?\b[^\n:=]{0,60}[:=]\s*["'`]?([\w+/-]{20,})
     """
 LINE_BREAK = r"""(?:\\\\?r)?(?:[\\=]?\r?\n|\\\\?n)[ \t]*"""
-"""Within a text or as an escape of JSON, behind the sign of a shell or of a mail."""
+"""Within a text or as an escape of JSON, after the sign of a shell or of a mail."""
 CONTINUED = rf"""{LINE_BREAK}([\w+/-]{{6,}}={{0,2}})(?=["'`,;]{{0,3}}(?:\\|\s*?\n|\s*\Z))"""
 """The rest of a secret in the next line, which has nothing else."""
 BEGUN = rf"""(?x)

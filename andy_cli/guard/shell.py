@@ -17,7 +17,7 @@ from typing import Literal
 
 from andy_cli.guard.commands import windows
 from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, Word, taken_apart
-from andy_cli.guard.commands.destructive_commands import SENT, find_danger, program_name
+from andy_cli.guard.commands.destructive_commands import EXFILTRATION, find_danger, program_name
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
     WORKSPACE,
@@ -168,7 +168,7 @@ def _command_readings(command: ShellCommand, shell_line: ShellLine) -> Iterator[
 def _judge_wrapped(
     words: Sequence[str], inside: Inside, folder: str, deeper: int
 ) -> Iterator[CommandJudgement]:
-    """Judge what stands behind a program that runs others: as words, and as a script in one word.
+    """Judge what stands after a program that runs others: as words, and as a script in one word.
 
     Which of the words belong to the wrapper is not worked out: each may be the first of a command.
     """
@@ -222,7 +222,7 @@ def _judge_together(shell_line: ShellLine, folder: str) -> Iterator[CommandJudge
         if command.words and _runs_fetched(command, number, fetching, fetched):
             yield deny("it runs what it just fetched")
     if _sends_secret(commands, folder):
-        yield deny(SENT)
+        yield deny(EXFILTRATION)
 
 
 def _sends_secret(commands: Sequence[ShellCommand], folder: str) -> bool:
@@ -243,7 +243,7 @@ def _runs_fetched(
 
 
 def _program_names(command: ShellCommand) -> set[str]:
-    """The programs a command may run: its own, and those behind a wrapper."""
+    """The programs a command may run: its own, and those after a wrapper."""
     words = [value for word in command.words for value in word.values]
     if not words:
         return set()
@@ -290,7 +290,7 @@ def _list_outputs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _list_tee_words(command: ShellCommand) -> list[Word]:
-    """List the words of `tee`, also behind a wrapper; its files are among them."""
+    """List the words of `tee`, also after a wrapper; its files are among them."""
     words = [word for word in command.words if word.text[:1] != "-"]
     return words if "tee" in (word.text for word in words[:2]) else []
 
@@ -336,7 +336,7 @@ def _names_secret(word: Word, folder: str) -> bool:
 
 
 def _named_places(value: str, folder: str) -> Iterator[str]:
-    """The places a word may name: the whole, and what stands behind `@`, `=` or `:`."""
+    """The places a word may name: the whole, and what stands after `@`, `=` or `:`."""
     for value_part in {value, *re.split(r"[@=:;,<]", value)}:
         if value_part and "://" not in value_part:
             yield resolve_place(value_part, folder)

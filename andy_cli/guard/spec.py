@@ -1,6 +1,6 @@
 """Hold the text in the brackets of a rule against one part of a call.
 
-A command matches as its words, an exact line or with `*` for anything behind (`git log *`, also
+A command matches as its words, an exact line or with `*` for anything after (`git log *`, also
 `git log:*`). A path matches where it really is: from the workspace unless it begins with `/` or
 `~`, `*` within a folder, `**` through folders, a folder for all that is in it, a bare name at any
 depth. An address matches by method, host and path. `name:pattern` matches an argument.
@@ -36,7 +36,7 @@ class Facet(NamedTuple):
 def list_facets(
     access: ResourceAccess, resolved_paths: Sequence[Path], hidden: bool
 ) -> list[Facet]:
-    """List the parts of a call; with `hidden` also the commands that stand behind wrappers.
+    """List the parts of a call; with `hidden` also the commands that stand after wrappers.
 
     `resolved_paths` are where the paths of the access lead.
     """

@@ -44,7 +44,7 @@ Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extr
 Verdict = Literal["inside", "outside", "ask", "invalid"]
 
 DELETING = ("delete", "delete_recursive")
-CHANGING = ("write", *DELETING)
+CHANGING_OPERATIONS = ("write", *DELETING)
 MAX_NAME_LENGTH, MAX_PATH_LENGTH = 255, 4096
 """Bytes; file systems of all kinds give up there."""
 
@@ -298,7 +298,7 @@ def _find_change_reason(
     names: Iterable[str], state: os.stat_result | None, operation: Operation
 ) -> str:
     """Tell why a change inside is asked, or nothing."""
-    if operation not in CHANGING:
+    if operation not in CHANGING_OPERATIONS:
         return ""
     if operation == "write" and state is not None and state.st_nlink > 1:
         return "the file has other names, perhaps outside"
@@ -493,7 +493,7 @@ class ResourceAccess(NamedTuple):
     shown: str = ""
     """The text beside the action that is seen before a yes: the whole mail, what goes where."""
     summary: str = ""
-    """The size of the change, in a few words behind the action: `new file, 3 lines`."""
+    """The size of the change, in a few words after the action: `new file, 3 lines`."""
     diff: str = ""
     """The change to a file, as in `Display`."""
     effect: Effect | None = None
@@ -515,4 +515,4 @@ class ResourceAccess(NamedTuple):
         return dict(zip(written, resolved_paths, strict=True))
 
 
-NOTHING = ResourceAccess()
+NO_ACCESS = ResourceAccess()

@@ -148,7 +148,7 @@ class Capture:
             os.close(descriptor)
 
     def _write_line(self, descriptor: int, line: bytes) -> None:
-        """Write a line on a line of its own, behind one that was written only in part too."""
+        """Write a line on a line of its own, after one that was written only in part too."""
         data = b"\n" + line if self._torn else line
         self._torn = True
         while data:

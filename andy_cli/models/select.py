@@ -48,23 +48,23 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Choosing:
+class SelectionContext:
     """The circumstances that the steps below look at."""
 
     settings: Settings
     environment: Mapping[str, str]
     ports: Mapping[str, int] | None
-    near: bool = False
+    loopback_only: bool = False
     kept: Collection[str] = ()
     """Variables that are not set: their keys were kept."""
 
     async def models_at(self, endpoint: Endpoint) -> list[str]:
-        if self.near and not is_loopback_url(endpoint.base_url):
-            raise FarServerError(f"{show_url(endpoint.base_url)} was not asked for its models.")
+        if self.loopback_only and not is_loopback_url(endpoint.base_url):
+            raise RemoteServerError(f"{show_url(endpoint.base_url)} was not asked for its models.")
         return await models_at(endpoint, self.settings)
 
 
-class FarServerError(TransientError):
+class RemoteServerError(TransientError):
     """A server elsewhere would have to be asked, and nobody wants anything of it yet."""
 
 
@@ -72,34 +72,36 @@ async def choose_model(
     settings: Settings,
     environment: Mapping[str, str] | None = None,
     ports: Mapping[str, int] | None = None,
-    only_near: bool = False,
+    loopback_only: bool = False,
 ) -> Chosen:
     """Raises `NoModelError` (the first-run page) when there is nothing to choose.
 
     `environment` replaces that of the process and the kept keys, `ports` the ports on which
-    servers are looked for. With `only_near` only servers on this
-    machine are asked; raises `FarServerError` where that is not enough.
+    servers are looked for. With `loopback_only` only servers on this
+    machine are asked; raises `RemoteServerError` where that is not enough.
     """
-    choosing = _look_around(settings, environment, ports, only_near)
+    context = _make_context(settings, environment, ports, loopback_only)
     provider_name, model = parse_model(settings)
     if base_url := find_base_url(settings):
-        return await _at_address(choosing, provider_name, model, base_url)
+        return await _at_address(context, provider_name, model, base_url)
     if provider_name:
         return await _by_preset(
-            choosing, presets()[provider_name], model, _phrase_origin(settings, "model")
+            context, presets()[provider_name], model, _phrase_origin(settings, "model")
         )
-    return await _by_order(choosing, model)
+    return await _by_order(context, model)
 
 
-def _look_around(
+def _make_context(
     settings: Settings,
     environment: Mapping[str, str] | None = None,
     ports: Mapping[str, int] | None = None,
-    only_near: bool = False,
-) -> Choosing:
+    loopback_only: bool = False,
+) -> SelectionContext:
     kept_keys = read_keys() if environment is None else {}
     variables = {**kept_keys, **os.environ} if environment is None else environment
-    return Choosing(settings, variables, ports, only_near, kept_keys.keys() - os.environ.keys())
+    return SelectionContext(
+        settings, variables, ports, loopback_only, kept_keys.keys() - os.environ.keys()
+    )
 
 
 def parse_name(text: str) -> tuple[str, str]:
@@ -339,7 +341,7 @@ async def ask_addressed_server(settings: Settings) -> AddressedServer | None:
     is_used = bool(find_base_url(settings))
     if is_used:
         provider_name, model = parse_model(settings)
-        endpoint, _ = _make_endpoint(_look_around(settings), provider_name, model, address)
+        endpoint, _ = _make_endpoint(_make_context(settings), provider_name, model, address)
     else:  # whose key that would be is not known
         base_url = check_base_url(address)
         endpoint = Endpoint(provider_at(base_url), "", base_url)
@@ -387,19 +389,21 @@ QUICK_TIMEOUT = 2.0
 
 
 def _make_endpoint(
-    choosing: Choosing, provider_name: str, model: str, address: str
+    context: SelectionContext, provider_name: str, model: str, address: str
 ) -> tuple[Endpoint, Provider]:
     base_url = check_base_url(address)
     provider = presets()[provider_name or provider_at(base_url)]
-    key, key_from = _find_key(choosing, provider)
+    key, key_from = _find_key(context, provider)
     return Endpoint(provider.name, model, base_url, key, key_from), provider
 
 
-async def _at_address(choosing: Choosing, provider_name: str, model: str, address: str) -> Chosen:
-    settings = choosing.settings
-    endpoint, provider = _make_endpoint(choosing, provider_name, model, address)
+async def _at_address(
+    context: SelectionContext, provider_name: str, model: str, address: str
+) -> Chosen:
+    settings = context.settings
+    endpoint, provider = _make_endpoint(context, provider_name, model, address)
     return Chosen(
-        await _with_model(choosing, endpoint, provider),
+        await _with_model(context, endpoint, provider),
         provider,
         _phrase_origin(settings, "base_url"),
     )
@@ -419,9 +423,11 @@ def provider_at(base_url: str) -> str:
     return "ollama" if url_parts.port == OLLAMA_PORT else "openai"
 
 
-async def _by_preset(choosing: Choosing, provider: Provider, model: str, reason: str) -> Chosen:
-    key, key_from = _find_key(choosing, provider)
-    base_url = _find_address(choosing, provider)
+async def _by_preset(
+    context: SelectionContext, provider: Provider, model: str, reason: str
+) -> Chosen:
+    key, key_from = _find_key(context, provider)
+    base_url = _find_address(context, provider)
     if provider.connect:
         endpoint = Endpoint(provider.name, model or provider.default_model, base_url)
         return Chosen(endpoint, provider, reason)
@@ -431,15 +437,17 @@ async def _by_preset(choosing: Choosing, provider: Provider, model: str, reason:
             f"{provider.name} needs a key: set {names}.", "Or choose another model with {model}."
         )
     endpoint = Endpoint(provider.name, model, base_url, key, key_from)
-    return Chosen(await _with_model(choosing, endpoint, provider), provider, reason)
+    return Chosen(await _with_model(context, endpoint, provider), provider, reason)
 
 
-async def _with_model(choosing: Choosing, endpoint: Endpoint, provider: Provider) -> Endpoint:
+async def _with_model(
+    context: SelectionContext, endpoint: Endpoint, provider: Provider
+) -> Endpoint:
     """The endpoint with a model: the one named, else the preset's, else the server's first."""
     if endpoint.model:
         return endpoint
     is_preset_address = endpoint.base_url == provider.base_url and not provider.local_port
-    listed = [] if is_preset_address else await choosing.models_at(endpoint)
+    listed = [] if is_preset_address else await context.models_at(endpoint)
     model = preferred_model(listed, provider)
     if not model:
         raise TransientError(
@@ -457,44 +465,46 @@ def preferred_model(listed: list[str] | tuple[str, ...], provider: Provider) -> 
     return (chatting or list(listed))[0]
 
 
-async def _by_order(choosing: Choosing, model: str) -> Chosen:
+async def _by_order(context: SelectionContext, model: str) -> Chosen:
     found_servers: list[FoundServer] | None = None
     if ":" in model:  # the way Ollama writes names, and nobody else
-        found_servers = await _scan(choosing)
+        found_servers = await _scan(context)
         if server := _find_server(found_servers, model):
-            return _choose_served(choosing, server, model)
-    for provider, reason in _by_environment(choosing, model):
+            return _choose_served(context, server, model)
+    for provider, reason in _by_environment(context, model):
         if provider.name != "ollama":
-            return await _by_preset(choosing, provider, model, reason)
-        address = _find_address(choosing, provider)
-        if listed := await choosing.models_at(Endpoint("ollama", "", address)):
+            return await _by_preset(context, provider, model, reason)
+        address = _find_address(context, provider)
+        if listed := await context.models_at(Endpoint("ollama", "", address)):
             endpoint = Endpoint("ollama", model or preferred_model(listed, provider), address)
             return Chosen(endpoint, provider, reason)
     if found_servers is None:
-        found_servers = await _scan(choosing)
-    return _choose_found(choosing, found_servers, model)
+        found_servers = await _scan(context)
+    return _choose_found(context, found_servers, model)
 
 
-async def _scan(choosing: Choosing) -> list[FoundServer]:
-    return await scan_servers(choosing.settings, choosing.ports, choosing.environment)
+async def _scan(context: SelectionContext) -> list[FoundServer]:
+    return await scan_servers(context.settings, context.ports, context.environment)
 
 
-def _choose_found(choosing: Choosing, found_servers: list[FoundServer], model: str) -> Chosen:
+def _choose_found(
+    context: SelectionContext, found_servers: list[FoundServer], model: str
+) -> Chosen:
     """Choose the server that has the model, else the first; without one the model inside."""
     if servers := [server for server in found_servers if server.models]:
-        return _choose_served(choosing, _find_server(found_servers, model) or servers[0], model)
-    return _choose_inside(model, _phrase_origin(choosing.settings, "model"))
+        return _choose_served(context, _find_server(found_servers, model) or servers[0], model)
+    return _choose_inside(model, _phrase_origin(context.settings, "model"))
 
 
-def _by_environment(choosing: Choosing, model: str) -> list[tuple[Provider, str]]:
+def _by_environment(context: SelectionContext, model: str) -> list[tuple[Provider, str]]:
     """The presets that the environment has something for; first those that make such a model."""
     available: list[tuple[Provider, str]] = []
     for provider in presets().values():
         names = ADDRESS_NAMES.get(provider.name, ())
         if not provider.local_port:
             names = (*provider.key_names, *names)
-        if name := next((name for name in names if choosing.environment.get(name)), ""):
-            is_kept = name in choosing.kept
+        if name := next((name for name in names if context.environment.get(name)), ""):
+            is_kept = name in context.kept
             available.append((provider, f"{name} is {'kept' if is_kept else 'set'}"))
     family = model.partition("-")[0]
     return sorted(
@@ -511,9 +521,9 @@ def _find_server(found_servers: list[FoundServer], model: str) -> FoundServer | 
     return next((item for item in found_servers if names.intersection(item.models)), None)
 
 
-def _choose_served(choosing: Choosing, found_server: FoundServer, model: str) -> Chosen:
+def _choose_served(context: SelectionContext, found_server: FoundServer, model: str) -> Chosen:
     provider = presets()[found_server.provider]
-    key, key_from = _find_key(choosing, provider)
+    key, key_from = _find_key(context, provider)
     name = model or preferred_model(found_server.models, provider)
     endpoint = Endpoint(provider.name, name, found_server.base_url, key, key_from)
     return Chosen(endpoint, provider, "it runs here")
@@ -537,22 +547,22 @@ def _choose_inside(model: str, reason: str) -> Chosen:
     raise NoModelError(FIRST_RUN)
 
 
-def _find_key(choosing: Choosing, provider: Provider) -> tuple[str, str]:
+def _find_key(context: SelectionContext, provider: Provider) -> tuple[str, str]:
     """The key and the variable it came from, or two empty texts."""
-    name = choosing.settings.text("api_key_env")
-    if name and belongs_to_model(choosing.settings, "api_key_env"):
-        if not (key := choosing.environment.get(name, "").strip()):
+    name = context.settings.text("api_key_env")
+    if name and belongs_to_model(context.settings, "api_key_env"):
+        if not (key := context.environment.get(name, "").strip()):
             raise AuthError(f"{name} holds no key.", f"Set {name}, or name another variable.")
         return key, name
     for name in provider.key_names:
-        if key := choosing.environment.get(name, "").strip():
+        if key := context.environment.get(name, "").strip():
             return key, name
     return "", ""
 
 
-def _find_address(choosing: Choosing, provider: Provider) -> str:
+def _find_address(context: SelectionContext, provider: Provider) -> str:
     for name in ADDRESS_NAMES.get(provider.name, ()):
-        if value := choosing.environment.get(name, "").strip():
+        if value := context.environment.get(name, "").strip():
             return ollama_address(value) if name == "OLLAMA_HOST" else check_base_url(value)
     return provider.base_url
 

@@ -44,7 +44,7 @@ END = "end"
 VERSION = 2
 """Of the file's format, as its cards tell it; files without a card are of version 1."""
 CARD_EVERY = 16_384
-"""Bytes of a session behind which its card is written again."""
+"""Bytes of a session after which its card is written again."""
 TAIL_BYTES = 131_072
 """Bytes at the end of a session that hold a card and a number, unless a line is longer."""
 MAX_TITLE_LENGTH = 200
@@ -69,7 +69,7 @@ class Log:
         self.secrets = list(secrets)
         self._card = dict(card_fields) if card_fields is not None else None
         self._since_card = CARD_EVERY
-        """Bytes written behind the last card; so many at first that one is due."""
+        """Bytes written after the last card; so many at first that one is due."""
         self._descriptor = -1
         self._seq = 0
         self._waiting: list[Record] = []
@@ -95,7 +95,7 @@ class Log:
         self.append(COMPACTION, messages=[as_record(message) for message in messages])
 
     def append(self, type: str, **fields: object) -> None:
-        """Keep a record, behind the card if that is due."""
+        """Keep a record, after the card if that is due."""
         if self._since_card >= CARD_EVERY and self._card is not None:
             self._add_card()
         self._add_record(type, fields)
@@ -127,7 +127,7 @@ class Log:
         self._keep_waiting()
 
     def _add_record(self, type: str, fields: Mapping[str, object]) -> None:
-        from andy_cli.guard.redactor import redact_value  # 3 ms, behind the prompt
+        from andy_cli.guard.redactor import redact_value  # 3 ms, after the prompt
 
         record = redact_value(fields, self.secrets)
         assert isinstance(record, dict)
@@ -200,7 +200,7 @@ class Log:
         self._descriptor = descriptor
 
     def _write_line(self, line: bytes) -> None:
-        """Write a line on a line of its own, behind one that was written only in part too."""
+        """Write a line on a line of its own, after one that was written only in part too."""
         data = b"\n" + line if self._torn else line
         self._torn = True
         while data:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError
-from andy_cli.guard.workspace import NOTHING, Operation, ResourceAccess
+from andy_cli.guard.workspace import NO_ACCESS, Operation, ResourceAccess
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
 from andy_cli.toolbox.described import describe_function
 
@@ -62,7 +62,7 @@ PROGRESS: ContextVar[Callable[[str], None]] = ContextVar("progress", default=lam
 
 
 def progress(text: str) -> None:
-    """Show what a tool is at: a short text behind its action, or lines below it.
+    """Show what a tool is at: a short text after its action, or lines below it.
 
     The next takes its place.
     """
@@ -80,7 +80,7 @@ class Tool:
     effect: Effect
     action: str
     """The action, with `{parameter}` slots: `play {file|a song}`; a user sees this, not the name.
-    What stands behind the bar is said where there is no value."""
+    What stands after the bar is said where there is no value."""
     title: str = ""
     """Its name in a sentence for the user: a short plain noun phrase in English without
     article, as in `I used the file search`. Where none is given, the words of its name."""
@@ -99,7 +99,7 @@ class Tool:
     """Makes the JSON Schema of the arguments, an object with properties; asked for once."""
     run: Runner
     check: Check = lambda arguments: ()
-    find_access: Callable[[Arguments], ResourceAccess] = lambda arguments: NOTHING
+    find_access: Callable[[Arguments], ResourceAccess] = lambda arguments: NO_ACCESS
     """Finds what a call would touch. It may look at files of the workspace, and changes nothing."""
     unavailable_reason: Callable[[], str] = ready
     """Says in one line what it still needs before it can work, and what to do; empty if nothing.

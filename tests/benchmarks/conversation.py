@@ -96,7 +96,7 @@ async def one_turn(chat: Conversation) -> None:
 
 
 async def measured(size: int, native: bool) -> float:
-    """Median milliseconds of processor time of a turn behind so many messages."""
+    """Median milliseconds of processor time of a turn after so many messages."""
     chat = conversation(size, native)
     before = list(chat.history.messages)
     times = []

@@ -215,7 +215,7 @@ def count_doubled(messages: list[Message]) -> int:
 
 
 def count_misread_by_next_start(session: Path, before: list[Message]) -> int:
-    """A line behind a torn one must be a line of its own, with the next number."""
+    """A line after a torn one must be a line of its own, with the next number."""
     log = Log(session.parent, session.stem)
     log.message(Message("user", "I am back."))
     kept = log.is_kept

@@ -1,7 +1,7 @@
 """Keep data and the model's own words apart: escape what it is told, know what it merely repeats.
 
 Data on its way to a model has its control tokens broken: a page that holds `<|im_end|>` would end
-the message it stands in, and a model that quotes `<tool_call>` would seem to ask for a tool. Behind
+the message it stands in, and a model that quotes `<tool_call>` would seem to ask for a tool. After
 the first character of each a word joiner is put in, which nobody sees; in what the model asks for
 it is taken out again, so that a file keeps the characters it has. Bare JSON is left alone: there is
 nothing to break.
@@ -110,7 +110,7 @@ def is_quoted(request: ToolRequest, reply_text: str) -> bool:
         return (
             before.startswith(">")
             or _stands_in_marks(before, written, following_text)
-            # Around nothing but a call they are its fence, behind words they quote it.
+            # Around nothing but a call they are its fence, after words they quote it.
             or ("`" in (before[-1], written[0]) and any(map(str.isalpha, before)))
         )
     return len(line_start.expandtabs(CODE_INDENT)) >= CODE_INDENT and _stands_in_code(
@@ -149,7 +149,7 @@ def stands_in_sentence(request: ToolRequest, reply_text: str) -> bool:
 
 
 def _stands_in_marks(before: str, written: str, following_text: str) -> bool:
-    """Tell whether the mark before it has its counterpart behind it, or within: some notations
+    """Tell whether the mark before it has its counterpart after it, or within: some notations
     run to the end of the reply."""
     mark = before[-1]
     closing = CLOSING_MARKS.get(mark)

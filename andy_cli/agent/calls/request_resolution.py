@@ -18,7 +18,7 @@ AskModel = Callable[[InterviewQuestion], Awaitable[str]]
 """Puts a question to the model and returns its answer."""
 
 AskAside = Callable[[Sequence[Wire], Constraint | None], Awaitable[str]]
-"""(messages behind the history, what the answer may be) -> the model's answer, seen by nobody."""
+"""(messages after the history, what the answer may be) -> the model's answer, seen by nobody."""
 
 CheckArguments = Callable[[str, Arguments], tuple[Problem, ...]]
 """(tool, arguments) -> what does not fit although the schema lets it through."""

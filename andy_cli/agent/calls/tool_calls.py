@@ -31,7 +31,7 @@ from andy_cli.toolbox.tool import words_of_name
 
 SPOKEN, ENDED = "send_chat", "end_turn"
 TOO_EARLY = (
-    "What you wrote for the user behind that was not shown, for the results were not known yet:"
+    "What you wrote for the user after that was not shown, for the results were not known yet:"
     " say it now that they are."
 )
 NO_TEXT = "send_chat needs the text for the user as content: write it again with it."
@@ -45,7 +45,7 @@ class ReplyPlan(NamedTuple):
     """Shown at once, before anything is run."""
     requests: tuple[ToolRequest, ...]
     held_back: bool = False
-    """Texts were written behind a request whose result they could not know (R7)."""
+    """Texts were written after a request whose result they could not know (R7)."""
     unsaid: bool = False
     """Something was to be said, and its text was missing."""
     ends: bool = False
@@ -60,7 +60,7 @@ def plan_reply(
     """Plan the requests of one reply: by priority, then as written (B12, R12).
 
     `answers`: whether a tool has a result that the model waits for. `text_of`: what a request
-    to say something says; None if there is no text in it. What stands behind `end_turn` is not
+    to say something says; None if there is no text in it. What stands after `end_turn` is not
     done.
     """
     names = [request.name for request in requests]
@@ -193,7 +193,7 @@ def append_feedback(
     reply_plan: ReplyPlan,
     done_count: int,
 ) -> None:
-    """Say behind the results what the model has to know, and note how it wrote."""
+    """Say after the results what the model has to know, and note how it wrote."""
     compiled = reply.compiled
     note = compose_feedback(state, reply_plan, compiled.fault, done_count)
     state.ended_by_call = reply_plan.ends and not note
@@ -207,7 +207,7 @@ def append_feedback(
 
 
 def compose_feedback(state: TurnState, reply_plan: ReplyPlan, fault: str, done_count: int) -> str:
-    """Compose what the model is told behind the results.
+    """Compose what the model is told after the results.
 
     `done_count`: so many of too many requests.
     """
@@ -330,7 +330,7 @@ async def approve_and_execute(
 
 
 def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:
-    """Say that a tool went away behind the reply that asks for it, as with its MCP server."""
+    """Say that a tool went away after the reply that asks for it, as with its MCP server."""
     content = f"{call.name} is no longer there: the server that has it ended. {USE_EXISTING_TOOL}"
     result = ToolResult(call.id, call.name, content, Status.FAILED, problem=VANISHED)
     return f"use {words_of_name(call.name)}", result

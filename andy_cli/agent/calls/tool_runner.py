@@ -20,7 +20,7 @@ from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
 from andy_cli.foreign_values import text_of
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
-from andy_cli.guard.workspace import NOTHING, Grants
+from andy_cli.guard.workspace import NO_ACCESS, Grants
 from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.sessions.log import END, Record, int_of
 from andy_cli.sessions.resuming import EndedCall
@@ -148,7 +148,7 @@ class ToolRunner:
         """
         tool = self._registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
-        access, fault, problem = NOTHING, "", ""
+        access, fault, problem = NO_ACCESS, "", ""
         try:
             access = self._registry.find_access(call)
         except ToolError as error:

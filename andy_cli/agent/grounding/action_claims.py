@@ -95,7 +95,7 @@ def find_finished_word(answer: str) -> str:
 
 
 def is_nothing_done(index: EvidenceIndex) -> bool:
-    """Tell whether nothing stands behind such a word: what was tried in this turn did not succeed,
+    """Tell whether nothing stands after such a word: what was tried in this turn did not succeed,
     or nothing was tried and no earlier action is spoken of, as where it answers a thank-you."""
     actions = index.evidence.actions
     if actions is None:
@@ -213,7 +213,7 @@ def is_own_text(sentence: Sentence, answer: str) -> bool:
 
 
 PASSAGE = 60
-"""Characters behind such a sentence that are the text itself."""
+"""Characters after such a sentence that are the text itself."""
 
 
 FINISHED = Expression(
@@ -284,7 +284,7 @@ def is_target_known(
 ) -> bool:
     """Tell whether the files that the report names are known from a call or a result: of one that
     the user alone named it is not known that anything was done to it. A command may do it to any
-    file, and so may a pattern; what stands behind `if` or `before` is not said to be done."""
+    file, and so may a pattern; what stands after `if` or `before` is not said to be done."""
     if any(record.effect is Effect.RUN or "*" in record.arguments for record in doers):
         return True
     clause, _ = locate_clause(sentence, sentence.start + report.match.start("done"))

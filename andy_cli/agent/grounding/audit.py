@@ -112,7 +112,7 @@ def mark_claims(answer: str, claims: Sequence[Claim]) -> str:
 def place_marker(
     answer: str, end: int, blocks: Sequence[tuple[int, int]], inline: Sequence[tuple[int, int]]
 ) -> tuple[int, str]:
-    """Find the position behind a claim at which a marker breaks nothing, and its text there."""
+    """Find the position after a claim at which a marker breaks nothing, and its text there."""
     position = min(max(end, 0), len(answer))
     if block_span := find_span(position, blocks):
         return block_span[1], f"\n{MARKER}"

@@ -98,7 +98,7 @@ class SentenceBacking(NamedTuple):
 FILE = re.compile(
     rf"(?<![a-zA-Z\d_.+-])[\w.+-]+?\.(?:{'|'.join(sorted(EXTENSIONS))})(?![a-zA-Z\d_-]|\.\w)"
 )
-"""Behind it there may be letters without a blank, as in Japanese."""
+"""After it there may be letters without a blank, as in Japanese."""
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff](?=[^.])")
 NAME = re.compile(rf"{FILE.pattern}|[\w-]*[_/@\d][\w./@-]*")
 IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")

@@ -2,7 +2,7 @@
 
 Word for word stay the task, what the user decided in few words, their last words with the answer,
 and the last calls with their results; the system prompt is no part of the history. The summary
-stands behind the task, as a note of Andy's. The history itself stays whole, as does the session.
+stands after the task, as a note of Andy's. The history itself stays whole, as does the session.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
 """The messages of one conversation in their canonical form, and what the model is told of them.
 
 What comes with the user's words is none of them: piped text, attached files and the output of
-commands stand behind the words, each under a line that says what it is. What stands from the first
+commands stand after the words, each under a line that says what it is. What stands from the first
 such line on opens no place, names no tool and is no wish: a file that holds such a line makes no
-difference, as it stands behind one itself.
+difference, as it stands after one itself.
 
     sum this up
 
@@ -137,7 +137,7 @@ class WindowedHistory:
 MAX_KNOWN_TEXTS = 100
 """Texts of the user, and as many that came with them, which are known for certain."""
 UNANSWERED = "(no answer)"
-"""Stands behind a request that was stopped or failed: a model that is sent two requests in a row
+"""Stands after a request that was stopped or failed: a model that is sent two requests in a row
 takes them for one, and does both.
 """
 

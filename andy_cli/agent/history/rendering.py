@@ -1,7 +1,7 @@
 """Render the history so that no server refuses it; what the session keeps stays as it was said.
 
 Servers refuse a whole conversation for one message: an empty one, a call without its result, two
-messages of one role in a row, the user right behind a result, arguments that are no object. That
+messages of one role in a row, the user right after a result, arguments that are no object. That
 message is in every later request too, and a switch of models sends it to somebody else. So what
 any family demands is met here, for every model and on every way from the history to the wire. Pure.
 """
@@ -24,7 +24,7 @@ MISSING = "There is no result: it was interrupted."
 
 
 def pair_results(history: Iterable[Message]) -> list[Message]:
-    """Put each result right behind its call, in the order of the calls.
+    """Put each result right after its call, in the order of the calls.
 
     A call without a result gets one that says so, a result without a call is left out, and ids
     that two calls share become different ones: results are told by id.
@@ -111,7 +111,7 @@ def render_history(
     id_form: IdForm | None,
     side_messages: Sequence[Wire] = (),
 ) -> list[Wire]:
-    """Render the messages of a request in this dialect, `side_messages` messages behind them.
+    """Render the messages of a request in this dialect, `side_messages` messages after them.
 
     `tools` and `names` (registered -> offered) are those of the model; `id_form` its family's.
     """
@@ -277,7 +277,7 @@ def make_portable_id(call: ToolCall, position: int) -> str:
     return f"{NOT_PLAIN.sub('_', call.id)[:32]}_{position}"
 
 
-# What is sent, with the side conversation behind it.
+# What is sent, with the side conversation after it.
 
 
 def alternate_roles(wire_messages: Iterable[Wire]) -> list[Wire]:

@@ -112,7 +112,7 @@ class ModelProfile:
         max_tokens: int | None = None,
         sampling: Sampling = SERVERS_OWN,
     ) -> Request:
-        """Render the history as this model reads it, `side_messages` messages behind it."""
+        """Render the history as this model reads it, `side_messages` messages after it."""
         messages = [Message("system", self.system), *history]
         return Request(
             messages=tuple(

@@ -41,7 +41,7 @@ class Instructions:
     files: tuple[InstructionFile, ...] = ()
 
     def wrap_rules(self, rules: str) -> str:
-        """Put all that belongs behind the rules, or behind what stands in their place, there."""
+        """Put all that belongs after the rules, or after what stands in their place, there."""
         folders = ", ".join(map(str, self.folders))
         paragraphs = [self.system.strip() or rules.strip()]
         if folders:

@@ -210,7 +210,7 @@ class RequestRenderer:
     def render(
         self, side_messages: Sequence[Wire] = (), constraint: Constraint | None = None
     ) -> Request:
-        """Render the history, with `side_messages` messages behind it."""
+        """Render the history, with `side_messages` messages after it."""
         max_tokens = self._settings.whole("max_tokens") or None
         temperature = self._settings.text("temperature")
         sampling = Sampling(float(temperature) if temperature else None)

@@ -51,7 +51,7 @@ def read_json_calls(body_text: str, tools: Tools) -> list[ToolRequest] | None:
         else ([], "")
     )
     if json_values and unread_text.lstrip()[:1] in ("{", "["):
-        return None  # one that cannot be read stands behind them
+        return None  # one that cannot be read stands after them
     if json_values:
         requests = calls.read_requests(
             json_values[0] if len(json_values) == 1 else json_values, tools

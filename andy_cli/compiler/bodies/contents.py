@@ -80,7 +80,7 @@ class FrameContents(NamedTuple):
     requests: tuple[ToolRequest, ...] = ()
     unread: tuple[str, ...] = ()
     text: str = ""
-    """Words behind the last call, where nothing closed the frame."""
+    """Words after the last call, where nothing closed the frame."""
 
 
 def read_contents(frame_text: str, tools: Tools, is_closed: bool = False) -> FrameContents:
@@ -113,7 +113,7 @@ def read_contents(frame_text: str, tools: Tools, is_closed: bool = False) -> Fra
 
 
 def _end_in_words(frame_text: str, position: int, contents_before: FrameContents) -> FrameContents:
-    """End a frame where no call begins: words of an answer behind its calls, or a part unread."""
+    """End a frame where no call begins: words of an answer after its calls, or a part unread."""
     remaining_text = frame_text[position:]
     if (
         contents_before.requests
@@ -170,7 +170,7 @@ def _begins_plain_call(frame_text: str, name_match: re.Match[str], tools: Tools)
 def _read_named(
     frame_text: str, name_match: re.Match[str], end_position: int, tools: Tools, is_closed: bool
 ) -> _ReadCall:
-    """Read a call whose arguments stand from behind its name to `end_position`."""
+    """Read a call whose arguments stand from after its name to `end_position`."""
     body_text = frame_text[name_match.end() : end_position]
     return _make_call(
         name_match["name"],

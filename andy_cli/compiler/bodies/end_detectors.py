@@ -85,7 +85,7 @@ class JsonScan:
         return inside_match.end()
 
     def _look_behind_quote(self, text: str, position: int) -> int:
-        """The first character behind the quotation mark that is not blank says what it was."""
+        """The first character after the quotation mark that is not blank says what it was."""
         while position < len(text) and text[position].isspace():
             position += 1
         if position < len(text):
@@ -313,7 +313,7 @@ class FrameEnd:
 
     def feed(self, text: str) -> int | None:
         frame_end = self._until.feed(text)
-        if not self._begun:  # what stands behind the end says nothing of what begins
+        if not self._begun:  # what stands after the end says nothing of what begins
             self._start += text[:frame_end][: MAX_LEAD_LENGTH - len(self._start)]
             has_begun = begins_contents(self._start, self._tools)
             if has_begun is False or (has_begun is None and len(self._start) == MAX_LEAD_LENGTH):
@@ -421,7 +421,7 @@ class FenceEnd:
         return None
 
     def _closes(self, next_character: str) -> bool:
-        """The line so far ends it: at a line break, or with a control token right behind it."""
+        """The line so far ends it: at a line break, or with a control token right after it."""
         return self._is_closing_line() or (next_character == "\n" and self._closes_at_once())
 
     def _closes_at_once(self) -> bool:

@@ -18,7 +18,7 @@ def strip_fence(fenced_text: str) -> tuple[str, bool]:
 
 
 def info_word(fenced_text: str) -> str:
-    """The word behind the backticks of a fence, in lower case; empty where there is none."""
+    """The word after the backticks of a fence, in lower case; empty where there is none."""
     first_line, line_break, _ = fenced_text.lstrip("`~").partition("\n")
     return first_line.strip().lower() if line_break else ""
 

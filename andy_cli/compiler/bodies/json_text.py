@@ -39,7 +39,7 @@ def iterate_values(json_text: str) -> Iterator[object]:
 
 
 def values_and_rest(json_text: str) -> tuple[list[object], str]:
-    """The same as a list, and what behind them is no value."""
+    """The same as a list, and what after them is no value."""
     json_values: list[object] = []
     decoder = json.JSONDecoder(strict=False, parse_constant=str)
     position = 0

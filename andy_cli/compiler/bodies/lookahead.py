@@ -59,7 +59,7 @@ def may_begin_request(begun_text: str, tools: Tools) -> bool:
 
 
 def may_be_list(begun_text: str, tools: Tools) -> bool:
-    """Tell whether a list may hold calls, by what stands behind its bracket."""
+    """Tell whether a list may hold calls, by what stands after its bracket."""
     list_text = COMMENTS.sub("", begun_text).lstrip()
     if list_text[:1] == "#":
         return True
@@ -95,7 +95,7 @@ def may_be_call(begun_text: str, tools: Tools) -> bool:
 
 
 def may_be_fence(begun_text: str, tools: Tools) -> bool:
-    """Tell whether an info word, a line break and what may be a request stand behind backticks.
+    """Tell whether an info word, a line break and what may be a request stand after backticks.
 
     The request may also stand on the line of the backticks.
     """

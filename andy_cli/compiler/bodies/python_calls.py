@@ -335,7 +335,7 @@ def keywords_in(text: str, name: str, tools: Tools) -> dict[str, object] | None:
 
 
 def holds_another(written: str, value: object) -> bool:
-    """Tell whether an argument that the tool does not have, or a bare value, stands behind."""
+    """Tell whether an argument that the tool does not have, or a bare value, stands after."""
     if written[:1] not in QUOTES and UNREAD.search(written):
         return True
     return isinstance(value, list) and written[:1] not in "[({"

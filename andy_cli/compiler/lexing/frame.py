@@ -25,7 +25,7 @@ BEHIND_CALL = Expression(
     r"(?:\s++|</[^<>\s]{1,40}+>|(?:<\|close\|>\w{1,20}+)?<[|｜][^<>|｜\s]{1,40}+[|｜]>"
     r"|\]<\]minimax\[>\[|\[/[A-Z_]{1,40}+\])*"
 )
-"""Framing that may stand between a call and the quotation mark behind it."""
+"""Framing that may stand between a call and the quotation mark after it."""
 HALF_CLOSER = Expression(
     r"(?:<[/|｜]?[^<>\s]{0,40}|<\|close\|>\w{0,20}(?:<\|?\w{0,3}\|?)?|\[/?[A-Z_]{0,40}|\](?:<[]\w[>]{0,11})?)?"
 )
@@ -75,7 +75,7 @@ class Frame:
 
     @property
     def is_cut_off(self) -> bool:
-        """The reply ended right behind a marker that begins nothing else."""
+        """The reply ended right after a marker that begins nothing else."""
         alone = self.written.strip() == self.opener.strip()
         return alone and not self.ended and self._is_strong
 

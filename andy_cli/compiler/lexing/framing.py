@@ -35,7 +35,7 @@ CALLED = Expression(r"\s*(?:[{\[<]|[.\-:/]*\w[\w.\-:/]*\s*[({\n=<]|\Z)")
 
 
 class CloserEnd:
-    """Ends behind a closer; given up when it takes too long or words begin it."""
+    """Ends after a closer; given up when it takes too long or words begin it."""
 
     def __init__(self, closer: str, begins: Callable[[str], bool] = lambda text: True) -> None:
         self._closer = re.compile(re.escape(closer), re.IGNORECASE)
@@ -83,7 +83,7 @@ def _read_next_turn(text: str, tools: Tools) -> Parsed | None:
 
 
 class LabelEnd(HeldEnd):
-    """A label: a name, if there is one, and the JSON behind it, over any lines."""
+    """A label: a name, if there is one, and the JSON after it, over any lines."""
 
     def __init__(self, tools: Tools) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def _may_be_named(name: str, tools: Tools) -> bool:
 
 
 class TildeFenceEnd:
-    """A fence of tildes, if the word behind them is one of a protocol."""
+    """A fence of tildes, if the word after them is one of a protocol."""
 
     def __init__(self, opener: str) -> None:
         self._run = opener

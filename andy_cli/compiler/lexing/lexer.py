@@ -54,7 +54,7 @@ Kind = Literal[
     "closer",
     "invented",
 ]
-"""`quote` is a line of a block quote, `row` one of a table. `frame end` is framing right behind a
+"""`quote` is a line of a block quote, `row` one of a table. `frame end` is framing right after a
 call. `closer` ends reasoning that nobody opened."""
 
 
@@ -153,7 +153,7 @@ class Lexer:
         self.opened = ""
         """The opener of the reasoning that is, or was, going on."""
         self.over = False
-        """Somebody else's turn began: nothing behind it is the model's."""
+        """Somebody else's turn began: nothing after it is the model's."""
 
     def leave_reasoning(self) -> None:
         """Take what was taken for reasoning that the prompt opened for text."""
@@ -317,7 +317,7 @@ class Lexer:
         ]
 
     def _consume(self, frame: Frame, dialect: Dialect | None, parsed: Parsed) -> None:
-        """Give out a frame that was read, and go on behind it."""
+        """Give out a frame that was read, and go on after it."""
         written, self._frame = frame.written, None
         self._held = written + self._held
         if (self._at, self._at + len(written)) in self._plain:
@@ -353,7 +353,7 @@ class Lexer:
         self._show(len(frame.written))
 
     def _give_back(self, frame: Frame) -> None:
-        """It was text: show the marker, or its first character, and look again behind it."""
+        """It was text: show the marker, or its first character, and look again after it."""
         self._alarms += len(frame.written) > MAX_LEAD_LENGTH or frame.opener not in WEAK
         self._given_back += 0 if frame.fence else len(frame.written)
         self._mentioned.add(frame.opener)
@@ -403,7 +403,7 @@ class Lexer:
             if final
             else self._markers.find_unsure(held_text, not self._lead, self._behind_call)
         )
-        line_start = 0  # where the line begins in `held_text`; 0: before it, behind `self._lead`
+        line_start = 0  # where the line begins in `held_text`; 0: before it, after `self._lead`
         for marker_text, start, end in self._markers.find(
             held_text, not self._lead, self._behind_call
         ):
@@ -518,7 +518,7 @@ class Lexer:
         return True
 
     def _take_result(self, found_marker: FoundMarker, marker: Marker) -> bool:
-        """A result: behind a call invented, else told once more."""
+        """A result: after a call invented, else told once more."""
         if self._called and self._runs:
             return self._end_turn(found_marker)
         if marker.dialects:
@@ -584,7 +584,7 @@ class Lexer:
         return self._tells_dialogue
 
     def _take_foreign_turn(self, found_marker: FoundMarker, marker: Marker) -> bool:
-        """A line that begins somebody else's turn: behind a call, or alone at the end."""
+        """A line that begins somebody else's turn: after a call, or alone at the end."""
         if found_marker.lead:
             return False
         began = self._called or self._has_begun(found_marker)
@@ -597,7 +597,7 @@ class Lexer:
         return bool(marker.dialects)
 
     def _open_reasoning(self, found_marker: FoundMarker) -> bool | None:
-        """Reasoning begins at the start of a reply, behind a frame, or on a line of its own."""
+        """Reasoning begins at the start of a reply, after a frame, or on a line of its own."""
         opener, following_text = found_marker.text, found_marker.behind
         if not self._has_begun(found_marker):
             return self._begin_reasoning(found_marker)
@@ -614,7 +614,7 @@ class Lexer:
         return self._mention(opener)
 
     def _follows_directly(self, found_marker: FoundMarker) -> bool:
-        """Right behind a call, or stuck to a text behind earlier reasoning."""
+        """Right after a call, or stuck to a text after earlier reasoning."""
         if self._behind_call and not found_marker.before.strip():
             return True
         return self._thought and bool(self._last_before(found_marker).strip())
@@ -646,7 +646,7 @@ class Lexer:
         return True
 
     def _is_stray(self, found_marker: FoundMarker) -> bool:
-        """Framing behind a call, or without its opener: on a line of its own, or stuck to text."""
+        """Framing after a call, or without its opener: on a line of its own, or stuck to text."""
         if self._behind_plain:
             return False
         if self._behind_call and not found_marker.before.strip():

@@ -26,7 +26,7 @@ from andy_cli.compiler.dialect import Dialect, EndDetector, Tools
 from andy_cli.compiler.lexing.framing import FRAMING, NEXT_TURN
 
 Form = tuple[str, str]
-"""The text before the name, and the text behind it."""
+"""The text before the name, and the text after it."""
 Span = tuple[int, int]
 RUN = re.compile(r"[^\s\"'(){}<>:\[\],|`\ufeff]*")
 """A name as far as it goes."""
@@ -294,7 +294,7 @@ class MarkerLookahead:
         self._seen = 0  # none begins before
 
     def find_first(self, text: str, position: int, last_start: int) -> Span | None:
-        """The first one that begins from `position` on; None if that is behind `last_start`."""
+        """The first one that begins from `position` on; None if that is after `last_start`."""
         if self._span and self._span[0] < position:
             self._span = None
         if not self._span and max(position, self._seen) <= last_start:
@@ -457,7 +457,7 @@ class Markers:
     def _find_here(
         self, text: str, position: int, line_start: bool, behind_call: bool
     ) -> list[Span]:
-        """Find what counts only where it stands: at the start of a line, or behind a request."""
+        """Find what counts only where it stands: at the start of a line, or after a request."""
         at_line_start = self._named.find_at_line(text, position) if line_start else None
         right_behind = self._right_behind(text) if behind_call else None
         return [found_span for found_span in (at_line_start, right_behind) if found_span]

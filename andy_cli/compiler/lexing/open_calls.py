@@ -1,7 +1,7 @@
 """Read a call of which the end has not come: its name, and its arguments as far as they are known.
 
-Every dialect can write a call, so what it writes behind the last text of one is known: its tail. A
-call that is being written is read with that tail put behind it. Where its last value then ends with
+Every dialect can write a call, so what it writes after the last text of one is known: its tail. A
+call that is being written is read with that tail put after it. Where its last value then ends with
 a mark that was put before the tail, it is a text that is open, and all before it is whole. No
 dialect needs a second reader for this.
 """
@@ -44,7 +44,7 @@ def read_open_call(dialect: Dialect, written: str, tools: Tools) -> OpenCall | N
 
 @cache
 def find_tail(dialect: Dialect) -> str:
-    """Find what a dialect writes behind the last text of a call; empty where values are asked."""
+    """Find what a dialect writes after the last text of a call; empty where values are asked."""
     written_call = dialect.write(ToolRequest(NAME, {KEY: MARK}))
     _, mark_found, tail = written_call.rpartition(MARK)
     return tail if mark_found and NAME in written_call else ""

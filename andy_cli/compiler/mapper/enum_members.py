@@ -198,7 +198,7 @@ def is_member_abbreviation(text: str, member: str) -> bool:
 
 
 def is_one_typo_away(text: str, member: str) -> bool:
-    """Tell whether one slip behind the first letter of a longer word makes the one of the other."""
+    """Tell whether one slip after the first letter of a longer word makes the one of the other."""
     plain_text, plain_member = plain_name(text), plain_name(member)
     if len(plain_text) <= 4 or plain_text[0] != plain_member[:1]:
         return False

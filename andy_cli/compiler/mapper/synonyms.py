@@ -171,7 +171,7 @@ CARRIERS = frozenset(
     "path location length amount level code title term query date time address point file word "
     "phrase sequence".split()
 )
-"""Words behind another one that only say how it is given: `start_location`, `file_path`."""
+"""Words after another one that only say how it is given: `start_location`, `file_path`."""
 ENTITIES = frozenset(
     "file track film book album user city country company stock product item order event person "
     "customer travel flight hotel restaurant museum player team patient artist author place page "
@@ -204,7 +204,7 @@ RIVALS = [
 WHOSE = frozenset("full user person display complete".split())
 """Words before `name` that add nothing."""
 OBJECTS_FIRST = frozenset("set adjust change run execute play".split())
-"""Verbs in a tool's name behind which stands what is given, not what comes out."""
+"""Verbs in a tool's name after which stands what is given, not what comes out."""
 CLAUSE = Expression(r"[.,;:(]| (?:of|in|for|to|from|that|which|by|at|on|with|as|per|like) ")
 DIGITS = Expression(r"^([a-z]{3,})(\d+)$")
 SAME_COST, FREE_COST, GUESS_COST = 2, 3, 5

@@ -33,7 +33,7 @@ from andy_cli.frontends.terminal.messages import format_problem
 from andy_cli.frontends.terminal.progress_bars import MEGABYTE, format_download
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.guard.terminal_sanitizer import neutralize_text
-from andy_cli.models.select import FarServerError, NoModelError
+from andy_cli.models.select import NoModelError, RemoteServerError
 from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox.music import player
 from andy_cli.toolbox.music.songs import show_clock
@@ -104,7 +104,7 @@ class ChatController:
         """
         try:
             await self.session.open_conversation(early=True)
-        except FarServerError:
+        except RemoteServerError:
             return True
         except NoModelError as error:
             if self.session.pick_model is not None:

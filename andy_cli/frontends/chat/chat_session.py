@@ -17,7 +17,7 @@ from andy_cli.guard.gate import AskApproval, Mode
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.memory import recall_model
-from andy_cli.models.select import FIRST_RUN, Chosen, FarServerError, NoModelError
+from andy_cli.models.select import FIRST_RUN, Chosen, NoModelError, RemoteServerError
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.sessions.store import SessionCard
 
@@ -162,7 +162,7 @@ class ChatSession:
         Raises what `open_chat` raises; the next call tries again.
 
         `early`, before the user has said something, no server elsewhere and no user is asked for
-        anything; raises `FarServerError` or `NoModelError` where that is not enough.
+        anything; raises `RemoteServerError` or `NoModelError` where that is not enough.
         """
         async with self._opening:
             if self.opened is None:
@@ -182,7 +182,7 @@ class ChatSession:
             chosen = await self._choose_model(early)
             if not is_on_disk(chosen):
                 if early:
-                    raise FarServerError(f"{chosen.endpoint.model} was not fetched.")
+                    raise RemoteServerError(f"{chosen.endpoint.model} was not fetched.")
                 await self.fetch_weights(chosen.endpoint.model)
             settings = self.options.settings()
             conversation = await open_chat(
@@ -209,7 +209,7 @@ class ChatSession:
         """
         settings = self.options.settings()
         try:
-            chosen = await select.choose_model(settings, only_near=early)
+            chosen = await select.choose_model(settings, loopback_only=early)
             if self.pick_model is None or settings.text("model") or is_on_disk(chosen):
                 return chosen
             raise NoModelError(FIRST_RUN)
@@ -262,7 +262,7 @@ class ChatSession:
         return summarize_session(resumed)
 
     def take_printed(self, conversation: Conversation) -> str:
-        """Return what typed commands printed, to stand behind the user's next words; once."""
+        """Return what typed commands printed, to stand after the user's next words; once."""
         printed, self.command_outputs = self.command_outputs, []
         if printed and conversation.client.guided:
             # As of attached files: it takes each word of a message for what is wanted.

@@ -146,7 +146,7 @@ async def send_command(
 
 
 def fill_in(body: str, argument: str) -> str:
-    """The body with what was typed in its slots; behind it where it has none."""
+    """The body with what was typed in its slots; after it where it has none."""
     words = dict(enumerate(split_words(argument), 1))
 
     def value(slot_match: re.Match[str]) -> str:

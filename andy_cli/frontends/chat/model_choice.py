@@ -30,7 +30,7 @@ REFUSED = (401, 403)
 
 
 class AskUser(Protocol):
-    """Shows a question, with a text to be edited behind it, and returns what is typed.
+    """Shows a question, with a text to be edited after it, and returns what is typed.
 
     What is `secret` is not shown. Raises EOFError where the user leaves it unanswered.
     """

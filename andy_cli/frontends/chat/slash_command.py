@@ -8,7 +8,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 
 Offer = tuple[str, str]
-"""One word that may stand behind a command's name, and what it means."""
+"""One word that may stand after a command's name, and what it means."""
 
 
 class CommandPrompt(NamedTuple):
@@ -28,15 +28,15 @@ class SlashCommand:
     usage: str
     about: str
     run: Callable[[ChatSession, str], Awaitable[str | CommandPrompt]]
-    """(the session, what stood behind the name) -> what to print, or to send."""
+    """(the session, what stood after the name) -> what to print, or to send."""
     aliases: tuple[str, ...] = ()
     complete: Callable[[ChatSession | None, str], Iterable[Offer]] = offer_nothing
-    """(the session once there is one, what stands behind the name) -> what could stand there.
+    """(the session once there is one, what stands after the name) -> what could stand there.
 
     Called in a thread, without a network: who pressed Tab waits for it.
     """
     takes_text: bool = False
-    """Takes whatever is typed behind its name, also where its usage names nothing."""
+    """Takes whatever is typed after its name, also where its usage names nothing."""
     details: str = ""
     """More of what it takes than the usage says; `/help NAME` shows it."""
 

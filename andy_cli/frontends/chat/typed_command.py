@@ -43,7 +43,7 @@ NOT_TOLD_TO_MODEL = "not told to the model"
 ENDING = 0.8
 """Seconds in which a command that is stopped has mostly ended; the prompt does not wait longer."""
 QUIET, STILL = 1.0, 10.0
-"""Seconds of silence behind which it is said that a command still runs, first and then."""
+"""Seconds of silence after which it is said that a command still runs, first and then."""
 LOOK = 0.1
 MAX_TOLD = 8_000
 """Characters of one output that the model is told, and outputs that wait to be told."""

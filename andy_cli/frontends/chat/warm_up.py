@@ -1,4 +1,4 @@
-"""Do once, behind the painted prompt, what else the first turn would do for the first time."""
+"""Do once, after the painted prompt, what else the first turn would do for the first time."""
 
 from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
 from andy_cli.frontends.terminal import markdown

@@ -61,7 +61,7 @@ def route_named(line: CommandLine, commands: Commands) -> list[str]:
 def add_options(
     command: str, later_words: Sequence[str], written: Sequence[str], group: bool
 ) -> list[str]:
-    """The command with the options that stood in front of it behind its name."""
+    """The command with the options that stood in front of it after its name."""
     names = [command, *later_words[:1]] if group else [command]
     return [*names, *written, *later_words[len(names) - 1 :]]
 

@@ -122,7 +122,7 @@ WHICH_ID = "`andy sessions list` shows them; -c takes the newest of this folder.
 
 
 class Option(NamedTuple):
-    """One option: the field it fills, how it is written, and what the shell offers behind it."""
+    """One option: the field it fills, how it is written, and what the shell offers after it."""
 
     field: str
     flags: tuple[str, ...]
@@ -254,7 +254,7 @@ ROOT_OPTIONS = (
         for option in RUN_OPTIONS
     ),
 )
-"""Options that make it `andy run`. There -p needs no text right behind it."""
+"""Options that make it `andy run`. There -p needs no text right after it."""
 
 Given = Mapping[str, object]
 """The value that each field was given: a text, a list of texts, or whether it was written."""
@@ -279,9 +279,9 @@ class CommandLine:
     written: list[str]
     """The options and their values, as they were written."""
     ended: bool = False
-    """`--` was written: a word behind it is no command."""
+    """`--` was written: a word after it is no command."""
     unread: str = ""
-    """The first option that is not known or lacks its value; nothing behind it was looked at."""
+    """The first option that is not known or lacks its value; nothing after it was looked at."""
 
 
 def read_line(
@@ -289,7 +289,7 @@ def read_line(
 ) -> CommandLine:
     """Sort the arguments into options and words, as Typer does.
 
-    With `to_first_word` all that stands behind the first word belongs to the words.
+    With `to_first_word` all that stands after the first word belongs to the words.
     """
     by_flag = {flag_name: option for option in options for flag_name in option.flags}
     line = CommandLine({}, [], [])

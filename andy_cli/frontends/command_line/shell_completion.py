@@ -1,7 +1,7 @@
 """Completion in a shell: `andy --install-completion`, and the questions the shell then asks.
 
 The shell runs `andy` with two variables and reads an offer from each line, with what it means
-behind a tab stop:
+after a tab stop:
 
     _ANDY_COMPLETE=offer _ANDY_COMPLETE_LINE='andy tools in' andy
     info<TAB>One tool: its parameters, its effect, how it is offered to a model.
@@ -177,7 +177,7 @@ def print_offers(root_command: TyperGroup, line: str, breaks: str) -> int:
 
 
 def split_line(line: str) -> tuple[list[str], str]:
-    """The whole words behind the program's name, and the last one, which may be begun or empty."""
+    """The whole words after the program's name, and the last one, which may be begun or empty."""
     words = split_words(line)
     between = line[-1:].isspace() and not line.endswith("\\ ")
     return (words[1:], "") if between or not words else (words[1:-1], words[-1])
@@ -210,7 +210,7 @@ class WordPosition:
     arguments: int = 0
     """The number of words before it."""
     ended: bool = False
-    """Behind `--` nothing is an option."""
+    """After `--` nothing is an option."""
 
     def pass_word(self, word: str) -> None:
         if self.option is not None:
@@ -232,7 +232,7 @@ class WordPosition:
 def complete_word(
     root_command: TyperGroup, words: Sequence[str], last_word: str
 ) -> list[Offer] | None:
-    """List what the last word could become behind these; None where any file could stand."""
+    """List what the last word could become after these; None where any file could stand."""
     position = WordPosition(root_command)
     for word in words:
         position.pass_word(word)
@@ -255,7 +255,7 @@ def begin_with(offers: Iterable[Offer], beginning: str) -> list[Offer]:
 
 
 def complete_argument(command: TyperCommand, count: int, last_word: str) -> list[Offer] | None:
-    """Complete the argument that stands behind so many others."""
+    """Complete the argument that stands after so many others."""
     positional = [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
     if count < len(positional):
         return complete_value(command, positional[count], last_word)
@@ -264,7 +264,7 @@ def complete_argument(command: TyperCommand, count: int, last_word: str) -> list
 
 
 def complete_option(command: TyperCommand | TyperGroup, last_word: str) -> list[Offer] | None:
-    """The options that begin so, or the values behind `--option=`."""
+    """The options that begin so, or the values after `--option=`."""
     name, equals, beginning = last_word.partition("=")
     option = find_option(command, name) if equals else None
     if option is None:

@@ -87,7 +87,7 @@ def list_lines(value: object) -> Iterator[str]:
 
 
 def join_lines(opening: str, lines: list[str], on_one_line: bool) -> Iterator[str]:
-    """Put lines behind their opening where the first of them fits there, else below it."""
+    """Put lines after their opening where the first of them fits there, else below it."""
     first = f" {lines.pop(0)}" if lines and on_one_line else ""
     yield f"{opening}{first}"
     yield from (f"{INDENT}{line}" for line in lines)

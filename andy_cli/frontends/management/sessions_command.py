@@ -25,7 +25,7 @@ from andy_cli.sessions.store import (
 )
 
 CONTEXT_CHARACTERS = 40
-"""Characters that are shown before and behind what was searched for."""
+"""Characters that are shown before and after what was searched for."""
 NAME = 100
 
 

@@ -349,7 +349,7 @@ def _is_redirect(node: Node) -> bool:
 
 
 def _split_redirects(redirects: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-    """Separate the parts of redirections from pipelines behind the sign of a here-document."""
+    """Separate the parts of redirections from pipelines after the sign of a here-document."""
     part_nodes = [part_node for redirect in redirects for part_node in redirect.children]
     pipelines = [part_node for part_node in part_nodes if part_node.type == "pipeline"]
     return [part_node for part_node in part_nodes if part_node.type != "pipeline"], pipelines

@@ -26,7 +26,7 @@ from andy_cli.guard.commands.lookup import (
 
 Words = Sequence[str]
 
-DOOR, GONE, SENT = (
+ESCALATION, DESTRUCTION, EXFILTRATION = (
     "it opens a lasting door or raises rights",
     "it destroys the system, a disk or the home",
     "it sends secrets out",
@@ -40,7 +40,7 @@ def find_danger(words: Words, writes: Words, folder: str) -> str:
         return reason
     name, arguments = program_name(words[0]), words[1:]
     if name in program_set("never") or name.startswith(("mkfs", "fsck.", "mkinitcpio")):
-        return "" if _only_shows(name, arguments) else f"{name}: {GONE} or {DOOR}"
+        return "" if _only_shows(name, arguments) else f"{name}: {DESTRUCTION} or {ESCALATION}"
     return next(
         (reason for judge_command in RULES if (reason := judge_command(name, arguments, folder))),
         "",
@@ -52,10 +52,10 @@ def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
     given_words = {argument.partition("=")[0] for argument in arguments}
     if given_words.isdisjoint(load_table("programs")["subcommands"].get(name, "").split()):
         return ""
-    return GONE if name in program_set("erasers") else DOOR
+    return DESTRUCTION if name in program_set("erasers") else ESCALATION
 
 
-def _judge_door(name: str, arguments: Words, folder: str) -> str:
+def _judge_escalation(name: str, arguments: Words, folder: str) -> str:
     """Judge programs that give rights away by their arguments."""
     # A blank within an argument is none between two of them.
     texts = [
@@ -67,15 +67,15 @@ def _judge_door(name: str, arguments: Words, folder: str) -> str:
         name in names and argument_pattern.search(line)
         for names, argument_pattern in _door_patterns()
     )
-    return DOOR if opens else ""
+    return ESCALATION if opens else ""
 
 
 @cache
 def _door_patterns() -> list[tuple[frozenset[str], re.Pattern[str]]]:
     """List programs, and the form of arguments that give rights away."""
     return [
-        (frozenset(door_entry["programs"].split()), re.compile(door_entry["arguments"]))
-        for door_entry in load_table("programs")["doors"]
+        (frozenset(entry["programs"].split()), re.compile(entry["arguments"]))
+        for entry in load_table("programs")["escalations"]
     ]
 
 
@@ -95,13 +95,13 @@ def find_write_danger(target: str, folder: str) -> str:
     """Give the reason why a place is never written to, or nothing."""
     resolved_place = resolve_place(target, folder)
     if is_disk(resolved_place):
-        return GONE
+        return DESTRUCTION
     if (
         resolved_place.startswith(("/dev/tcp/", "/dev/udp/"))
         or is_startup(resolved_place)
         or is_system(resolved_place)
     ):
-        return DOOR
+        return ESCALATION
     if is_secret(resolved_place) and not resolved_place.endswith((".env", ".asc", ".pem", ".key")):
         return "it overwrites keys"
     return ""
@@ -141,19 +141,19 @@ def _judge_removal(name: str, arguments: Words, folder: str) -> str:
     )
     for resolved_place in _named_paths(arguments, folder):
         if _loses_everything(resolved_place, removes, is_recursive):
-            return GONE
+            return DESTRUCTION
         if "/\ufdd0" in resolved_place or name == "xattr":
             continue
         if reason := _judge_single_place(resolved_place, removes):
             return reason
-    return GONE if "--no-preserve-root" in arguments else ""
+    return DESTRUCTION if "--no-preserve-root" in arguments else ""
 
 
 def _judge_single_place(resolved_place: str, removes: bool) -> str:
     """Judge one file: secrets are not removed, and what starts by itself is not changed."""
     if removes:
-        return GONE if is_secret(resolved_place) else ""
-    return DOOR if is_startup(resolved_place) else ""
+        return DESTRUCTION if is_secret(resolved_place) else ""
+    return ESCALATION if is_startup(resolved_place) else ""
 
 
 def _loses_everything(resolved_place: str, removes: bool, is_recursive: bool) -> bool:
@@ -186,7 +186,7 @@ def _judge_move(name: str, arguments: Words, folder: str) -> str:
         return ""
     plain = _plain_arguments(arguments)
     if any(map(is_vital, _named_paths(_list_gone(name, plain, arguments), folder))):
-        return GONE
+        return DESTRUCTION
     targets = (plain if name == "tee" else plain[-1:]) + _list_target_folders(arguments)
     sources = (targets if name == "tee" else plain)[:-1]
     # What lands in a folder lands there under its own name.
@@ -241,7 +241,7 @@ def _judge_find(name: str, arguments: Words, folder: str) -> str:
     names_vital_place = any(
         map(is_vital, _named_paths(arguments[:first_expression] or ["."], folder))
     )
-    return GONE if destructive_words and names_vital_place else ""
+    return DESTRUCTION if destructive_words and names_vital_place else ""
 
 
 def _judge_rights(name: str, arguments: Words, folder: str) -> str:
@@ -259,8 +259,8 @@ def _judge_rights(name: str, arguments: Words, folder: str) -> str:
         if "=" not in argument and argument not in option_values
     ]
     if not commands:
-        return DOOR if _has_option(arguments, "si") else ""
-    return DOOR if program_name(commands[-1]) in program_set("shells") | {"su", "-"} else ""
+        return ESCALATION if _has_option(arguments, "si") else ""
+    return ESCALATION if program_name(commands[-1]) in program_set("shells") | {"su", "-"} else ""
 
 
 def _judge_code(name: str, arguments: Words, folder: str) -> str:
@@ -268,7 +268,7 @@ def _judge_code(name: str, arguments: Words, folder: str) -> str:
     if name not in interpreters():
         return ""
     if any(map(load_pattern("programs", "removes_in_code").search, arguments)):
-        return GONE
+        return DESTRUCTION
     fetched = [
         argument
         for argument in arguments
@@ -281,7 +281,7 @@ def _judge_code(name: str, arguments: Words, folder: str) -> str:
 Rule = Callable[[str, Words, str], str]
 RULES: tuple[Rule, ...] = (
     _judge_subcommand,
-    _judge_door,
+    _judge_escalation,
     _judge_removal,
     _judge_raw_copy,
     _judge_move,

@@ -51,7 +51,7 @@ def running_programs() -> frozenset[str]:
 
 @cache
 def output_options(program: str) -> tuple[str, ...]:
-    """Options of a program behind which a file or folder is named that is written."""
+    """Options of a program after which a file or folder is named that is written."""
     return tuple(load_table("programs")["outputs"].get(program, "").split())
 
 

@@ -251,7 +251,7 @@ class ChatClient:
                 f"{shown_address} points to another address, {target}; andy does not follow it."
             )
             return set_error_kind(
-                ModelError(message, "If you trust it, write it behind {address}."), "redirect"
+                ModelError(message, "If you trust it, give it as {address}."), "redirect"
             )
         if refused.refusal.code == "https":
             return use_https(shown_address)

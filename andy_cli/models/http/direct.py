@@ -165,7 +165,7 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
         return set_error_kind(ModelError(message, advice), "certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         message = f"cannot reach {shown_address}: it does not speak https."
-        return set_error_kind(ModelError(message, "Write http:// behind {address}."), "protocol")
+        return set_error_kind(ModelError(message, "Write http:// in {address}."), "protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _explain_unreachable(
             shown_address, "there is no such host name, or no network", "dns"

@@ -162,7 +162,7 @@ def _is_named(name: str, refusal: ServerRefusal) -> bool:
     if name in refusal.fields:
         return True
     refusal_text = refusal.text or refusal.message
-    # `stop` and `seed` are words of English too: they are names in quotes and behind a colon.
+    # `stop` and `seed` are words of English too: they are names in quotes and after a colon.
     if "_" not in name and name != "temperature":
         pattern = rf"[`'\"]{name}\b|: {name}$|\b(parameter|field) {name}\b"
         return re.search(pattern, refusal_text) is not None

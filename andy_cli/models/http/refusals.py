@@ -354,7 +354,7 @@ def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> Auth
 
 def use_https(shown_address: str) -> ModelError:
     message = f"{shown_address} speaks https, and was asked by http."
-    return set_error_kind(ModelError(message, "Write https:// behind {address}."), "protocol")
+    return set_error_kind(ModelError(message, "Write https:// in {address}."), "protocol")
 
 
 def set_error_kind(error: ModelError, kind: str) -> ModelError:

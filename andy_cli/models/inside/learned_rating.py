@@ -99,7 +99,7 @@ class WantedMember(NamedTuple):
     """An enumeration, or a yes or no, of which a request may mean a member."""
 
     members: Sequence[str]
-    """Each behind what it is of."""
+    """Each after what it is of."""
     unsaid: str
     """The text, of the same form, for none of them."""
     is_said: Sequence[float]
@@ -187,7 +187,7 @@ class ValueWeights(NamedTuple):
 
     def measure_runs(self, vectors: ValueVectors, wanted: WantedValue) -> Vectors:
         """Measure each run, one a row: the vectors of its words together, of the first and last and
-        the two before and behind, what it is like, and how near its words are to the name.
+        the two before and after, what it is like, and how near its words are to the name.
         """
         import numpy  # it is there where vectors are
 

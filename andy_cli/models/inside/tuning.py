@@ -41,12 +41,12 @@ class Tuning(NamedTuple):
     checksum: Vectors
     """CRC-32 of the arrays that are replaced."""
     numbers: Vectors
-    """Those of all arrays, one behind the other."""
+    """Those of all arrays, one after the other."""
     matrices: Vectors
     """The begin and length of each matrix that is changed, in bytes, one a row; there may be none.
     """
     changes: Vectors
-    """The changes of their bytes, by an exclusive or, one matrix behind the other."""
+    """The changes of their bytes, by an exclusive or, one matrix after the other."""
 
     @property
     def label(self) -> str:

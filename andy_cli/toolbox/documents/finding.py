@@ -116,7 +116,7 @@ def _resolve_scope(index: DocumentIndex, scope: str, workspace: Path) -> SearchS
 
 
 def _scope_below(path: str) -> SearchScope:
-    # What begins with the folder and a slash; the character behind the slash is 0.
+    # What begins with the folder and a slash; the character after the slash is 0.
     return SearchScope(
         "(files.path = ? or (files.path > ? and files.path < ?))", (path, f"{path}/", f"{path}0")
     )
@@ -200,7 +200,7 @@ def _find_densest(marked: str, hit_starts: Sequence[int]) -> int:
 
 
 def _at_a_word(text: str, start: int, latest_start: int) -> int:
-    """The beginning of a word at or behind the start, if there is one."""
+    """The beginning of a word at or after the start, if there is one."""
     if start == 0 or text[start - 1].isspace():
         return start
     blank = text.find(" ", start, latest_start)

@@ -119,7 +119,7 @@ class _TextWriter:
 
 
 def _pass_unseen(page: str, called: str, position: int) -> int:
-    """Find where a page goes on behind a tag; behind its content where nobody sees that."""
+    """Find where a page goes on after a tag; after its content where nobody sees that."""
     if called not in UNSEEN or page.endswith("/>", 0, position):
         return position
     closing = re.compile(rf"</{called}\b", re.IGNORECASE).search(page, position)
@@ -147,7 +147,7 @@ def _read_tokens(page: str) -> Iterator[Token]:
 
 
 def _find_end(page: str, start: int) -> int:
-    """Behind a comment, or a tag whose end is the next `>` wherever it stands."""
+    """After a comment, or a tag whose end is the next `>` wherever it stands."""
     if page.startswith("<!--", start):
         end, length = page.find("-->", start + 4), 3
     else:

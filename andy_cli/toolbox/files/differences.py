@@ -127,13 +127,13 @@ def shorten_diff(lines: Sequence[str]) -> list[str]:
         return narrow
     leading, trailing = narrow[:-TAIL], narrow[-TAIL:]
     note = f"\\ {count_noun(len(leading) - HEAD, 'line')} more, not shown"
-    # What stands behind the gap keeps its numbers.
+    # What stands after the gap keeps its numbers.
     header = [] if HUNK.match(trailing[0]) else [_header_behind(leading)]
     return [*leading[:HEAD], note, *header, *trailing]
 
 
 def _header_behind(lines: Sequence[str]) -> str:
-    """The header of a hunk that goes on behind these lines of a diff."""
+    """The header of a hunk that goes on after these lines of a diff."""
     old_line = new_line = 1
     for line in lines:
         if hunk := HUNK.match(line):

@@ -111,7 +111,7 @@ def refuse_binary(file: BinaryIO, name: str) -> None:
 
 
 def line_count(file: BinaryIO, encoding: Encoding, work: Work) -> int:
-    """Count the lines of a file; an end behind the last one begins no other."""
+    """Count the lines of a file; an end after the last one begins no other."""
     number, last_character = 0, "\n"
     for text in read_pieces(file, encoding, work):
         number += text.count("\n")
@@ -144,7 +144,7 @@ def _cut_line(text: str, cut_characters: int) -> PageLine:
 def read_pieces(file: BinaryIO, encoding: Encoding, work: Work) -> Iterator[str]:
     """The text from the start of the file on, in pieces."""
     file.seek(len(encoding.mark))
-    # What is broken behind a mark that promised an encoding is shown as such.
+    # What is broken after a mark that promised an encoding is shown as such.
     decoder = codecs.getincrementaldecoder(encoding.name)("replace")
     while data := file.read(CHUNK_SIZE):
         work.go_on()

@@ -97,7 +97,7 @@ def _is_quoted_slot(template: str) -> bool:
 
 
 def _find_quoted(template: str) -> Iterator[int]:
-    """Find the places of the characters in quotes, and of those behind a backslash."""
+    """Find the places of the characters in quotes, and of those after a backslash."""
     quote, position = "", 0
     while position < len(template):
         character = template[position]

@@ -80,7 +80,7 @@ class Phrases(NamedTuple):
 
 
 def describe_step(name: str, title: str, schema: Schema, server: str) -> Phrases:
-    """Say what the tool does and did; the server stands behind it, as `(github)`."""
+    """Say what the tool does and did; the server stands after it, as `(github)`."""
     written, _, object_words = words_of_name(name).partition(" ")
     verb = PLAIN.get(written, written)
     words = f"{verb} {object_words}".strip()

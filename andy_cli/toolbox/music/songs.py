@@ -6,7 +6,7 @@ may be given or left out.
 
 Whether a file holds MPEG audio is told from its frame headers alone, not by decoding: importing the
 decoder takes 65 ms, more than listing a thousand files. A header says how long its frame is, so
-where it is real the next one stands right behind it; noise does not pass that twice. Source:
+where it is real the next one stands right after it; noise does not pass that twice. Source:
 ISO/IEC 11172-3 section 2.4.1.3, and 13818-3 for the lower rates.
 """
 
@@ -22,7 +22,7 @@ from pathlib import Path
 from andy_cli.errors import ToolError
 
 LOOKED_AT = 65_536
-"""Bytes behind the tags that are searched for the first frame."""
+"""Bytes after the tags that are searched for the first frame."""
 
 RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
 """Samples a second by version bits: MPEG 1, 2 and 2.5."""

@@ -163,7 +163,7 @@ def _load_step(offset: int) -> Step:
 
 
 def _branch_if(condition: int, value: int, *steps: Step) -> list[Step]:
-    """These steps where the test holds, else on behind them."""
+    """These steps where the test holds, else on after them."""
     return [(condition, 0, len(steps), value), *steps]
 
 

@@ -38,7 +38,7 @@ MAX_LAST_CHUNKS = 16
 POLL_INTERVAL = 0.05
 """Seconds between two looks whether it is over."""
 OUTPUT_GRACE_PERIOD = 0.5
-"""Seconds that output is waited for behind the end of the shell: somebody may still hold it."""
+"""Seconds that output is waited for after the end of the shell: somebody may still hold it."""
 
 PLAIN_GIT = {
     "GIT_CONFIG_NOSYSTEM": "1",

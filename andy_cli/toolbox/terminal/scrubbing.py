@@ -55,7 +55,7 @@ class Scrubber:
         return self._clean(text[:cut_position]) + self._clean(text[cut_position:])
 
     def _middle(self, text: str) -> int:
-        """Find where it can be cut in two: behind a line that is whole in itself; 0 for nowhere."""
+        """Find where it can be cut in two: after a line that is whole in itself; 0 for nowhere."""
         cut_position = text.find("\n", len(text) // 2) + 1
         while cut_position and GOES_ON.search(text[max(0, cut_position - SMALL) : cut_position]):
             cut_position = text.find("\n", cut_position) + 1

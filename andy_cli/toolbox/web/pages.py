@@ -16,7 +16,7 @@ ACCEPTED = (
 async def read_window(url: str, offset: int, most_characters: int) -> tuple[str, str]:
     """Title, address and so many characters of a page's text; and the host, for the screen.
 
-    Raises ToolError for an answer that is no page, and for an offset behind its end.
+    Raises ToolError for an answer that is no page, and for an offset after its end.
     """
     page = await fetch_answer(WebRequest(url, headers={"accept": ACCEPTED}), for_pages())
     host = spell_out(host_of(page.url))
@@ -29,7 +29,8 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     if not text:
         raise ToolError(f"There is no text on this page of {host}: it may be made by scripts.")
     if offset >= len(text):
-        raise ToolError(f"The page has {len(text)} characters: an offset of {offset} is behind it.")
+        size = f"The page has {len(text)} characters"
+        raise ToolError(f"{size}: an offset of {offset} is past its end.")
     shown_text = text[offset : offset + most_characters]
     head = f"# {title}\n{page.url}\n\n" if title else f"{page.url}\n\n"
     end = offset + len(shown_text)

@@ -95,7 +95,7 @@ CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
     (Expression(r"(?:lbs?|pounds?)\b"), lambda value: value * 0.45359),
     (Expression(r"(?:feet|foot|ft)\b"), lambda value: value * 0.3048),
 )
-"""Converts a figure with this unit behind it into the unit that it was given in."""
+"""Converts a figure with this unit after it into the unit that it was given in."""
 
 
 def is_converted(

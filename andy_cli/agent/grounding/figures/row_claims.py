@@ -298,7 +298,7 @@ def find_unspaced_mentions(text: str, owners: Mapping[str, int]) -> Iterator[Rec
 
 def is_written(figure: AnswerFigure, end: str, text: str) -> bool:
     """Tell whether the figure stands in a folded text and is no part of a longer one; `end` is
-    the expression of what may not go on behind it."""
+    the expression of what may not go on after it."""
     figure_text = re.escape(fold_text(figure.text))
     return re.search(rf"(?<![\d.,:]){figure_text}{end}", text) is not None
 

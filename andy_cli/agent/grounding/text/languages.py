@@ -3,7 +3,7 @@
 Each table has, by action, its forms as a participle under `done` (`booked` for `schedule`) and as
 `I did` in one word under `own_forms` (`reservei`), and the patterns around them: `own` for `I have
 booked`, `told` for `has been booked`, `weak` for `was booked`, which is a report only where
-something was tried. Another verb is one more expression behind its action; examples are in
+something was tried. Another verb is one more expression after its action; examples are in
 tests/corpora/grounding.
 
 Compiled is only what a sentence needs: the forms of one action, and the patterns around them.

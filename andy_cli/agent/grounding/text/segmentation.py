@@ -53,7 +53,7 @@ def split_words(text: str) -> list[str]:
 
 FENCE = Expression(r"^[ \t]*(`{3,12}|~{3,12})([^\n]*)\n(.*?)(?:^[ \t]*\1[^\S\n]*$|\Z)", re.M | re.S)
 OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", "csv", "tree"])
-"""Words behind the opening of a fence that shows a result rather than code."""
+"""Words after the opening of a fence that shows a result rather than code."""
 END = Expression(
     r"(?<=[.!?…])[\"'”’»)*_`]{0,3}\s+(?=[\"'“‘«(*_`\[¿¡]{0,3}[^\Wa-z_])|(?<=[。！？])|(?<=।)\s?|\n"
 )
@@ -196,7 +196,7 @@ BETWEEN_NAMES = Expression(r",? (?:[^\W\d_]{1,3} )?")
 
 
 def find_series(sentence: Sentence) -> list[list[ListEntry]]:
-    """Find the names, in capitals, that stand one behind the other: `Anna Berg, Olle och Sara`."""
+    """Find the names, in capitals, that stand one after the other: `Anna Berg, Olle och Sara`."""
     series: list[list[ListEntry]] = []
     last_end = -1
     for match in NAME_WORD.finditer(sentence.text):

@@ -121,7 +121,7 @@ class FoundCalls(NamedTuple):
     incomplete: bool = False
     """There is one more that was cut off."""
     rest: str = ""
-    """The text behind the last call."""
+    """The text after the last call."""
     repairs: tuple[str, ...] = ()
 
 
@@ -319,7 +319,7 @@ def parse_tagged_value(
 
 
 def strip_value_framing(value: str, tags: TagSyntax) -> str:
-    """Without the one line break behind the tag and the one before its closer."""
+    """Without the one line break after the tag and the one before its closer."""
     if tags.framing:
         value = strip_line_breaks(value, tags.lone)
         if value.startswith("<![CDATA[") and value.endswith("]]>"):

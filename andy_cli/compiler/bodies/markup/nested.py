@@ -1,6 +1,6 @@
 """Arguments as elements in elements, with a marker before every tag (MiniMax M3).
 
-The marker never stands in a value, so every tag behind it is one.
+The marker never stands in a value, so every tag after it is one.
 """
 
 import json

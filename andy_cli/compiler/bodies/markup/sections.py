@@ -49,7 +49,7 @@ class RawSectionEnd(LimitedEnd):
         self._reach = max(map(len, end_markers)) + 60
         self._begins = frozenset({"<", *(closer[0] for closer in end_markers)})
         self._far = 0  # characters since one that a tag may begin with
-        self._passed: list[str] = []  # what came since, behind the tail
+        self._passed: list[str] = []  # what came since, after the tail
         self._value = False
         self._tail = ""
 
@@ -123,7 +123,7 @@ class JsonSectionEnd(LimitedEnd):
         return None if next_end is None else value_end + next_end
 
     def _next_value(self, text: str) -> int | None:
-        """Go on with a value that follows; else the end is behind the white space."""
+        """Go on with a value that follows; else the end is after the white space."""
         start = len(text) - len(text.lstrip())
         if start == len(text):
             return None
@@ -134,7 +134,7 @@ class JsonSectionEnd(LimitedEnd):
         return None if end is None else end + start
 
     def _pass_fence(self, text: str, position: int) -> int | None:
-        """Past the closing fence, but not past the white space behind it."""
+        """Past the closing fence, but not past the white space after it."""
         while position < len(text):
             is_backtick = text[position] == "`"
             if not is_backtick and (self._ticks or not text[position].isspace()):

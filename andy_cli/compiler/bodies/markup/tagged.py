@@ -133,7 +133,7 @@ def looks_typed(text: str) -> bool:
 def make_element_writer(
     call_forms: tuple[str, str], value_forms: tuple[str, str], tags: TagSyntax
 ) -> Callable[[ToolRequest], str]:
-    """A `write`, by what stands before and behind a call and a value, with NAME and KEY."""
+    """A `write`, by what stands before and after a call and a value, with NAME and KEY."""
     if value_forms[0].endswith("\n"):  # the line breaks around a value are there already
         tags = tags._replace(lone=True)
 

@@ -7,7 +7,7 @@
     </|DSML|function_calls>
 
 The bars are full-width, ASCII in quantized models. V4 says `tool_calls`, V4.1 `calls` with a blank
-behind the second bar of every tag.
+after the second bar of every tag.
 """
 
 from andy_cli.compiler.bodies.markup import dsml

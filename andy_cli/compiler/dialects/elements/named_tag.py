@@ -20,7 +20,7 @@ from andy_cli.messages import Schema, ToolRequest
 TAG = Expression(r"<(?P<name>[\w.\-]+)>(?P<inside>.*?)</(?P=name)>\s*", re.S)
 ATTRIBUTES = r"(?:\s+[\w.\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*"
 OPENING = Expression(rf"{ATTRIBUTES}(?P<closed>/?)>")
-"""The tag behind its name, with attributes."""
+"""The tag after its name, with attributes."""
 PART_OF_OPENING = Expression(rf"{ATTRIBUTES}(?:[\w.\-]+\s*(?:=\s*(?:\"[^\"]*|'[^']*)?)?)?/?\Z")
 """The beginning of such a one."""
 ATTRIBUTE = Expression(r"(?P<key>[\w.\-]+)\s*=\s*(?P<quote>[\"'])(?P<text>.*?)(?P=quote)", re.S)

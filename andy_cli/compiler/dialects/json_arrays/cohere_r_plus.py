@@ -1,4 +1,4 @@
-"""Cohere Command R and R+: a fenced array behind `Action:`, with `tool_name` and `parameters`.
+"""Cohere Command R and R+: a fenced array after `Action:`, with `tool_name` and `parameters`.
 
     Action: ```json
     [
@@ -14,7 +14,7 @@ from andy_cli.compiler.bodies.markup.sections import JsonSectionEnd
 from andy_cli.compiler.dialect import Parsed, Tools
 
 OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
-NOTHING = ("directly-answer", "directly_answer")
+NO_TOOL_NAMES = ("directly-answer", "directly_answer")
 READ = builders.make_json_parser(OPENERS, ("```",))
 
 
@@ -37,7 +37,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     parsed = READ(text, tools)
     if parsed is None:
         return None
-    requests = tuple(request for request in parsed.requests if request.name not in NOTHING)
+    requests = tuple(request for request in parsed.requests if request.name not in NO_TOOL_NAMES)
     return parsed._replace(requests=requests, settled=True)
 
 

@@ -1,4 +1,4 @@
-"""Granite 3: a JSON array behind a marker, to the end of the turn.
+"""Granite 3: a JSON array after a marker, to the end of the turn.
 
 <|tool_call|>[{"name": "play", "arguments": {"track": "Blue"}}]
 """

@@ -1,4 +1,4 @@
-"""Mistral before tokenizer v11: a JSON array behind [TOOL_CALLS].
+"""Mistral before tokenizer v11: a JSON array after [TOOL_CALLS].
 
 [TOOL_CALLS] [{"name": "play", "arguments": {"track": "Blue"}, "id": "aB3dE6gH9"}]
 """

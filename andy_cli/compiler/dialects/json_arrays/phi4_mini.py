@@ -1,4 +1,4 @@
-"""Phi-4 mini and FireFunction: a JSON array right behind a word.
+"""Phi-4 mini and FireFunction: a JSON array right after a word.
 
 functools[{"name": "play", "arguments": {"track": "Blue"}}]
 """

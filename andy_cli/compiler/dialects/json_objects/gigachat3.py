@@ -1,4 +1,4 @@
-"""GigaChat 3: one object behind a role header, or behind a marker (3.1).
+"""GigaChat 3: one object after a role header, or after a marker (3.1).
 
 <|message_sep|>
 

@@ -1,4 +1,4 @@
-"""Granite 20B function calling: one object behind each marker, no closer.
+"""Granite 20B function calling: one object after each marker, no closer.
 
 <function_call> {"name": "play", "arguments": {"track": "Blue"}}
 """

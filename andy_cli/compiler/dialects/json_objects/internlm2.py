@@ -1,4 +1,4 @@
-"""InternLM: one object with `parameters` behind two markers, often with a blank between.
+"""InternLM: one object with `parameters` after two markers, often with a blank between.
 
 <|action_start|> <|plugin|>
 {"name": "play", "parameters": {"track": "Blue"}}<|action_end|>

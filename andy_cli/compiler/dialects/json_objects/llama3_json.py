@@ -1,4 +1,4 @@
-"""Llama 3: objects with `parameters` behind a marker, joined by `;`, `,` or a line break.
+"""Llama 3: objects with `parameters` after a marker, joined by `;`, `,` or a line break.
 
 <|python_tag|>{"name": "play", "parameters": {"track": "Blue"}}; {"name": "stop", "parameters": {}}
 

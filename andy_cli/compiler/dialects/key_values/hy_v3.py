@@ -1,4 +1,4 @@
-"""Hunyuan HY3: GLM's pairs behind a separator, all calls in one section.
+"""Hunyuan HY3: GLM's pairs after a separator, all calls in one section.
 
 <tool_calls>
 <tool_call>play<tool_sep>

@@ -1,4 +1,4 @@
-"""Qwen 1 and Qwen-Agent: name and arguments behind words between flowers.
+"""Qwen 1 and Qwen-Agent: name and arguments after words between flowers.
 
     \u273fFUNCTION\u273f: play
     \u273fARGS\u273f: {"track": "Blue"}

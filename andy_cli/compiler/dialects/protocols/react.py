@@ -3,7 +3,7 @@
     Thought: play it
     Action: play
     Action Input: {"track": "Blue"}
-    Observation: (models go on and invent the result: nothing behind it is believed)
+    Observation: (models go on and invent the result: nothing after it is believed)
 
     Thought: I know now.
     Final Answer: It is playing.
@@ -108,7 +108,7 @@ def read_final(text: str, action: re.Match[str] | None) -> Parsed | None:
 def read_action(
     own_text: str, action: re.Match[str], invented: Sequence[str], tools: Tools
 ) -> Parsed | None:
-    """Read an action, or an end that is written as one; `invented` is what stands behind it."""
+    """Read an action, or an end that is written as one; `invented` is what stands after it."""
     thought = find_thought(own_text[: action.start()])
     name = calls.clean_tool_name(action["name"], tools)
     if name not in tools:

@@ -5,7 +5,7 @@
     print(songs)
     ```<end_code>
 
-Also behind `Code:` or in <code> tags. Read with Python's parser as literals, never run: what needs
+Also after `Code:` or in <code> tags. Read with Python's parser as literals, never run: what needs
 the result of a call that comes before it is for the next reply. `final_answer(x)` is the answer.
 A fence of nothing but calls is read as `pythonic`.
 """

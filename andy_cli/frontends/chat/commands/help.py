@@ -13,7 +13,7 @@ KEYS = (
     "Enter sends; while an answer is written it queues, and Up takes back what is queued.",
     "Alt-Enter or Ctrl-J starts a new line, Ctrl-G opens your editor, "
     "Up and Ctrl-R find what was typed before.",
-    "Tab completes commands, what they take, and paths behind an @.",
+    "Tab completes commands, what they take, and paths after an @.",
     "Shift-Tab changes the mode, Ctrl-O shows whole what was shown in part.",
     "Esc and Ctrl-C stop what is going on; Ctrl-C clears the line, twice on an empty one leaves, "
     "as Ctrl-D does.",

@@ -12,7 +12,7 @@ class InputHistory(FileHistory):
     """Goes on without its file where that cannot be written; what was typed now is still there."""
 
     def store_string(self, string: str) -> None:
-        from andy_cli.guard.redactor import redact_text, secrets_of  # 3 ms, behind the prompt
+        from andy_cli.guard.redactor import redact_text, secrets_of  # 3 ms, after the prompt
 
         with contextlib.suppress(OSError):
             super().store_string(redact_text(string, secrets_of(os.environ)))

@@ -49,7 +49,7 @@ QUEUED_EXIT = "exit"
 QUEUE_SHOWN = 3
 """Queued lines that are shown."""
 ANSWER_COLUMNS = 8
-"""Columns that an answer needs behind its question."""
+"""Columns that an answer needs after its question."""
 MENU_ROWS = 8
 """Rows of the menu of completions."""
 MARGIN = 2
@@ -88,7 +88,7 @@ def build_layout(state: PromptState, output: Output, status: Callable[[], str]) 
 
 
 def build_typed_window(state: PromptState, output: Output, search: SearchBufferControl) -> Window:
-    """Build the window of the typed line, behind the prompt or a hint."""
+    """Build the window of the typed line, after the prompt or a hint."""
     waits_empty = Condition(lambda: state.is_working and not state.typed.text)
     hint_processor = AfterInput(lambda: choose_hint(output.get_size().columns), style=QUIET)
 
@@ -116,7 +116,7 @@ def build_typed_window(state: PromptState, output: Output, search: SearchBufferC
 
 
 def build_answer_window(state: PromptState, output: Output) -> Window:
-    """Build the window of an answer, behind its question."""
+    """Build the window of an answer, after its question."""
     is_secret = Condition(lambda: state.ask_user is not None and state.ask_user.is_secret)
     return Window(
         BufferControl(state.answer, [ConditionalProcessor(PasswordProcessor(), is_secret)]),

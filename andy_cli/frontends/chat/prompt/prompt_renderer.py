@@ -88,9 +88,9 @@ class PromptRenderer(Renderer):
             self._draw_joined(screen, screen_before, app.color_depth)
 
     def _draw_joined(self, screen: Screen, screen_before: Screen | None, depth: ColorDepth) -> None:
-        """Draw rows with joined characters from their start, each behind the one before it.
+        """Draw rows with joined characters from their start, each after the one before it.
 
-        Terminals do not agree how wide these are, so that no column behind them is known.
+        Terminals do not agree how wide these are, so that no column after them is known.
         """
         rows = screen.data_buffer
         cursor_column, cursor_row = self._cursor_pos
@@ -148,7 +148,7 @@ class PromptRenderer(Renderer):
 
 
 def find_last_column(row: ScreenRow) -> int:
-    """Find the column of the last character; blanks behind it are never written."""
+    """Find the column of the last character; blanks after it are never written."""
     return max((column for column, cell in row.items() if cell.char != " "), default=0)
 
 

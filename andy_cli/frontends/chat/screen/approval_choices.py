@@ -79,7 +79,7 @@ def _describe_command(command_spec: str) -> str:
     return (
         f'"{command_spec}"'
         if beginning == command_spec
-        else f'"{beginning}" with anything behind it'
+        else f'"{beginning}" with anything after it'
     )
 
 
@@ -143,7 +143,7 @@ def _spell_lines(lines: Iterable[str], prefix: str) -> Iterator[str]:
 
 
 def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswer | None:
-    """Parse a typed answer; words behind a no are its reason. None if it is neither yes nor no."""
+    """Parse a typed answer; words after a no are its reason. None if it is neither yes nor no."""
     word, _, reason = written_answer.strip().partition(" ")
     match word.lower().strip(",.:;"):
         case word if word in YES:

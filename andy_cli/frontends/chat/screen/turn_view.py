@@ -71,7 +71,7 @@ class TurnView:
         self._kind_before_text: Literal["", "text", "line"] = ""
         self._activity = ""
         self._progress_lines: tuple[str, ...] = ()
-        """The progress of the running tool: behind its action, or as lines below it."""
+        """The progress of the running tool: after its action, or as lines below it."""
         self.busy = busy_line
         """The line for when nothing else is known."""
         self.count_received: Callable[[], int] = int

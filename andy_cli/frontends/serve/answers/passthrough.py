@@ -112,7 +112,7 @@ class PassthroughRewriter:
         return self._choices[number]
 
     def _hold_if_ended(self, event_bytes: bytes) -> bytes:
-        """Hold back what stands behind the end of a choice: how much was used, say."""
+        """Hold back what stands after the end of a choice: how much was used, say."""
         waits = any(choice.finish for choice in self._choices.values())
         return self._hold_event(event_bytes) if waits else event_bytes
 

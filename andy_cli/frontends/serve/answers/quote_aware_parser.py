@@ -14,7 +14,7 @@ REREAD = 8
 class QuoteAwareParser:
     """Reads a reply as a `Compiler` does; what `is_text` says is a quotation is text.
 
-    That is known only behind it. Then all so far is read once more, with what was a quotation as
+    That is known only after it. Then all so far is read once more, with what was a quotation as
     plain text, so what is shown does not depend on how the reply was cut.
     """
 

@@ -23,7 +23,7 @@ WORDS = "Answer in words: no command can be used now."
 def find_in_reasoning(dialogue: ToolDialogue, reply: ModelReply) -> tuple[CompiledReply, str]:
     """The reply and its text; where it says nothing and asks for nothing, what its reasoning does.
 
-    A server that knows no end of the reasoning takes the calls behind it for a part of it.
+    A server that knows no end of the reasoning takes the calls after it for a part of it.
     """
     compiled = reply.compiled
     is_silent = not (compiled.requests or compiled.text.strip())

@@ -1,6 +1,6 @@
 """The calls that a model's server makes in a stream: what of them is sure goes on as it came.
 
-An event is held back from the first place on that may be corrected, and so is every event behind
+An event is held back from the first place on that may be corrected, and so is every event after
 it: what a client has got is never taken back.
 """
 

@@ -212,7 +212,7 @@ class SureArguments:
 
 
 def _write_open_rest(begun: str, value: object, others: Arguments) -> str | None:
-    """Write the rest of a text that has begun, and the arguments behind it."""
+    """Write the rest of a text that has begun, and the arguments after it."""
     if not isinstance(value, str) or not value.startswith(begun):
         return None
     comma = ", " if others else ""

@@ -103,7 +103,7 @@ class DialogueAsker:
         self._silent = self._is_silent
         """The client is shown no words of the reply that was asked for."""
         self._behind: list[AnswerPart] = []
-        """Words behind a call that is being written: its client gets one after the other."""
+        """Words after a call that is being written: its client gets one after the other."""
 
     def begin_round(self) -> bool:
         self._tries_left -= 1
@@ -200,7 +200,7 @@ async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> Understood
 def ask_again(
     dialogue: ToolDialogue, understood: UnderstoodReply, reply_text: str, note: str
 ) -> None:
-    """Put a reply that cannot be used on the side, and what is wrong with it behind it."""
+    """Put a reply that cannot be used on the side, and what is wrong with it after it."""
     if dialogue.begun_call:
         dialogue.begun_call.note_unfit(understood.unfit)
     dialogue.again = next((call.name for call in understood.unfit), "")

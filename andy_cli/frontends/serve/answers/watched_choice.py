@@ -271,7 +271,7 @@ class WatchedChoice:
 
 
 def _write_end(event: Event, choice: Event) -> bytes:
-    """Write what ends a choice, behind what was held back of it; nothing where it goes on."""
+    """Write what ends a choice, after what was held back of it; nothing where it goes on."""
     if not choice.get("finish_reason"):
         return b""
     return write_data_event({**event, "choices": [{**choice, "delta": {}}]})

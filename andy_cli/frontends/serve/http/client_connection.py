@@ -23,7 +23,7 @@ FIRST_LINE = re.compile(rb"(?:\A|\r\n)([!-~]+) [!-~]+ HTTP/1\.[01]\r\n")
 
 
 class DroppedTrailers(list[tuple[bytes, bytes]]):
-    """Headers behind a body: nobody looks at them, and they are not kept."""
+    """Headers after a body: nobody looks at them, and they are not kept."""
 
     def append(self, header: tuple[bytes, bytes], /) -> None:
         pass
@@ -121,7 +121,7 @@ class ClientConnection(HttpToolsProtocol):
     def write_answer(self, scope: object, answer: bytes) -> bool:
         """Write a whole answer, head and body: a third of what `send` costs.
 
-        False where that has to be used: while requests wait behind each other, or what was written
+        False where that has to be used: while requests wait after each other, or what was written
         before has not left.
         """
         cycle = self.cycle

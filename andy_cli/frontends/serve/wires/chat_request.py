@@ -21,7 +21,7 @@ OWN = frozenset(
     function_call""".split()
 )
 """Fields that are not simply passed on."""
-NOTHING: Mapping[str, object] = MappingProxyType({})
+NO_FIELDS: Mapping[str, object] = MappingProxyType({})
 ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -50,11 +50,11 @@ class ChatRequest(NamedTuple):
     stream: bool = False
     usage: bool = False
     """True if a stream ends with the usage."""
-    fields: Mapping[str, object] = NOTHING
+    fields: Mapping[str, object] = NO_FIELDS
     """The fields that are passed on: seed, top_p, stop, response_format, ..."""
-    body: Mapping[str, object] = NOTHING
+    body: Mapping[str, object] = NO_FIELDS
     """As it came."""
-    parts: Mapping[str, object] = NOTHING
+    parts: Mapping[str, object] = NO_FIELDS
     """Pictures and the like, by the mark that stands for them in the history."""
 
 

@@ -22,7 +22,7 @@ from andy_cli.models.inside.values.words import (
 from andy_cli.phrases import load_phrases
 
 SENTENCE_END = re.compile(r"(?:(?<=\w{4})\.|[!?\u2026]|\.{2,})[.!?\u2026]*\s+|\s*\n\s*")
-"""Behind fewer than four letters a full stop may be that of an abbreviation."""
+"""After fewer than four letters a full stop may be that of an abbreviation."""
 AND = (
     r"and|as well as|along with|(?<!\ble )(?<!\bla )(?<!\bles )plus(?! de\b| \d)|n"
     r"|(?<!all )(?<!everything )but|und|u|sowie|aber|(?<!\bil )y|pero"
@@ -53,7 +53,7 @@ ADVERBS = frozenset(
     poi anche""".split()
 )
 BEGINNING = re.compile(rf"^(?:(?:{AND})\s+)?(?:{THEN}|{TOO}),?\s+(?!de\b|ce)", re.I)
-"""Words that a wish begins with which stands behind another."""
+"""Words that a wish begins with which stands after another."""
 SECOND_COMES_FIRST = re.compile(
     r"(?:before|bevor|ehe|antes de|avant de|prima di)\s+|avant d'", re.I
 )
@@ -84,9 +84,9 @@ class Cut(NamedTuple):
     end: int
     """Of the part before it."""
     start: int
-    """Of the part behind it."""
+    """Of the part after it."""
     kind: str
-    """`question` (behind its mark), `sentence`, `joint`, `comma`, `sign`, `opening`, `name` or
+    """`question` (after its mark), `sentence`, `joint`, `comma`, `sign`, `opening`, `name` or
     `before`."""
 
 
@@ -162,7 +162,7 @@ def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
 
 
 def find_cuts(text: str) -> list[Cut]:
-    """Find where a part may end: behind a sentence, at a word or sign that joins, and before a
+    """Find where a part may end: after a sentence, at a word or sign that joins, and before a
     word that wishes begin with.
     """
     cuts = [
@@ -213,7 +213,7 @@ def split_sentences(text: str) -> list[str]:
 
 
 def find_openings(text: str) -> list[int]:
-    """Find where words stand that wishes may begin with, not behind what turns them round."""
+    """Find where words stand that wishes may begin with, not after what turns them round."""
     openers = list_openers()
     return [
         word.start()
@@ -224,7 +224,7 @@ def find_openings(text: str) -> list[int]:
 
 
 def comes_second(left: str, right: str) -> bool:
-    """Tell whether the first of two wishes is to be carried out behind the other."""
+    """Tell whether the first of two wishes is to be carried out after the other."""
     return bool(SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right))
 
 
@@ -256,7 +256,7 @@ def find_joints(text: str) -> list[re.Match[str]]:
 
 
 def is_adverb(joint: re.Match[str], left: str) -> bool:
-    """Tell whether it stands behind a verb alone: `spiel dann den letzten song` is one wish."""
+    """Tell whether it stands after a verb alone: `spiel dann den letzten song` is one wish."""
     return " " not in left and joint[0].strip() in ADVERBS
 
 

@@ -43,7 +43,7 @@ class ListFitter:
     def fit(self, steps: list[Step]) -> list[Step]:
         """`The first one` of what has not been listed: list it before, by what lists its kind.
 
-        Behind a list comes what takes one of its entries.
+        After a list comes what takes one of its entries.
         """
         steps = [*steps[:1], *(self._open_page(before, step) for before, step in pairwise(steps))]
         pointing = next((step for step in steps if points_at_entry(step.text)), None)
@@ -52,7 +52,7 @@ class ListFitter:
         return self._fit_step_to_list(steps, steps.index(pointing))
 
     def _open_page(self, before: Step, step: Step) -> Step:
-        """`Search for X, open whatever comes up`: behind a search of the web a page is opened."""
+        """`Search for X, open whatever comes up`: after a search of the web a page is opened."""
         choice = self._request.choices[step.at]
         finds_pages = find_entry_kind(self._request.choices[before.at]) == "url"
         opens = finds_pages and reads_one(choice) and bool(self._request.fill(step).missing)

@@ -145,7 +145,7 @@ class Mentions:
 
     @cached_property
     def _passages(self) -> Mapping[str, Sequence[str]]:
-        """The lines of the short texts that are there, each behind what its file is called."""
+        """The lines of the short texts that are there, each after what its file is called."""
         passages = {
             name: [write_passage(name, line) for line in lines]
             for name, lines in self._request.constraint.read_lines().items()
@@ -240,7 +240,7 @@ class Mentions:
 
 
 def write_passage(name: str, line: str) -> str:
-    """Write a line of a text behind what its file is called."""
+    """Write a line of a text after what its file is called."""
     return f"{ENDING.sub('', name.rpartition('/')[2])}: {line}"
 
 

@@ -193,7 +193,7 @@ class PartReader:
         return parts
 
     def _read_part(self, text: str, others: Sequence[Part], is_alone: bool, asks: bool) -> Part:
-        """Read a part that stands behind others."""
+        """Read a part that stands after others."""
         before = next((part.step for part in reversed(others) if part.step), None)
         if before and (part := self._read_addition(text, before)):
             return part

@@ -150,7 +150,7 @@ class Planner:
         return found if choice.examples else self._answers.take(found, choice, turn)
 
     def _find_next(self, steps: Sequence[Step], turn: Turn, constraint: Constraint) -> Step | None:
-        """Find the step behind the calls that were made; none where the last one was refused, or
+        """Find the step after the calls that were made; none where the last one was refused, or
         failed and the next one needs its result.
         """
         if turn.not_allowed or len(turn.calls) >= len(steps):
@@ -162,7 +162,7 @@ class Planner:
         return None if turn.failed and needs_found else step
 
     def _append_to_results(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
-        """Write why a step is not done, or a question about it, behind what was found so far."""
+        """Write why a step is not done, or a question about it, after what was found so far."""
         if not constraint.results:
             return Utterance(text, is_declined=True)
         told = self._render_results(turn, constraint)
@@ -240,7 +240,7 @@ PLANNED_REQUEST = 600
 
 
 def shorten_request(text: str) -> str:
-    """Cut a long request behind a word; its beginning says what is wanted."""
+    """Cut a long request after a word; its beginning says what is wanted."""
     if len(text) <= PLANNED_REQUEST:
         return text
     return text[:PLANNED_REQUEST].rsplit(maxsplit=1)[0]

@@ -82,7 +82,7 @@ class RequestPlan:
 
     def _join_values(self, parts: Sequence[Part], text: str) -> Sequence[Part]:
         """`Look up how long eggs take`: join a command that lacks a value, and can take it from the
-        part behind it, with that.
+        part after it, with that.
         """
         for place, (part, behind) in enumerate(pairwise(parts)):
             joint = self._join(part, behind, text)
@@ -91,7 +91,7 @@ class RequestPlan:
         return parts
 
     def _join(self, part: Part, behind: Part, text: str) -> Step | None:
-        """Join a command that is empty alone with what stands behind it, and is no other one."""
+        """Join a command that is empty alone with what stands after it, and is no other one."""
         is_other = behind.label == "command" and behind.step and not self._is_empty(behind.step)
         if part.label != "command" or part.step is None or is_other:
             return None
@@ -106,7 +106,7 @@ class RequestPlan:
         return self._lacks_value(step) or self._reader.searches_idly(step, "file", "url")
 
     def _ask_last(self, steps: list[Step]) -> list[Step]:
-        """Put a first step that has to be asked about behind the others, which need not wait."""
+        """Put a first step that has to be asked about after the others, which need not wait."""
         is_open = len(steps) > 1 and not self._request.choices[steps[0].at].beyond
         return [*steps[1:], steps[0]] if is_open and self._lacks_value(steps[0]) else steps
 
@@ -209,7 +209,7 @@ class RequestPlan:
         return self._reader.find_best_step(text)
 
     def _read_entry(self, step: Step) -> Step:
-        """`And the first one`, behind a list of texts: what nothing of it can be played is read;
+        """`And the first one`, after a list of texts: what nothing of it can be played is read;
         where nothing is said but which one, it is one of the newest list.
         """
         choice = self._request.choices[step.at]
@@ -363,7 +363,7 @@ class RequestPlan:
         return step._replace(at=names.index(meant))
 
     def _find_first_call(self, step: Step, first: int, before: Sequence[Step]) -> Step:
-        """Find the command itself where a call of it stands behind none, and may be meant."""
+        """Find the command itself where a call of it stands after none, and may be meant."""
         said = BEGINNING.sub("", step.text, count=1).split()
         plain = " ".join(word for word in said if word.lower() not in ADVERBS)
         scores = self._request.compare(plain).commands
@@ -385,13 +385,13 @@ class RequestPlan:
         return is_behind_comma(other, text) or not self._asks_for_another(step, other)
 
     def _asks_for_another(self, step: Step, other: Step) -> bool:
-        """Tell whether both have a value; behind a place `here` is another one that has none."""
+        """Tell whether both have a value; after a place `here` is another one that has none."""
         first, second = (self._request.fill(part).values for part in (step, other))
         return bool(first and (second or self._request.choices[step.at].members))
 
     def _is_afterthought(self, step: Step, before: Step, text: str) -> bool:
         """Tell whether a part is no wish of its own: its command lacks what it needs, and it stands
-        behind a comma, as `s'il te plait`, or asks to see what is read anyway: `open example.org
+        after a comma, as `s'il te plait`, or asks to see what is read anyway: `open example.org
         and show what's on it`.
         """
         if points_at_entry(step.text) or not self._lacks_value(step):

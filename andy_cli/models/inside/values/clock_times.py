@@ -14,11 +14,11 @@ from typing import NamedTuple
 from andy_cli.models.inside.values.numbers import find_spelled_numbers
 from andy_cli.models.inside.values.spans import Span, overlaps
 
-HOURS, MINUTES, HALF_DAY, HALF_HOUR = 24, 60, 12, 30
+HOURS, MINUTES, HALF_DAY = 24, 60, 12
 TODAY = ("late_today", "early_today")
 TIME = re.compile(
     r"(?P<hour>\d{1,2})(?: ?[:.h] ?(?P<minute>[0-5]\d)|(?P<full> ?(?:h|uhr)))?"
-    r"(?: ?(?P<half>[ap])\.?m\b\.?)?",
+    r"(?: ?(?P<meridiem>[ap])\.?m\b\.?)?",
     re.I,
 )
 WITH_H = re.compile(r"(?<![\w.,])\d{1,2} ?h ?[0-5]\d(?!\w)", re.I)
@@ -54,10 +54,11 @@ def load_words() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def make_patterns() -> tuple[re.Pattern[str], ...]:
-    """Make the forms of a time, each with the part of the day behind it or before it."""
+    """Make the forms of a time, each with the part of the day after it or before it."""
     words = load_words()
     before, between = words["before_hour"], words["behind_hour"]
     minutes = "|".join([*words["minutes"].values(), FULL_MINUTES])
+    half = "|".join(words["half_hour"].values())
     parts = (f"(?P<{name}>{said})" for name, said in words["day_parts"].items())
     day = "|".join(parts).replace("\n", "")
     hour = r"(?P<hour>\d{1,2})(?![\d.:,]\d|/)"
@@ -65,7 +66,7 @@ def make_patterns() -> tuple[re.Pattern[str], ...]:
     forms = (
         rf"(?P<minute>{minutes})(?: minute[ns]?)? "
         rf"(?:(?P<after>{before['1']})|{before['-1']}) {hour}",
-        rf"(?P<half>half past|halb) {hour}",
+        rf"(?P<half>{half}) {hour}",
         rf"{hour}{end} (?:(?P<after>{between['1']})|{between['-1']}) (?P<minute>{minutes})\b",
         r"(?P<hour>\d{1,2})[.:h](?P<minute>\d\d)",
     )
@@ -91,6 +92,7 @@ def make_loose_patterns() -> tuple[re.Pattern[str], ...]:
     words = load_words()
     before, between = words["before_hour"], words["behind_hour"]
     minutes = "|".join(words["minutes"].values())
+    half = "|".join(words["half_hour"].values())
     links = f"{words['links']['at']}|{words['links']['other']}".replace("\n", "")
     end = rf"(?=\s*(?:$|{words['links']['end']}|(?:{links})\b))"
     hour = r"(?<![\d.:,/-])(?P<hour>\d{1,2})(?![\d.:,/-]\d|\d)"
@@ -98,7 +100,7 @@ def make_loose_patterns() -> tuple[re.Pattern[str], ...]:
         r"(?<![\d.,])(?P<hour>\d{1,2})(?: ?[:.] ?|(?: ?uhr ?| ?h ?))(?P<minute>[0-5]\d)(?![\d.:])",
         rf"(?P<minute>{minutes}|{FULL_MINUTES})(?: minute[ns]?)? "
         rf"(?:(?P<after>{before['1']})|{before['-1']}) {hour}(?: ?uhr)?",
-        rf"(?P<half>half past|halb) {hour}(?: ?uhr)?",
+        rf"(?P<half>{half}) {hour}(?: ?uhr)?",
         rf"{hour}(?: ?(?:heures?|h))? (?:(?P<after>{between['1']})|{between['-1']}) "
         rf"(?P<minute>{minutes})",
         rf"{hour} ?(?:uhr|o['\u2019]clock)",
@@ -162,11 +164,11 @@ def rewrite_time(written: str) -> str:
     time as it is.
     """
     match = TIME.fullmatch(written)
-    if match is None or not (match["minute"] or match["full"] or match["half"]):
+    if match is None or not (match["minute"] or match["full"] or match["meridiem"]):
         return written
-    hour, half = int(match["hour"]), (match["half"] or "").lower()
-    if half and 1 <= hour <= HALF_DAY:
-        hour = hour % HALF_DAY + HALF_DAY * (half == "p")
+    hour, meridiem = int(match["hour"]), (match["meridiem"] or "").lower()
+    if meridiem and 1 <= hour <= HALF_DAY:
+        hour = hour % HALF_DAY + HALF_DAY * (meridiem == "p")
     return f"{hour:02}:{match['minute'] or '00'}" if hour < HOURS else written
 
 
@@ -222,19 +224,23 @@ def count_half_days(parts: Mapping[str, str | None], hour: int) -> int:
 
 def count_minutes(parts: Mapping[str, str | None]) -> int:
     """Count the minutes after the hour; those before it are negative."""
+    words = load_words()
     if half := parts.get("half"):
-        return HALF_HOUR if half.lower() == "half past" else -HALF_HOUR
+        return int(find_number(words["half_hour"], half))
     said = parts.get("minute")
     if not said:
         return 0
-    minutes = load_words()["minutes"].items()
-    named = (count for count, words in minutes if re.fullmatch(words, said, re.I))
-    count = int(next(named, said))
+    count = int(find_number(words["minutes"], said) or said)
     is_before = "after" in parts and not parts["after"]
     return -count if is_before else count
 
 
+def find_number(words: Mapping[str, str], said: str) -> str:
+    """Find the number that words are said for; empty if they are for none."""
+    return next((number for number, form in words.items() if re.fullmatch(form, said, re.I)), "")
+
+
 def find_first_hour(day_part: str) -> int:
-    """Find the first hour that is meant as one behind noon: `3 at night` is no afternoon."""
+    """Find the first hour that is meant as one after noon: `3 at night` is no afternoon."""
     is_night = re.search(r"night|nacht|notte", day_part, re.I)
     return LATE_NIGHT + 1 if is_night else 1

@@ -19,7 +19,7 @@ MAX_CHARACTERS = 2_000
 MAX_TEXTS = 256
 """Texts whose spelled numbers are kept: a plan looks for those of the same few parts again."""
 BEHIND_ADVERB = "the|my|la|las|el|los|mi|mis|le|les|ma|mes|il|lo|gli|die|das|den"
-"""Words behind which a list has an entry, but none is behind `first`: `prima la lista`."""
+"""Words after which a list has an entry, but none is after `first`: `prima la lista`."""
 ORDINALS = tuple(
     re.compile(rf"\b(?:{row})\b(?! \d| (?:{BEHIND_ADVERB})\b)")
     for row in (

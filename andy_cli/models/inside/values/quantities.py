@@ -124,7 +124,7 @@ def find_measure(text: str, numbers: Sequence[Number], members: Sequence[str]) -
 
 
 def list_words_behind(text: str, numbers: Sequence[Number]) -> Sequence[str]:
-    """List what stands behind each number, a word or a sign, and the signs of currencies."""
+    """List what stands after each number, a word or a sign, and the signs of currencies."""
     ends = [*(it.end(1) for it in GLUED.finditer(text)), *(end for _, _, end in numbers)]
     behind = (MEASURE.match(text[end:].lstrip(" ")) for end in ends)
     return [*(word[0] for word in behind if word), *SYMBOL.findall(text)]

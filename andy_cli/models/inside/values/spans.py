@@ -104,7 +104,7 @@ BEHIND = re.compile(
 
 
 def find_texts(text: str) -> list[Span]:
-    """Find texts that are to be written or said: in quotes, else behind what leads to one."""
+    """Find texts that are to be written or said: in quotes, else after what leads to one."""
     quoted = find_typed("quote", text)
     if quoted:
         return quoted
@@ -143,7 +143,7 @@ def _list_runs(text: str, taken: Sequence[range], own: frozenset[str]) -> list[S
 
 
 def close_bracket(text: str, start: int, end: int) -> int:
-    """Find the end of a piece of a text with the bracket behind it that closes one in it."""
+    """Find the end of a piece of a text with the bracket after it that closes one in it."""
     is_open = "(" in text[start:end] and ")" not in text[start:end]
     return end + (is_open and text[end : end + 1] == ")")
 
@@ -271,7 +271,7 @@ def find_titles(text: str, names: Sequence[str]) -> frozenset[str]:
 
 
 def pad_words(text: str) -> str:
-    """The plain words of a text with a blank before and behind each."""
+    """The plain words of a text with a blank before and after each."""
     return f" {' '.join(find_plain_words(text))} "
 
 

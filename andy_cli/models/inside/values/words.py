@@ -196,7 +196,7 @@ def find_words(text: str) -> list[str]:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a text begins as a question does, or so behind one word (`auf welchem Platz`);
+    """Tell whether a text begins as a question does, or so after one word (`auf welchem Platz`);
     many are typed without a question mark.
     """
     first, second = [*find_words(text)[:2], "", ""][:2]
@@ -207,7 +207,7 @@ def is_question(text: str) -> bool:
 
 
 def holds_question(text: str) -> bool:
-    """Tell whether a question begins a text, or one that stands behind a few words: `tell me where
+    """Tell whether a question begins a text, or one that stands after a few words: `tell me where
     the printer is`.
     """
     return is_question(text) or not INTERROGATIVES.isdisjoint(find_words(text)[:INTRODUCTION])
@@ -235,7 +235,7 @@ def begins_negated(text: str) -> bool:
 
 
 def negates_any(text: str, stems: Collection[str]) -> bool:
-    """Tell whether a word of these stems stands right behind a word that turns it round: `do not
+    """Tell whether a word of these stems stands right after a word that turns it round: `do not
     cancel it`.
     """
     words = find_words(text.replace("\u2019", "'"))

@@ -40,7 +40,7 @@ class Glob(NamedTuple):
         return len(self.parts) in self._skip_any(reached)
 
     def _skip_any(self, reached: set[int]) -> set[int]:
-        """With the places behind every `**`, which may be nothing."""
+        """With the places after every `**`, which may be nothing."""
         positions = set(reached)
         for position in sorted(reached):
             while position < len(self.parts) and self.parts[position] == ANY:

@@ -187,7 +187,7 @@ class Unopened(NamedTuple):
     name: str
     group: Group
     why: str
-    """The words behind its name: `is a PNG picture`."""
+    """The words after its name: `is a PNG picture`."""
 
 
 class Search:

@@ -33,7 +33,7 @@ Kind = Literal["file", "folder", "link", "other"]
 
 class FolderEntry(NamedTuple):
     path: tuple[str, ...]
-    """Its name, behind those of the folders that lead to it."""
+    """Its name, after those of the folders that lead to it."""
     kind: Kind
     size: int = 0
     """In bytes."""

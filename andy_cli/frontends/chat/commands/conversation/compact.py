@@ -4,7 +4,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 
-NOTHING = "There is nothing to fold: a summary would not be shorter."
+NOTHING_TO_FOLD = "There is nothing to fold: a summary would not be shorter."
 
 
 async def compact_conversation(session: ChatSession, argument: str) -> str:
@@ -13,7 +13,7 @@ async def compact_conversation(session: ChatSession, argument: str) -> str:
     Raises UsageError, ModelError: there is no summary, and everything stays as it was.
     """
     if session.opened is None and session.resumed is None:
-        return NOTHING
+        return NOTHING_TO_FOLD
     conversation = (await session.open_conversation()).chat
     if conversation.client.guided:
         raise UsageError(
@@ -23,7 +23,7 @@ async def compact_conversation(session: ChatSession, argument: str) -> str:
     session.tell(f"{conversation.client.name} writes a summary ... (Ctrl-C stops it)")
     sizes = await conversation.compact(argument)
     if not sizes.messages:
-        return NOTHING
+        return NOTHING_TO_FOLD
     return f"folded {sizes.messages} messages: {sizes.before:,} -> {sizes.after:,} tokens"
 
 

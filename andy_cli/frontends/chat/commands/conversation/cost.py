@@ -4,12 +4,12 @@ from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.models.select import parse_name
 
-NOTHING = "Nothing has been sent yet."
+NOTHING_SENT = "Nothing has been sent yet."
 
 
 async def show_cost(session: ChatSession, argument: str) -> str:
     if session.opened is None or not session.opened.chat.model.exchanges:
-        return NOTHING
+        return NOTHING_SENT
     conversation = session.opened.chat
     usage = conversation.model.usage
     counted = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"

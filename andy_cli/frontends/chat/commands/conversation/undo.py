@@ -8,7 +8,7 @@ from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.frontends.session_factory import enter_workspace
 from andy_cli.messages import Message
 
-NOTHING = "There is nothing to take back."
+NOTHING_TO_UNDO = "There is nothing to take back."
 UNDO_NOTE = "(The user took back what you did: {did}. Do not do it again unless they ask for it.)"
 EARLIER = "earlier"
 
@@ -36,8 +36,10 @@ async def undo_change(session: ChatSession, argument: str) -> str:
         return f"Taken back: {summary}."
     earlier = await asyncio.to_thread(describe_earlier)
     if not earlier:
-        return NOTHING
-    return f"{NOTHING} Before this conversation: {earlier}.\n/undo {EARLIER} takes that back."
+        return NOTHING_TO_UNDO
+    return (
+        f"{NOTHING_TO_UNDO} Before this conversation: {earlier}.\n/undo {EARLIER} takes that back."
+    )
 
 
 COMMAND = SlashCommand("undo", "/undo [earlier]", "undo the last change of files", undo_change)

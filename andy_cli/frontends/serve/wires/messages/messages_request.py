@@ -118,7 +118,7 @@ def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
 
 
 def _add_message(transcript: Transcript, role: str, content: object, field_path: str) -> None:
-    """Results come first, as the chat API wants them behind their calls."""
+    """Results come first, as the chat API wants them after their calls."""
     content_parts: list[ContentPart] = []
     calls: list[Mapping[str, Any]] = []
     for index, block in enumerate(_read_blocks(content, field_path)):

@@ -125,7 +125,7 @@ def _drop_parameter_note(contents: str, choice: Choice) -> str:
 
 
 def _cut_page(contents: str) -> str:
-    """Cut what is longer than a page behind a line, and say how much follows."""
+    """Cut what is longer than a page after a line, and say how much follows."""
     if len(contents) <= MAX_PAGE:
         return contents
     shown = contents[:MAX_PAGE].rpartition("\n")[0] or contents[:MAX_PAGE]
