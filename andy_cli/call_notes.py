@@ -10,7 +10,7 @@ NOT_ALLOWED = "This was not allowed: "
 TELL_USER = ". Do not try it again; tell the user."
 USER_SAID = "the user said"
 """The reason of a user begins with it; then comes ` no`, or a colon and words."""
-UNFIT = " was not run, its arguments do not fit: "
+INVALID_ARGUMENTS = " was not run, its arguments do not fit: "
 ITS_PARAMETERS = ". Its parameters are: "
 CANNOT, WITHOUT = "cannot ", " without "
 
@@ -31,15 +31,16 @@ def read_refusal(note: str) -> str | None:
     return note.removeprefix(NOT_ALLOWED).partition(TELL_USER)[0] if is_refusal else None
 
 
-def write_misfit(name: str, reasons: str, parameters: str) -> str:
+def write_invalid_arguments(name: str, reasons: str, parameters: str) -> str:
     """Write what of a call's arguments does not fit, and that part of the schema."""
-    return f"{name}{UNFIT}{reasons}{ITS_PARAMETERS}{parameters} Correct them and ask again."
+    invalid = f"{name}{INVALID_ARGUMENTS}{reasons}{ITS_PARAMETERS}{parameters}"
+    return f"{invalid} Correct them and ask again."
 
 
-def read_misfit(note: str) -> str | None:
-    """Read the reasons of a misfit; None in any other text."""
-    name, is_misfit, reasons = note.partition(UNFIT)
-    return reasons.partition(ITS_PARAMETERS)[0] if is_misfit and name.split() == [name] else None
+def read_invalid_arguments(note: str) -> str | None:
+    """Read the reasons why arguments are invalid; None in any other text."""
+    name, is_invalid, reasons = note.partition(INVALID_ARGUMENTS)
+    return reasons.partition(ITS_PARAMETERS)[0] if is_invalid and name.split() == [name] else None
 
 
 def write_missing(name: str, parameter: str) -> str:

@@ -6,20 +6,20 @@ import pytest
 
 from andy_cli.call_notes import (
     MissingValue,
-    read_misfit,
+    read_invalid_arguments,
     read_missing,
     read_refusal,
-    write_misfit,
+    write_invalid_arguments,
     write_missing,
     write_refusal,
 )
 
 Reader = Callable[[str], object]
-READERS: tuple[Reader, ...] = (read_refusal, read_misfit, read_missing)
+READERS: tuple[Reader, ...] = (read_refusal, read_invalid_arguments, read_missing)
 NOTES: tuple[tuple[str, Reader, object], ...] = (
     (write_refusal("the user said: not now. Later"), read_refusal, "the user said: not now. Later"),
-    (write_misfit("mail", "to: no address; cc: none", '{"to": {}}'), read_misfit,
-     "to: no address; cc: none"),
+    (write_invalid_arguments("mail", "to: no address; cc: none", '{"to": {}}'),
+     read_invalid_arguments, "to: no address; cc: none"),
     (write_missing("play_mp3", "file"), read_missing, MissingValue("play_mp3", "file")),
 )  # fmt: skip
 

@@ -192,7 +192,7 @@ class TurnState:
     reply_text: str = ""
     """The words of the last reply to the user."""
     answer: str = ""
-    misfit_round: int = -1
+    invalid_round: int = -1
     """The last round in which a request could not be understood."""
     resends: int = 0
     resend_note: str = ""
@@ -322,11 +322,11 @@ class TurnState:
         """Settle how the turn ends, with the exit code that the table has for it."""
         self.subtype, self.exit_code = subtype, TURN_OUTCOMES[subtype].exit_code
 
-    def repeats_misfit(self) -> bool:
+    def repeats_invalid_call(self) -> bool:
         """Note a request that cannot be understood; True if the round before had one too."""
-        was_misfit = self.misfit_round == self.rounds - 1
-        self.misfit_round = self.rounds
-        return was_misfit
+        was_invalid = self.invalid_round == self.rounds - 1
+        self.invalid_round = self.rounds
+        return was_invalid
 
     def ask_user(self, question: str) -> None:
         """End the turn with a question to the user."""

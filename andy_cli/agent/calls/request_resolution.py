@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import unescape_control_tokens
-from andy_cli.call_notes import write_misfit
+from andy_cli.call_notes import write_invalid_arguments
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.json_schema import schema_excerpt
 from andy_cli.compiler.mapper.mapper import Mapped, find_tool, map_call
@@ -98,7 +98,7 @@ def validate_call(
         return ResolvedCall(request, call, fault, problems=mapped.problems)
     problems = mapped.problems or offer.check(call.name, call.arguments)
     if problems:
-        fault = explain_misfit(call.name, problems, tool)
+        fault = explain_invalid_arguments(call.name, problems, tool)
         return ResolvedCall(request, call, fault, mapped.changes, problems, mapped.guessed)
     arguments, path_changes = offer.paths(call.name, call.arguments)
     corrected_call = call._replace(arguments=arguments)
@@ -114,13 +114,13 @@ def number_call_id(id: str, number: int) -> str:
     return f"{id[:8]}{number}" if number else id
 
 
-def explain_misfit(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
+def explain_invalid_arguments(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
     """Tell the model what does not fit, with that part of the schema (D15)."""
     reasons = "; ".join(
         f"{problem.path}: {problem.message}" if problem.path else problem.message
         for problem in problems
     )
-    return write_misfit(name, reasons, schema_excerpt(tool, problems))
+    return write_invalid_arguments(name, reasons, schema_excerpt(tool, problems))
 
 
 async def conduct_interview(

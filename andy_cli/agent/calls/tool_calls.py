@@ -84,7 +84,7 @@ def plan_reply(
 
 
 REPEATED = "You did this before and got the same result. Go on with what you know."
-UNFIT = "it was not clear with what"
+INVALID_ARGUMENTS = "it was not clear with what"
 VANISHED = "its server has ended"
 
 
@@ -272,10 +272,12 @@ async def run_tool_call(
     if resolved.changes:
         state.corrections += resolved.changes
         yield events.Corrected(call.id, resolved.changes)
-    rejected = ToolResult(call.id, call.name, resolved.fault, Status.FAILED, problem=UNFIT)
+    rejected = ToolResult(
+        call.id, call.name, resolved.fault, Status.FAILED, problem=INVALID_ARGUMENTS
+    )
     call_run = CallRun(effect, action, rejected)
     if resolved.fault:
-        count_misfit(conversation, state, resolved)
+        count_invalid_call(conversation, state, resolved)
         yield events.ToolUsed(call.id, call.name, call.arguments, "")
     elif tool is None:
         call_run.action, call_run.result = report_vanished_tool(call)
@@ -359,9 +361,11 @@ def show_as_text(
     yield events.Said("assistant", f"{rest}\n\n", delta=True)
 
 
-def count_misfit(conversation: Conversation, state: TurnState, resolved: ResolvedCall) -> None:
+def count_invalid_call(
+    conversation: Conversation, state: TurnState, resolved: ResolvedCall
+) -> None:
     """Count a request that does not fit; the second time in a row the user is asked (C16)."""
-    if state.repeats_misfit():
+    if state.repeats_invalid_call():
         tool = conversation.registry.get(resolved.call.name)
         action = tool.intent({}) if tool else ""
         schema = tool.function if tool else None

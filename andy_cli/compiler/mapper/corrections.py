@@ -111,7 +111,7 @@ def fit_object(
         return None
     fitted = dict(assignment.assigned)
     total_cost, changes = shape.cost + assignment.cost, list(assignment.changes)
-    wrong = node.find_misfits(fitted)
+    wrong = node.find_invalid_keys(fitted)
     for name, value in assignment.assigned.items() if wrong else ():
         child = node.child(name) if name in wrong else None
         if child is None:

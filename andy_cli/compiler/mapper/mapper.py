@@ -266,7 +266,9 @@ def _fit_arguments(
         if schema.too_many(given_arguments)
         else _correct_arguments(given_arguments, node, scope)
     )
-    return corrected or _report_misfit(tool_match.name, given_arguments, written, schema, scope)
+    return corrected or _report_invalid_arguments(
+        tool_match.name, given_arguments, written, schema, scope
+    )
 
 
 def _correct_arguments(
@@ -330,7 +332,7 @@ def _name_values(given_arguments: object, node: SchemaNode) -> object:
     return given_arguments
 
 
-def _report_misfit(
+def _report_invalid_arguments(
     name: str, given_arguments: object, written: object, schema: PreparedSchema, scope: MappingScope
 ) -> Mapped:
     arguments = written if isinstance(written, Mapping) else {}

@@ -21,7 +21,7 @@ from andy_cli.compiler.mapper.synonyms import only_limits
 from andy_cli.messages import Problem, Schema
 
 Validate = Callable[[object], bool]
-FindMisfits = Callable[[dict[str, object]], frozenset[str]]
+FindInvalidKeys = Callable[[dict[str, object]], frozenset[str]]
 BACKTRACK_LIMIT = 20_000
 """Steps of one pattern: a pattern of a stranger must not hang us."""
 MAX_RULES = 20_000
@@ -96,21 +96,21 @@ class Validators:
 
         return fits
 
-    def compile_misfit_finder(self, schema: Mapping[str, Any] | bool) -> FindMisfits:
+    def compile_invalid_key_finder(self, schema: Mapping[str, Any] | bool) -> FindInvalidKeys:
         """Find which properties of an object do not fit: all, where that cannot be told."""
         try:
             errors = self._compile_schema(schema).iter_errors
         except self._faults:
             return lambda value: frozenset(value)
 
-        def find_misfits(value: dict[str, object]) -> frozenset[str]:
+        def find_invalid_keys(value: dict[str, object]) -> frozenset[str]:
             try:
                 paths = [error.instance_path for error in errors(value)]
             except self._faults:
                 return frozenset(value)
             return frozenset(str(path[0]) for path in paths if path)
 
-        return find_misfits
+        return find_invalid_keys
 
     def matches(self, pattern: str, text: str) -> bool:
         return self.compile_validator({"type": "string", "pattern": pattern})(text)
@@ -200,7 +200,7 @@ class SchemaNode:
         self.schema: dict[str, Any] = merge_references(written, judges)
         self._written = schema if isinstance(schema, bool) else written
         self._valid: Validate | None = None
-        self._judge: FindMisfits | None = None
+        self._judge: FindInvalidKeys | None = None
         self._children: dict[str | int, SchemaNode] = {}
         self._branches: tuple[SchemaNode, ...] | None = None
         kinds = self.schema.get("type", ())
@@ -277,12 +277,12 @@ class SchemaNode:
             self._valid = self.validators.compile_validator(self._written)
         return self._valid(value) and (not self.validators.formats or self.formats_fit(value))
 
-    def find_misfits(self, value: dict[str, object]) -> frozenset[str]:
+    def find_invalid_keys(self, value: dict[str, object]) -> frozenset[str]:
         """The properties whose values do not fit, as far as they can be told apart."""
         if self.validators.formats:
             return frozenset(value)
         if self._judge is None:
-            self._judge = self.validators.compile_misfit_finder(self._written)
+            self._judge = self.validators.compile_invalid_key_finder(self._written)
         return self._judge(value)
 
     def formats_fit(self, value: object) -> bool:

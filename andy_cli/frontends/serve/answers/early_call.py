@@ -46,7 +46,7 @@ class EarlyCall:
         self.name = ""
         self._arguments = SureArguments({})
         self._sent = 0
-        self._unfit = ""
+        self._invalid_arguments = ""
         """The arguments as the model wrote them, when they did not fit."""
         self._next_size, self._next_time = 0, 0.0
 
@@ -93,11 +93,11 @@ class EarlyCall:
         self._sent = sure_length
         return ToolCallDelta(0, self.id, self.name, text)
 
-    def note_unfit(self, calls: Sequence[CompletedCall]) -> None:
+    def note_invalid_calls(self, calls: Sequence[CompletedCall]) -> None:
         """Keep the call as the model wrote it first, should nothing better come of it."""
         for call in calls[:1]:
             if call.name == self.name and call.arguments.startswith(self._sent_text):
-                self._unfit = self._unfit or call.arguments
+                self._invalid_arguments = self._invalid_arguments or call.arguments
 
     def complete_calls(self, calls: tuple[CompletedCall, ...]) -> tuple[CompletedCall, ...]:
         """The calls of the answer, this one first and so that it begins as its client knows it.
@@ -107,7 +107,9 @@ class EarlyCall:
         same_arguments = [call.arguments for call in calls[:1] if call.name == self.name]
         text = next(filter(None, map(self._fit_arguments, same_arguments)), "")
         others = calls[1:] if text else calls
-        completed = CompletedCall(0, self.id, self.name, text or self._unfit or self._sent_text)
+        completed = CompletedCall(
+            0, self.id, self.name, text or self._invalid_arguments or self._sent_text
+        )
         return (
             completed,
             *(call._replace(position=position) for position, call in enumerate(others, 1)),

@@ -65,14 +65,14 @@ class UnderstoodReply(NamedTuple):
     dialect: str = ""
     note: str = ""
     """The note for the model if there is nothing to use."""
-    unfit: tuple[CompletedCall, ...] = ()
+    invalid_calls: tuple[CompletedCall, ...] = ()
     """Calls with arguments that do not fit, as the client may see for itself."""
     foreign: tuple[str, ...] = ()
     """Texts of requests that name no tool."""
 
     def choose_calls(self, is_last: bool) -> tuple[CompletedCall, ...]:
         """Choose what the client gets: at the end a call that does not fit is better than none."""
-        return self.calls or (self.unfit if is_last else ())
+        return self.calls or (self.invalid_calls if is_last else ())
 
 
 def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, reply_text: str) -> str | None:
@@ -102,7 +102,7 @@ async def understand_reply(
             if names_no_tool(dialogue, resolved_requests) and is_unmarked(request, reply_text):
                 foreign_texts.append(reply_text[slice(*request.span)])
             resolved_calls += resolved_requests
-    fitting, unfit = sort_by_fit(dialogue, resolved_calls)
+    fitting, invalid_calls = sort_by_validity(dialogue, resolved_calls)
     for resolved in fitting:
         dialogue.repairs += resolved.changes
     return UnderstoodReply(
@@ -110,7 +110,7 @@ async def understand_reply(
         tuple(filter(None, shown_texts)),
         compiled.dialect,
         next((resolved.fault for resolved in resolved_calls if resolved.fault), note),
-        make_calls(unfit),
+        make_calls(invalid_calls),
         tuple(filter(None, foreign_texts)),
     )
 
@@ -120,15 +120,15 @@ def names_no_tool(dialogue: ToolDialogue, resolved_requests: Sequence[ResolvedCa
     return all(resolved.fault and resolved.call.name not in tools for resolved in resolved_requests)
 
 
-def sort_by_fit(
+def sort_by_validity(
     dialogue: ToolDialogue, resolved_calls: Sequence[ResolvedCall]
 ) -> tuple[list[ResolvedCall], list[ResolvedCall]]:
     """Sort the calls of known tools: those that fit, and those that do not; as many as may be."""
     wanted, most_calls = dialogue.wanted_tools, dialogue.most_calls
     known_calls = [resolved for resolved in resolved_calls if resolved.call.name in wanted]
     fitting = [resolved for resolved in known_calls if not resolved.fault]
-    unfit = [resolved for resolved in known_calls if resolved.fault]
-    return fitting[:most_calls], unfit[:most_calls]
+    invalid_calls = [resolved for resolved in known_calls if resolved.fault]
+    return fitting[:most_calls], invalid_calls[:most_calls]
 
 
 async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:

@@ -202,8 +202,8 @@ def ask_again(
 ) -> None:
     """Put a reply that cannot be used on the side, and what is wrong with it after it."""
     if dialogue.begun_call:
-        dialogue.begun_call.note_unfit(understood.unfit)
-    dialogue.again = next((call.name for call in understood.unfit), "")
+        dialogue.begun_call.note_invalid_calls(understood.invalid_calls)
+    dialogue.again = next((call.name for call in understood.invalid_calls), "")
     dialogue.side += [
         {"role": "assistant", "content": reply_text.strip() or "..."},
         {"role": "user", "content": note},
@@ -218,7 +218,7 @@ async def look_up_tools(
         json.loads(call.arguments)["what"] for call in understood.calls if call.name == DESCRIBE
     ]
     calls = tuple(call for call in understood.calls if call.name != DESCRIBE)
-    wanted_words += [call.name for call in understood.unfit]
+    wanted_words += [call.name for call in understood.invalid_calls]
     if not wanted_words:
         return understood
     names = await catalogue.look_up(wanted_words)
@@ -263,7 +263,7 @@ def closing_pieces(
 def closing_words(dialogue: ToolDialogue, understood: UnderstoodReply) -> Iterator[str]:
     """Find the words of an answer that were not said while it came."""
     yield from understood.shown
-    if understood.calls or understood.unfit:
+    if understood.calls or understood.invalid_calls:
         return
     words = list(dict.fromkeys(filter(None, dialogue.unsaid)))
     if dialogue.was_asked_about_shown:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.call_notes import USER_SAID, read_misfit, read_missing, read_refusal
+from andy_cli.call_notes import USER_SAID, read_invalid_arguments, read_missing, read_refusal
 from andy_cli.fenced_text import fence_text
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.command_kinds import reads_one
@@ -205,8 +205,8 @@ def reword_note(note: str) -> str:
         return f"I may not do that: {reason}."
     if missing := read_missing(note):
         return f"What is the {missing.parameter}?"
-    if misfit := read_misfit(note):
-        reasons = [reason.partition(": ")[2] or reason for reason in misfit.split("; ")]
+    if invalid := read_invalid_arguments(note):
+        reasons = [reason.partition(": ")[2] or reason for reason in invalid.split("; ")]
         return f"That does not fit: {'; '.join(reasons)}."
     return ""
 
