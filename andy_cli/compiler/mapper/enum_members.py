@@ -35,8 +35,10 @@ COMPARED = frozenset("er est ish r st".split())
 FILLERS = frozenset(
     map(stem_word, "by in a an the use with using on at degree degrees for it is".split())
 )
-TRUE_MEMBERS = frozenset(["true", "yes", "on", "enabled"])
-FALSE_MEMBERS = frozenset(["false", "no", "off", "disabled"])
+TRUE_MEMBERS, FALSE_MEMBERS = (
+    frozenset(word for word in words if len(word) > 1) for words in (YES, NO)
+)
+"""A member of one character is a number or a letter of its own."""
 NEGATIONS = frozenset("and or not no non never without un dis anti except".split())
 SEPARATORS = frozenset(",;|&")
 
