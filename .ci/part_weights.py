@@ -60,7 +60,7 @@ def judge(row: Row, plan: Plan, planner: Planner, constraint: Constraint) -> boo
     choices = [constraint.choices[step.at] for step in plan.steps]
     if row.want.kind == "talk":
         return not choices
-    known = Known((), constraint.names)
+    known = Known((), constraint.context.names)
     filled = [
         planner._filler.fill_by_meaning(choice, step.text, known)
         for choice, step in zip(choices, plan.steps, strict=True)

@@ -192,6 +192,23 @@ class Choice(NamedTuple):
     """Of a command: it only looks, so it need not be asked about where it may not be meant."""
 
 
+class TurnContext(NamedTuple):
+    """The facts that a client goes by which chooses by itself what to do next."""
+
+    results: tuple[str, ...] = ()
+    """The results of tools in this turn, oldest first, as JSON or text."""
+    done: tuple[str, ...] = ()
+    """The action behind each of them, in words and the past tense; empty where nobody knows."""
+    earlier: tuple[str, ...] = ()
+    """The results of tools in the turns before."""
+    names: tuple[str, ...] = ()
+    """Files and folders that are there, folders with a slash at the end."""
+    read_lines: Callable[[], Mapping[str, Sequence[str]]] = dict
+    """Reads the lines of the short texts among them, by name."""
+    keeps_vectors: bool = False
+    """Vectors of these lines may be kept on disk for a later session."""
+
+
 class Constraint(NamedTuple):
     """Limits on what the reply may be. A client that cannot hold a model to it ignores it.
 
@@ -205,18 +222,7 @@ class Constraint(NamedTuple):
     """GBNF, for the free text when there are choices, else for the whole reply."""
     schema: Schema | None = None
     """JSON of this schema, for the same; it goes before the grammar."""
-    results: tuple[str, ...] = ()
-    """The results of tools in this turn, oldest first, as JSON or text."""
-    done: tuple[str, ...] = ()
-    """The action behind each of them, in words and the past tense; empty where nobody knows."""
-    earlier: tuple[str, ...] = ()
-    """The results of tools in the turns before."""
-    names: tuple[str, ...] = ()
-    """Files and folders that are there, folders with a slash at the end."""
-    read_lines: Callable[[], Mapping[str, Sequence[str]]] = dict
-    """Reads the lines of the short texts among them, by name."""
-    keeps_vectors: bool = False
-    """Vectors of these lines may be kept on disk for a later session."""
+    context: TurnContext = TurnContext()
 
 
 class Sampling(NamedTuple):

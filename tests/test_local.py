@@ -11,7 +11,7 @@ import pytest
 
 from andy_cli.compiler.dialects.protocols import andybot
 from andy_cli.errors import ModelError, UsageError
-from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, Wire
+from andy_cli.messages import Choice, Chunk, Constraint, Request, Schema, TurnContext, Wire
 from andy_cli.models.client import Endpoint
 from andy_cli.models.inside.local import LocalClient, fit_messages
 from andy_cli.models.inside.local_server import Engine
@@ -199,7 +199,7 @@ def chosen(
     results: Sequence[str] = (),
     done: Sequence[str] = (),
 ) -> str:
-    only = Constraint(commands(suite), free_text=True, results=(*results,), done=(*done,))
+    only = Constraint(commands(suite), free_text=True, context=TurnContext((*results,), (*done,)))
     return said(client, *messages, constraint=only)
 
 

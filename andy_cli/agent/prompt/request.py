@@ -15,7 +15,7 @@ from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describe
 from andy_cli.agent.prompt.trust import mark_untrusted_choices
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import ModelError
-from andy_cli.messages import Constraint, Message, Request, Sampling, Wire
+from andy_cli.messages import Constraint, Message, Request, Sampling, TurnContext, Wire
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -263,8 +263,7 @@ class RequestRenderer:
             [*model.profile.tools], base_constraint.choices, self._registry, model.trust
         )
         names = find_nearby_names(self._folder)
-        return base_constraint._replace(
-            choices=choices,
+        context = TurnContext(
             results=(*results,),
             done=tuple(action.did if action.ok else "" for action in actions),
             earlier=(*everything[: len(everything) - len(results)],),
@@ -272,6 +271,7 @@ class RequestRenderer:
             read_lines=partial(read_nearby_lines, self._folder, names),
             keeps_vectors=self._history.log is not None,
         )
+        return base_constraint._replace(choices=choices, context=context)
 
     async def ask_aside(self, side_messages: Sequence[Wire], constraint: Constraint | None) -> str:
         """Ask the model something that is not put into the history; returns its answer."""

@@ -32,7 +32,7 @@ def plan_reply(request: Request, load_planner: Callable[[], Planner]) -> Utteran
     """Return what is said where it is planned; None where the model writes. Blocks."""
     if request.constraint is None:  # a question that nothing fits: a value would be made up
         return Utterance(NO_ANSWER) if read_turn(request.messages).question else None
-    if not (request.constraint.choices or request.constraint.results):
+    if not (request.constraint.choices or request.constraint.context.results):
         return None
     said = load_planner().write_reply(request.messages, request.constraint)
     if said is None:

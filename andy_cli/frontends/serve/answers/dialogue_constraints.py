@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from andy_cli.compiler.bodies.constraint_schemas import call_constraint
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
-from andy_cli.messages import Constraint, Message
+from andy_cli.messages import Constraint, Message, TurnContext
 
 
 def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
@@ -15,7 +15,7 @@ def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
         return constrain_free_reply(dialogue)
     results = collect_results(dialogue.chat_request.history)
     if choice.how == "none" and results:
-        return Constraint(free_text=True, results=(*results,))
+        return Constraint(free_text=True, context=TurnContext(results=(*results,)))
     if not dialect.constraint or choice.how == "none":
         return None
     tools = dialogue.tool_prompt.tools
@@ -27,9 +27,8 @@ def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
     earlier = collect_results(dialogue.chat_request.history, everything=True)
     allows_text = choice.how != "required"
     earlier_results = earlier[: len(earlier) - len(results)]
-    return base_constraint._replace(
-        free_text=allows_text, results=(*results,), earlier=(*earlier_results,)
-    )
+    context = TurnContext(results=(*results,), earlier=(*earlier_results,))
+    return base_constraint._replace(free_text=allows_text, context=context)
 
 
 def constrain_free_reply(dialogue: ToolDialogue) -> Constraint | None:

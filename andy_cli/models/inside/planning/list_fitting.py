@@ -104,12 +104,14 @@ class ListFitter:
 
     def _found_no_list(self, count: int, choice: Choice) -> bool:
         """Tell whether so many commands were carried out, and none found a list for this one."""
-        found = self._request.constraint.results[:count]
+        found = self._request.constraint.context.results[:count]
         needed = [parameter.kind for parameter in list_parameters(choice) if parameter.needed]
         if needed == ["file"]:  # lines that were read are no files, but what was searched is meant
-            names = self._request.constraint.names
+            names = self._request.constraint.context.names
             found = tuple(text for text in found if not is_text(text) or find_files(text, names))
-        return len(self._request.constraint.results) >= count and not any(map(holds_list, found))
+        return len(self._request.constraint.context.results) >= count and not any(
+            map(holds_list, found)
+        )
 
     def points_back(self, steps: Sequence[Step]) -> bool:
         """Tell whether steps may point at a list that the turns before found: lines that were read
@@ -118,13 +120,13 @@ class ListFitter:
         names = self._request.names
         has_list = any(
             find_files(result, names) or (holds_list(result) and not is_text(result))
-            for result in self._request.constraint.earlier
+            for result in self._request.constraint.context.earlier
         )
         return has_list and not any(map(self.points_into_folder, steps))
 
     def holds_texts(self) -> bool:
         """Tell whether the newest files that were listed are all there to be read."""
-        for result in reversed(self._request.constraint.earlier):
+        for result in reversed(self._request.constraint.context.earlier):
             if listed := find_files(result, self._request.names):
                 return all(is_readable(entry.name) for entry in listed)
         return False

@@ -148,10 +148,10 @@ class Mentions:
         """The lines of the short texts that are there, each after what its file is called."""
         passages = {
             name: [write_passage(name, line) for line in lines]
-            for name, lines in self._request.constraint.read_lines().items()
+            for name, lines in self._request.constraint.context.read_lines().items()
             if is_readable(name)
         }
-        if self._request.constraint.keeps_vectors:
+        if self._request.constraint.context.keeps_vectors:
             for lines in passages.values():
                 self._request.encoder.prepare_passages(lines)
         return passages

@@ -45,7 +45,7 @@ class PlannedRequest(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.constraint.names
+        return self.constraint.context.names
 
     @property
     def has_examples(self) -> bool:
@@ -67,7 +67,7 @@ class PlannedRequest(NamedTuple):
 
     def fill_by_meaning(self, step: Step) -> FilledArguments:
         """Fill a command with what was said and found."""
-        found = (*self.constraint.earlier, *self.constraint.results)
+        found = (*self.constraint.context.earlier, *self.constraint.context.results)
         known = Known(found, self.names)
         choice = self.choices[step.at]
         return self.filler.fill_by_meaning(choice, step.text, known)

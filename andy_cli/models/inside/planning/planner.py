@@ -72,7 +72,7 @@ class Planner:
         None for a text that the model is to write: a poem, a translation.
         """
         turn, choices = read_turn(messages), constraint.choices
-        turn = quote_turn(turn, constraint.names)
+        turn = quote_turn(turn, constraint.context.names)
         if turn.lacks_value:
             return Utterance(repeat_question(turn.results[-1], choices))
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
@@ -81,7 +81,7 @@ class Planner:
         steps = self._recall_plan(turn, constraint).steps
         if step := self._find_next(steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
-        if not constraint.results:
+        if not constraint.context.results:
             return self._answer_small_talk(turn.request, choices, turn.said)
         return Utterance(self._finish_with_results(turn, constraint))
 
@@ -105,7 +105,7 @@ class Planner:
 
     def _recall_plan(self, turn: Turn, constraint: Constraint) -> Plan:
         commands = tuple(choice.text for choice in constraint.choices)
-        listed = tuple(map(holds_list, constraint.results))
+        listed = tuple(map(holds_list, constraint.context.results))
         key = (
             turn.request,
             turn.exchanges,
@@ -131,7 +131,7 @@ class Planner:
         if found.missing:
             return self._append_to_results(ask_about(found.missing[0]), turn, constraint)
         only_looks = choice.only_looks and not step.rival
-        if not (confirmed or only_looks or is_sure(step, choice, constraint.names)):
+        if not (confirmed or only_looks or is_sure(step, choice, constraint.context.names)):
             action = fill_action(choice.action, found.values) or choice.about
             return self._append_to_results(f"{CONFIRMATION}{action}?", turn, constraint)
         command = write_command(choice, found)
@@ -144,7 +144,11 @@ class Planner:
     def _fill(
         self, choice: Choice, step: Step, turn: Turn, constraint: Constraint
     ) -> FilledArguments:
-        known = Known((*constraint.earlier, *constraint.results), constraint.names, (turn.before,))
+        known = Known(
+            (*constraint.context.earlier, *constraint.context.results),
+            constraint.context.names,
+            (turn.before,),
+        )
         found = self._filler.fill_by_meaning(choice, step.text, known)
         # What andy's own commands need is of a form that an answer has too.
         return found if choice.examples else self._answers.take(found, choice, turn)
@@ -156,14 +160,14 @@ class Planner:
         if turn.not_allowed or len(turn.calls) >= len(steps):
             return None
         step = steps[len(turn.calls)]
-        choice, known = constraint.choices[step.at], Known((), constraint.names)
+        choice, known = constraint.choices[step.at], Known((), constraint.context.names)
         is_missing = bool(self._filler.rough.fill(choice, step.text, known).missing)
         needs_found = is_missing or points_at_entry(step.text)
         return None if turn.failed and needs_found else step
 
     def _append_to_results(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
         """Write why a step is not done, or a question about it, after what was found so far."""
-        if not constraint.results:
+        if not constraint.context.results:
             return Utterance(text, is_declined=True)
         told = self._render_results(turn, constraint)
         return Utterance(f"{told}\n\n{text}", is_declined=True)
@@ -225,12 +229,12 @@ def list_told_results(
     """Pair each result with its command, the part of the request that asked for it and what was
     done.
     """
-    results = constraint.results
+    results = constraint.context.results
     commands = {choice.text: choice for choice in constraint.choices}
     called = [commands.get(call.partition("\n")[0].strip()) for call in turn.calls]
     # Where the messages are too long the first calls are missing among them.
     choices = [*[None] * (len(results) - len(called)), *called]
-    deeds = [*constraint.done, *[""] * len(results)]
+    deeds = [*constraint.context.done, *[""] * len(results)]
     wishes = [*(step.text for step in steps), *[""] * len(results)]
     return list(map(ToldResult, results, deeds, choices, wishes))
 
