@@ -20,7 +20,7 @@ from andy_cli.messages import NO_DISPLAY, Arguments, Display, Status
 NOT_SENT: Mapping[str, bool] = {"sent": False}
 """Marks a field that is for the terminal alone, and no part of the JSON."""
 
-Decision = Literal["allowed", "denied"]
+DecisionWord = Literal["allowed", "denied"]
 Subtype = Literal[
     "success",
     "error_empty",
@@ -95,7 +95,7 @@ class Consented:
     type: ClassVar[str] = "consent"
     tool_id: str
     effect: str
-    decision: Decision
+    decision: DecisionWord
     reason: str = ""
 
 

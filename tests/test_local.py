@@ -309,6 +309,21 @@ def list_parts(text: str) -> list[tuple[str, ...]]:
     return [way.parts for way in list_ways(text)]
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("play the first song, then pause", ("play the first song", "pause")),
+        ("first play aria, then read a.txt", ("play aria", "read a.txt")),
+        ("read a.txt, before that play the first song", ("play the first song", "read a.txt")),
+        ("qué guantes usa Bea, y pon aria", ("qué guantes usa Bea", "pon aria")),
+    ],
+)
+def test_words_that_order_wishes_are_left_where_they_stand_within_one(
+    text: str, parts: tuple[str, ...]
+) -> None:
+    assert parts in list_parts(text)
+
+
 def test_quotations_are_never_cut_into_clauses() -> None:
     for whole in ("save 'buy milk and play football' to notes.txt", "say hello world"):
         assert list_parts(whole) == [(whole,)]

@@ -700,6 +700,27 @@ def test_a_file_is_found_by_its_lines_where_its_name_does_not_tell(
     assert "250 g Mehl" in asked("ouvre la recette des gaufres", here, weights_file)
 
 
+def test_a_question_beside_a_page_that_is_opened_is_one_of_the_page(
+    here: Path, weights_file: Path
+) -> None:
+    crew = (
+        "# Balloon crew",
+        "- Pilot: Ruth Achterberg, licence since 2009, 612 hours in the air",
+        "- Second pilot: Matteo Bianco from Cuneo, joins us in April",
+        "- Crew chief on the ground: Hannes Prinz, drives the retrieve car",
+        "- Retrieve helper: Sanne Visser, weekends only",
+        "- Office and phone: Dilara Yildiz, Monday to Thursday 9:00-13:00",
+        "- Sanne is allergic to hazelnuts",
+        "- Hannes is away from 3 to 17 May, knee operation in Kempten",
+        "- Helpers get 45 euro per flight, in cash",
+    )
+    (here / "crew.md").write_text("\n".join(crew))
+    wish = "open https://nowhere.example/week and tell me what a team pays"
+    answer = asked(wish, here, weights_file)
+    assert "There is no nowhere.example to be found." in answer
+    assert "45 euro" not in answer
+
+
 def test_a_question_that_is_told_as_a_wish_is_answered_beside_another(
     here: Path, weights_file: Path
 ) -> None:

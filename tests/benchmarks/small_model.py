@@ -98,6 +98,7 @@ BATCHES = (
     "everyday_59",
     "everyday_60",
     "everyday_61",
+    "everyday_62",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

@@ -321,7 +321,7 @@ async def approve_and_execute(
     yield events.ToolUsed(call.id, call.name, call.arguments, approval_request.action)
     decision = await conversation.tools.decide(call, approval_request)
     if decision.asked:
-        word: events.Decision = "allowed" if decision.allowed else "denied"
+        word: events.DecisionWord = "allowed" if decision.allowed else "denied"
         yield events.Consented(call.id, approval_request.effect.value, word, decision.reason)
     if call_run.effect is Effect.RUN and decision.needed_no_consent:
         call_run.effect = Effect.READ

@@ -222,7 +222,7 @@ RUN_OPTIONS = (
     Option(
         "max_turns",
         ("--max-turns",),
-        "stop after N replies of the model (exit code 4)",
+        "stop after N rounds, which are requests to the model (exit code 4)",
         metavar="N",
     ),
     Option("max_tokens", ("--max-tokens",), "longest reply of the model, in tokens", metavar="N"),

@@ -22,7 +22,7 @@ from andy_cli.models.http.wire import ChoiceReader, WireReader, cut_off, not_a_r
 
 CHAT = "/api/chat"
 
-OPTIONS = {
+OPTION_NAMES = {
     "temperature": "temperature",
     "top_p": "top_p",
     "top_k": "top_k",
@@ -37,7 +37,7 @@ OPTIONS = {
 }
 """Field of the chat completions API -> Ollama's option that means the same."""
 
-OWN = frozenset({"think", "keep_alive"})
+OLLAMA_FIELDS = frozenset({"think", "keep_alive"})
 """Fields of its own that are sent as they are."""
 
 
@@ -47,7 +47,9 @@ def chat_address(base_url: str) -> str:
 
 
 def _write_options(body: Body) -> Body:
-    options = {OPTIONS[name]: body[name] for name in OPTIONS if body.get(name) is not None}
+    options = {
+        OPTION_NAMES[name]: body[name] for name in OPTION_NAMES if body.get(name) is not None
+    }
     if isinstance(stop_text := options.get("stop"), str):
         options["stop"] = [stop_text]
     return options
@@ -75,7 +77,7 @@ def write_request(body: Body) -> Body:
         request["format"] = answer_format
     if effort := body.get("reasoning_effort"):
         request["think"] = False if effort == "none" else effort
-    request |= {name: body[name] for name in OWN if name in body}
+    request |= {name: body[name] for name in OLLAMA_FIELDS if name in body}
     return request
 
 

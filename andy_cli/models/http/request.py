@@ -69,7 +69,7 @@ def _without_reasoning(message: Wire) -> Wire:
 
 GRAMMAR, JSON_SCHEMA = "grammar", "json_schema"
 STRUCTURED_OUTPUTS, RESPONSE_FORMAT = "structured_outputs", "response_format"
-FIELDS = frozenset({GRAMMAR, JSON_SCHEMA, STRUCTURED_OUTPUTS, RESPONSE_FORMAT})
+CONSTRAINT_FIELDS = frozenset({GRAMMAR, JSON_SCHEMA, STRUCTURED_OUTPUTS, RESPONSE_FORMAT})
 
 BY_KIND: Mapping[str, tuple[str, ...]] = {
     "llamacpp": (GRAMMAR, JSON_SCHEMA, RESPONSE_FORMAT),
@@ -156,7 +156,9 @@ def _escape_literal(text: str) -> str:
 
 def find_ours(body: Mapping[str, object]) -> list[str]:
     """The fields of a request that hold its reply to a constraint of ours, and not a client's."""
-    return [field for field in sorted(FIELDS & body.keys()) if _is_ours(field, body[field])]
+    return [
+        field for field in sorted(CONSTRAINT_FIELDS & body.keys()) if _is_ours(field, body[field])
+    ]
 
 
 def _is_ours(field: str, value: object) -> bool:

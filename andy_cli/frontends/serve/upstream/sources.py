@@ -25,7 +25,12 @@ from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
 from andy_cli.models.http.features import NOT_REMEMBERED, STREAM, TOOLS, blames_value
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
-from andy_cli.models.http.request import FIELDS, is_wrapped, unwrap_answers, write_constraint
+from andy_cli.models.http.request import (
+    CONSTRAINT_FIELDS,
+    is_wrapped,
+    unwrap_answers,
+    write_constraint,
+)
 from andy_cli.models.http.wire import WireReader
 from andy_cli.models.memory import learn_without, recall_model
 from andy_cli.models.ollama_chat import OllamaChat
@@ -84,16 +89,16 @@ class UpstreamAdapters:
             del self._known[next(iter(self._known))]
 
 
-OLLAMAS = ("num_ctx", "think", "keep_alive")
+OLLAMA_FIELDS = ("num_ctx", "think", "keep_alive")
 """Fields of Ollama's clients that mean nothing to other servers."""
 
-CLIENTS_OWN = FIELDS | frozenset(
+CLIENT_CONSTRAINT_FIELDS = CONSTRAINT_FIELDS | frozenset(
     "format guided_json guided_regex guided_choice guided_grammar regex ebnf".split()
 )
 """Fields by which a client holds the reply to something itself."""
 
 MAX_REMEMBERED_MODELS = 1000
-"""Of which it is kept."""
+"""So many models of an upstream have their adapter kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +181,11 @@ class RemoteSource:
     async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
         """Find the fields that hold a reply to its constraint, unless the client has its own."""
         constraint = request.constraint
-        if constraint is None or constraint.free_text or not CLIENTS_OWN.isdisjoint(fields):
+        if (
+            constraint is None
+            or constraint.free_text
+            or not CLIENT_CONSTRAINT_FIELDS.isdisjoint(fields)
+        ):
             return {}
         learned = self.adapters.find_adapter(self.endpoint).learned
         return write_constraint(await self.kind.find(), constraint, learned)
@@ -184,7 +193,7 @@ class RemoteSource:
     def _build_body(self, request: Request, fields: Mapping[str, object]) -> Body:
         if not self.passes:
             refuse_unscored(fields)
-        foreign = () if self.ollama else OLLAMAS
+        foreign = () if self.ollama else OLLAMA_FIELDS
         known_fields = {name: value for name, value in fields.items() if name not in foreign}
         body: dict[str, object] = {
             **drop_unlimited(known_fields),

@@ -35,7 +35,7 @@ def check_token_limit(value: object, field_path: str) -> object:
     return value
 
 
-FIELDS: Mapping[str, Check] = {
+FIELD_CHECKS: Mapping[str, Check] = {
     "n": whole_number(1, MAX_TOOLS),
     "stream": check_flag,
     "stream_options": check_object,
@@ -61,7 +61,7 @@ FIELDS: Mapping[str, Check] = {
 def check_fields(body: Mapping[str, object]) -> None:
     """Raises ApiError (400) that names the field. null is as good as nothing."""
     for name, value in body.items():
-        check = FIELDS.get(name)
+        check = FIELD_CHECKS.get(name)
         if check is not None and value is not None:
             check(value, name)
 

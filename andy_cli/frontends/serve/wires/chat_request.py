@@ -16,7 +16,7 @@ from andy_cli.frontends.serve.wires.field_checks import wrong_type
 from andy_cli.frontends.serve.wires.freeform_tools import freeform_arguments, freeform_parameters
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
 
-OWN = frozenset(
+NOT_FORWARDED = frozenset(
     """model messages tools tool_choice parallel_tool_calls stream stream_options functions
     function_call""".split()
 )
@@ -75,7 +75,7 @@ def read_chat_request(body: object) -> ChatRequest:
         parallel=body.get("parallel_tool_calls") is not False,
         stream=body.get("stream") is True,
         usage=isinstance(options, dict) and options.get("include_usage") is True,
-        fields={key: value for key, value in body.items() if key not in OWN},
+        fields={key: value for key, value in body.items() if key not in NOT_FORWARDED},
         body=body,
         parts=kept_parts,
     )

@@ -65,7 +65,9 @@ COMES_BEFORE = re.compile(
 )
 """The beginning of a request of whose two wishes the first one is to be done before the second."""
 COMES_FIRST = re.compile(
-    r"(?:before that|before|first|vorher|zuvor|zuerst|antes|primero|avant|d'abord|prima),?\s+", re.I
+    r"(?<!\w)(?:before that|before|first|vorher|zuvor|zuerst|antes|primero|avant|d'abord|prima)"
+    r",?\s+",
+    re.I,
 )
 """The beginning of a wish that comes before the one in front of it."""
 
@@ -150,15 +152,21 @@ def is_rest(question: str, part: str) -> bool:
 
 def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
     """Put what is to come before another part before it, without the words that say so."""
-    parts = [parts[0], *(BEGINNING.sub("", part, count=1) for part in parts[1:])]
+    parts = [parts[0], *(drop_beginning(BEGINNING, part) for part in parts[1:])]
     for place, (left, right) in enumerate(pairwise(parts)):
         if comes_second(left, right):
-            first = COMES_FIRST.sub("", right, count=1)
-            parts[place : place + 2] = [first, SECOND_COMES_FIRST.sub("", left, count=1)]
+            first = drop_beginning(COMES_FIRST, right)
+            parts[place : place + 2] = [first, drop_beginning(SECOND_COMES_FIRST, left)]
             break
     if len(parts) < 2 or SECOND_COMES_FIRST.match(parts[0]):
         return tuple(parts)
-    return (COMES_FIRST.sub("", COMES_BEFORE.sub("", parts[0], count=1), count=1), *parts[1:])
+    return (drop_beginning(COMES_FIRST, drop_beginning(COMES_BEFORE, parts[0])), *parts[1:])
+
+
+def drop_beginning(pattern: re.Pattern[str], text: str) -> str:
+    """Drop what a text begins with; not the same words within it, as in `the first song`."""
+    match = pattern.match(text)
+    return text[match.end() :] if match else text
 
 
 def find_cuts(text: str) -> list[Cut]:

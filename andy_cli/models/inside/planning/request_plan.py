@@ -123,9 +123,9 @@ class RequestPlan:
         return parts
 
     def _list_read(self, parts: Sequence[Part]) -> Sequence[Step]:
-        """List the steps of parts that read a file."""
+        """List the steps of parts that read a file or a page."""
         steps = filter(None, (part.step for part in parts))
-        return [step for step in steps if reads_file(self._request.choices[step.at])]
+        return [step for step in steps if reads_one(self._request.choices[step.at])]
 
     def _answer_beside(self, part: Part, read: Sequence[Step]) -> Part:
         """Answer a question beside what is read."""

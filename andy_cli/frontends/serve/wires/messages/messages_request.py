@@ -35,7 +35,7 @@ from andy_cli.frontends.serve.wires.transcript import (
 )
 from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
 
-FIELDS = {
+FIELD_READERS = {
     "model": ("model", check_name),
     "max_tokens": ("max_tokens", check_limit),
     "stop_sequences": ("stop", check_texts),
@@ -84,7 +84,7 @@ def refuse_unknown_fields(body: Mapping[str, Any]) -> None:
 def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
     refuse_unknown_fields(body)
     tools = read_messages_tools(body.get("tools"))
-    request = map_fields(body, FIELDS)
+    request = map_fields(body, FIELD_READERS)
     request |= {"messages": _read_history(body), **_read_choice(body.get("tool_choice"))}
     request |= {"tools": tools} if tools else {}
     request |= _read_user(body.get("metadata")) | _read_format(body)

@@ -89,7 +89,7 @@ def read_options(value: object) -> dict[str, object]:
     """The options that the chat API has too, by its names."""
     if value is None:
         return {}
-    known_options = map_fields(check_object(value, "options"), OPTIONS)
+    known_options = map_fields(check_object(value, "options"), OPTION_READERS)
     return {name: option for name, option in known_options.items() if option is not None}
 
 
@@ -133,7 +133,7 @@ def read_stop(value: object, field_path: str) -> list[str] | None:
     return stop_texts or None
 
 
-OPTIONS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
+OPTION_READERS: Mapping[str, tuple[str, Callable[[object, str], object]]] = {
     "temperature": ("temperature", check_number),
     "top_p": ("top_p", check_number),
     "top_k": ("top_k", read_whole_number),

@@ -5,8 +5,8 @@
 What is put together here is a request of the chat API, which `chat_request` reads. Nothing is kept
 between requests, so what refers to an earlier one is refused. Reasoning in the history is left out:
 it means something to the servers that made it alone; so is what those servers did themselves. So
-are fields that are not in `FIELDS`: no server of the chat API would know them, and some refuse what
-they do not know.
+are fields that are not in `FIELD_READERS`: no server of the chat API would know them, and some
+refuse what they do not know.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ from andy_cli.frontends.serve.wires.transcript import (
     text_part,
 )
 
-FIELDS = {
+FIELD_READERS = {
     "model": ("model", check_name),
     "max_output_tokens": ("max_tokens", check_limit),
     "temperature": ("temperature", check_number),
@@ -75,7 +75,7 @@ def read_responses_request(value: object) -> ChatRequest:
             )
     if body.get("background") is True:
         raise ApiError(400, "background is not supported.", code="unsupported_parameter")
-    request = map_fields(body, FIELDS)
+    request = map_fields(body, FIELD_READERS)
     offered_tools = read_offered_tools(body)
     tools, choice = _choose_tools(body, offered_tools)
     request |= {"tools": tools} if tools else {}
