@@ -87,7 +87,7 @@ def test_a_long_text_is_read_while_it_is_written(name: str) -> None:
     assert len(found.arguments) > 180
 
 
-# After `andy serve`.
+# Behind `andy serve`.
 
 SHOWN = ("hermes", "qwen3_coder", "glm45", "mistral_v11", "kimi_k2", "deepseek_v31", "minimax_m2")
 SAID = {"path": "notes.txt", "content": "One line of a long file.\n" * 12}
