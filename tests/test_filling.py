@@ -498,6 +498,23 @@ def test_a_weekday_is_a_day_and_no_name(encoder: Encoder) -> None:
     assert fill(encoder, book, "put the Dolphins down for thursday").values == {"day": "thursday"}
 
 
+def test_a_member_that_is_said_and_no_other_is_meant(encoder: Encoder) -> None:
+    """Though the encoder has granite nearer: it knows gritstone less well."""
+    kinds = ["gritstone", "limestone", "slate", "granite", "sandstone"]
+    length, height = {"type": "number", "minimum": 0.5}, {"type": "number", "maximum": 3}
+    estimate = command(
+        "Work out the tonnage a wall will take",
+        *("length_m", "height_m"),
+        length_m=length,
+        height_m=height,
+        stone_type={"type": "string", "enum": kinds},
+    )
+    said = (
+        "how much gritstone will i need for 30 metres at 1.4 high, leave the top stones out of it"
+    )
+    assert fill(encoder, estimate, said).values["stone_type"] == "gritstone"
+
+
 def test_yes_and_no_may_be_members_of_an_enumeration(encoder: Encoder) -> None:
     urgent: Schema = {"enum": ["yes", "no"], "description": "whether it is urgent"}
     report = command("Report a fault", urgent=urgent)

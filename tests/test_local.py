@@ -316,6 +316,8 @@ def list_parts(text: str) -> list[tuple[str, ...]]:
         ("first play aria, then read a.txt", ("play aria", "read a.txt")),
         ("read a.txt, before that play the first song", ("play the first song", "read a.txt")),
         ("qué guantes usa Bea, y pon aria", ("qué guantes usa Bea", "pon aria")),
+        ("erst Aria, dahinter Volare", ("Aria", "Volare")),
+        ("spiel Aria, aber erst um acht", ("spiel Aria, aber erst um acht",)),
     ],
 )
 def test_words_that_order_wishes_are_left_where_they_stand_within_one(

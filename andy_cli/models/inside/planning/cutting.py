@@ -30,7 +30,7 @@ AND = (
 )
 THEN = (
     "then|also|besides|after that|afterwards"
-    "|dann|danach|au\u00dferdem|ausserdem|anschlie(?:\u00df|ss)end|hinterher|nachher"
+    "|dann|danach|au\u00dferdem|ausserdem|anschlie(?:\u00df|ss)end|hinterher|dahinter|nachher"
     "|luego|adem\u00e1s|ademas|a continuaci[o\u00f3]n|puis|ensuite|par la suite"
     "|poi|inoltre|dopodich[e\u00e9]|in seguito|successivamente"
 )
@@ -59,7 +59,7 @@ SECOND_COMES_FIRST = re.compile(
 )
 """The beginning of a request of whose two wishes the second one comes first."""
 COMES_BEFORE = re.compile(
-    r"(?:(?:once|when|after|as soon as) you(?: have|'ve|ve)?|sobald|nachdem|wenn du|en cuanto"
+    r"(?:(?:once|when|after|as soon as) you(?: have|'ve|ve)?|sobald|nachdem|wenn du|erst|en cuanto"
     r"|una vez que|d\u00e8s que|une fois que|quand tu(?: as)?|appena|una volta che|dopo che)\s+",
     re.I,
 )

@@ -31,6 +31,8 @@ MISSING_ODDS = 1.0
 
 LIKELY_MEMBER = 0.5
 """So likely is a member that is meant."""
+LIKELY_SAID_MEMBER = 0.3
+"""The same of one that is said, where no other is."""
 MANY_MEMBERS = 3
 LONGER_ODDS, LETTER_ODDS = 0.8, 0.001
 """Log-odds: so much less likely may a longer run be, and so much is a letter of it worth."""
@@ -149,10 +151,14 @@ class ValueFinder:
 
     def choose_member(self, parameter: Parameter) -> str | None:
         """Choose the member of an enumeration, or yes or no, that is likely enough."""
-        odds = self._encoder.rate_members(self._text, self.describe_members(parameter))
-        best = max(range(len(odds)), key=odds.__getitem__)
-        is_likely = odds[best] - sum_odds(odds) > math.log(LIKELY_MEMBER)
-        return [*parameter.options, None][best] if is_likely else None
+        wanted = self.describe_members(parameter)
+        odds = self._encoder.rate_members(self._text, wanted)
+        likely = [value - sum_odds(odds) for value in odds[:-1]]
+        said = [place for place, is_said in enumerate(wanted.is_said) if is_said]
+        if len(said) == 1 and likely[said[0]] > math.log(LIKELY_SAID_MEMBER):
+            return parameter.options[said[0]]
+        best = max(range(len(likely)), key=likely.__getitem__)
+        return parameter.options[best] if likely[best] > math.log(LIKELY_MEMBER) else None
 
     def describe_members(self, parameter: Parameter) -> WantedMember:
         """Describe the members of an enumeration, and which of them are said."""
