@@ -11,7 +11,8 @@
     │   └── AuthError  77     the key is missing or wrong
     ├── OutputError     1     what is to be printed cannot be written
     │   └── ClosedPipeError 141   whoever read it has gone
-    └── Cancelled     130     the user pressed Ctrl-C
+    ├── Cancelled     130     the user pressed Ctrl-C
+    └── LimitError      4     a limit that the user set is reached
     ToolError                 a tool cannot do what it was asked: its message is for the user, its
                               advice for the model
     └── ToolTimeout           it ran into its time limit
@@ -155,6 +156,13 @@ class ClosedPipeError(OutputError):
 class Cancelled(AndyError):
     exit_code = 130
     kind = "cancelled"
+
+
+class LimitError(AndyError):
+    """A limit that the user set is reached."""
+
+    exit_code = 4
+    kind = "limit"
 
 
 class ToolError(Exception):

@@ -27,7 +27,7 @@ from andy_cli.agent.grounding.text.languages import (
     find_beginnings,
     load_language,
 )
-from andy_cli.agent.turn_state import find_not_done
+from andy_cli.agent.not_done import find_not_done
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.ground import PART
 from andy_cli.messages import Effect, Status

@@ -139,6 +139,25 @@ def test_sigterm_ends_a_stalled_request_with_its_own_code(tmp_path: Path) -> Non
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_said_before_a_signal_is_in_the_result(tmp_path: Path, number: int) -> None:
+    begun = streamed("Half of it")[:-1]
+    with ModelServer([[*begun, {"op": "stall"}]]) as server:
+        to = ("--base-url", server.url, "--model", "m", "-o", "stream-json")
+        child = start_andy("run", *to, "hi", home=tmp_path)
+        assert child.stdout is not None
+        while '"Half' not in child.stdout.readline():
+            assert child.poll() is None
+        child.send_signal(number)
+        out, err = child.communicate(timeout=5)
+    ended = json.loads(out.splitlines()[-1])
+    assert (ended["type"], ended["subtype"]) == ("result", "error_cancelled")
+    assert ended["result"] == "Half of it"
+    assert ended["exit_code"] == child.returncode == 128 + number
+    assert ended["duration_ms"] > 0
+    assert "Traceback" not in err
+
+
 @pytest.mark.slow
 def test_a_terminal_that_is_closed_takes_the_running_command_along(tmp_path: Path) -> None:
     command = '{"name": "terminal_execute", "arguments": {"command": "sleep 7302"}}'

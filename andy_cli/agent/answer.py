@@ -28,7 +28,6 @@ from andy_cli.agent.turn_state import (
     ModelNote,
     TurnOutcome,
     TurnState,
-    find_not_done,
 )
 from andy_cli.agent.unread_files import find_unread_files
 from andy_cli.compiler.bodies.envelopes import (
@@ -365,7 +364,7 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
     """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
     state.answer = state.answer or state.announcement
     yield from conclude_from_results(conversation, state)
-    state.not_done = find_not_done(conversation.tools.turn_actions)
+    state.not_done = conversation.tools.find_not_done()
     if state.subtype == "success":
         state.end_as(find_shortcoming(state, conversation.strict))
     outcome = TURN_OUTCOMES[state.subtype]

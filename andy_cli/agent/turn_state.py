@@ -1,103 +1,18 @@
-"""The state of one turn: what it has done and has not, and when it has done enough (R7).
-
-An action that was asked for and not done is told beneath the answer by andy itself, from facts of
-the turn alone: the calls that were refused, failed, ran out of time or were stopped, and that no
-later call put right. The wording of the model is not looked at.
-"""
+"""The state of one turn: what it has done, and when it has done enough (R7)."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.grounding.evidence import NAME, ActionRecord
+from andy_cli.agent.not_done import NotDone
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError, UserWays
 from andy_cli.events import Event
-from andy_cli.messages import Effect, Status, ToolCall, ToolResult, Usage
+from andy_cli.messages import Status, ToolCall, ToolResult, Usage
 from andy_cli.toolbox.files.names import count_noun
-
-LOOKING_EFFECTS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
-REASONS = {
-    Status.DENIED: "not allowed",
-    Status.TIMED_OUT: "it ran out of time",
-    Status.CANCELLED: "it was stopped",
-    Status.FAILED: "it failed",
-}
-MAX_REASON_CHARACTERS = 160
-"""Characters of a reason."""
-
-
-class NotDone(NamedTuple):
-    """An action, in the words of its tool, and why it was not done."""
-
-    action: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"Not done: {self.action} ({self.reason})"
-
-
-def find_not_done(actions: Sequence[ActionRecord]) -> tuple[NotDone, ...]:
-    """List what of one turn was not done or seen only in part, each once, in order."""
-    not_done: dict[NotDone, None] = {}
-    for position, action in enumerate(actions, start=1):
-        reason = _explain(action, actions[position:]) if action.action else ""
-        if reason:
-            not_done[NotDone(action.action, reason)] = None
-    return tuple(not_done)
-
-
-def _explain(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
-    if action.ok:
-        return _explain_partial(action, later)
-    if any(_makes_up_for(action, other) for other in later):
-        return ""
-    if action.status is Status.FAILED and action.problem:
-        return _shorten_reason(action.problem)
-    return REASONS[action.status]
-
-
-def _explain_partial(action: ActionRecord, later: Sequence[ActionRecord]) -> str:
-    """Explain what was done in part, or a command that failed and that no other one follows."""
-    has_failed = action.exit_code and action.effect not in LOOKING_EFFECTS
-    if has_failed and not any(other.ok and other.effect is action.effect for other in later):
-        return f"exit code {action.exit_code}"
-    return f"only in part: {action.problem}" if action.problem else ""
-
-
-def _makes_up_for(action: ActionRecord, later: ActionRecord) -> bool:
-    """Tell whether a later call did what this one could not: a look is put right by any look of its
-    tool, or by one of another tool at the same thing; an action by one of its tool that was done to
-    the same thing.
-    """
-    if not later.ok or later.tool != action.tool:
-        return (
-            later.ok
-            and action.effect in LOOKING_EFFECTS
-            and later.effect in LOOKING_EFFECTS
-            and _is_same_target(action, later)
-        )
-    return action.effect in LOOKING_EFFECTS or _is_same_target(action, later)
-
-
-def _is_same_target(action: ActionRecord, other: ActionRecord) -> bool:
-    first, second = set(_find_names(action)), set(_find_names(other))
-    return (
-        action.arguments == other.arguments or not first.isdisjoint(second) or not (first or second)
-    )
-
-
-def _find_names(action: ActionRecord) -> Iterator[str]:
-    yield from NAME.findall(f"{action.action} {action.arguments}")
-
-
-def _shorten_reason(text: str) -> str:
-    line = text.strip().partition("\n")[0].rstrip(" .")
-    return line if len(line) <= MAX_REASON_CHARACTERS else f"{line[: MAX_REASON_CHARACTERS - 3]}..."
-
 
 SAID_NOTHING = "The model said nothing."
 ONLY_THOUGHTS = "The model only thought and said nothing."

@@ -20,8 +20,15 @@ from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import PIPED
 from andy_cli.agent.turn import turn
-from andy_cli.agent.turn_state import TURN_OUTCOMES, find_not_done
-from andy_cli.errors import SHELL_WAYS, AndyError, Cancelled, ConsentError, OutputError, UsageError
+from andy_cli.errors import (
+    SHELL_WAYS,
+    AndyError,
+    Cancelled,
+    ConsentError,
+    LimitError,
+    OutputError,
+    UsageError,
+)
 from andy_cli.events import Event, Subtype
 from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
@@ -96,7 +103,7 @@ async def _run_task(task: RunTask) -> int:
     try:
         code = await run_in_time(conversation, printer, words, piped, seconds)
     except asyncio.CancelledError:
-        code = printer.report_cancelled(conversation.chat.session_id)
+        code = printer.report_cancelled(conversation.chat)
     finally:
         await conversation.close()
     if printer.lost_output:
@@ -357,42 +364,46 @@ class RunPrinter:
         self.tell(format_problem(str(error), error.hint), always=True)
         return error.exit_code
 
-    def report_cancelled(self, session_id: str) -> int:
+    def report_cancelled(self, conversation: Conversation) -> int:
+        """Print how a turn ended that Ctrl-C or a signal broke off."""
         code = 143 if self.is_terminated else 130
         if not self.lost_output:
-            self._print_early_end("error_cancelled", Cancelled("stopped."), code, session_id)
-            self.tell("andy: stopped.", always=True)
+            self._report_broken_off(conversation, "error_cancelled", Cancelled("stopped."), code)
         return code
 
     def report_timeout(self, conversation: Conversation, seconds: float) -> int:
-        """Print how a turn ended that --timeout broke off, with what had been said."""
-        message, timeout_hint = (
-            f"Stopped after {seconds:g} seconds.",
-            "A larger --timeout gives it more.",
+        """Print how a turn ended that --timeout broke off."""
+        error = LimitError(
+            f"Stopped after {seconds:g} seconds.", "A larger --timeout gives it more."
         )
+        self._report_broken_off(conversation, "error_limit", error, error.exit_code)
+        return error.exit_code
+
+    def _report_broken_off(
+        self, conversation: Conversation, subtype: Subtype, error: AndyError, code: int
+    ) -> None:
+        """Print how a turn ended, with what had been said and what was not done."""
         replies = [
             message
             for message in conversation.history.messages[conversation.history.turn_start :]
             if message.role == "assistant"
         ]
-        self.show_event(events.Failed("error", "limit", message, timeout_hint))
-        ended = events.Ended(
-            subtype="error_limit",
-            is_error=True,
-            result=self._answer,
-            response=self._answer,
-            session_id=conversation.session_id,
-            num_turns=len(replies),
-            duration_ms=round((time.monotonic() - self._started) * 1000),
-            exit_code=TURN_OUTCOMES["error_limit"].exit_code,
-            usage=conversation.model.usage._asdict(),
-            not_done=tuple(
-                entry._asdict() for entry in find_not_done(conversation.tools.turn_actions)
-            ),
-            error={"kind": "limit", "message": message, "hint": timeout_hint},
+        self.show_event(events.Failed("error", error.kind, str(error), error.hint))
+        self.show_event(
+            events.Ended(
+                subtype=subtype,
+                is_error=True,
+                result=self._answer,
+                response=self._answer,
+                session_id=conversation.session_id,
+                num_turns=len(replies),
+                duration_ms=round((time.monotonic() - self._started) * 1000),
+                exit_code=code,
+                usage=conversation.model.usage._asdict(),
+                not_done=tuple(entry._asdict() for entry in conversation.tools.find_not_done()),
+                error={"kind": error.kind, "message": str(error), "hint": error.hint},
+            )
         )
-        self.show_event(ended)
-        return ended.exit_code
 
     def _print_early_end(
         self, subtype: Subtype, error: AndyError, code: int, session_id: str = ""

@@ -108,8 +108,9 @@ async def run_tool_calls(
     )
     allowed = reply_plan.requests[: conversation.limits.calls_per_reply]
     are_cut = len(allowed) < len(reply_plan.requests)
+    limit = f"only {len(allowed)} steps of one reply are done"
     if are_cut:
-        yield events.Failed("warning", "limit", f"Only {len(allowed)} steps of one reply are done.")
+        yield events.Failed("warning", "limit", f"{limit.capitalize()}.")
     calls = await resolve_requests(conversation, allowed, compiled.dialect)
     text = "\n\n".join(filter(None, [compiled.text, *reply_plan.texts]))
     written = tuple(restore_written_call(resolved) for resolved in calls)
@@ -118,6 +119,8 @@ async def run_tool_calls(
         yield event
     async for event in run_in_order(conversation, state, reply, calls):
         yield event
+    # After those that were done: none of them makes up for one that was not.
+    conversation.tools.record_left_out(reply_plan.requests[len(allowed) :], limit)
     append_feedback(conversation, state, reply, reply_plan, len(allowed) if are_cut else 0)
 
 

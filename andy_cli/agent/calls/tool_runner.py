@@ -14,6 +14,7 @@ from andy_cli.agent.calls.injection import (
 from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.agent.history.history import History
+from andy_cli.agent.not_done import NotDone, find_not_done
 from andy_cli.call_notes import write_refusal
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call
@@ -217,6 +218,10 @@ class ToolRunner:
         """Those of this turn."""
         return [action for action in self.actions if not action.earlier]
 
+    def find_not_done(self) -> tuple[NotDone, ...]:
+        """Find what of this turn was not done, each in words."""
+        return find_not_done(self.turn_actions, self._history.user_request)
+
     def record_result(
         self, call: ToolCall, effect: Effect, action: str, result: ToolResult
     ) -> None:
@@ -237,6 +242,22 @@ class ToolRunner:
             kept = {key: value for key, value in record._asdict().items() if value}
             del kept["tool"], kept["arguments"]  # they stand in the message with the call
             self._history.log.note(END, call_id=call.id, **kept)
+
+    def record_left_out(self, requests: Sequence[ToolRequest], problem: str) -> None:
+        """Note requests that were not even tried; what is no tool's name says nothing."""
+        for request in requests:
+            if (tool := self._registry.get(request.name)) is not None:
+                call = ToolCall(request.id, tool.name, request.arguments or {})
+                self.actions.append(
+                    ActionRecord(
+                        tool=tool.name,
+                        effect=tool.effect,
+                        action=tool.intent(call.arguments),
+                        status=Status.FAILED,
+                        arguments=write_arguments(call),
+                        problem=problem,
+                    )
+                )
 
     def restore_actions(self, ended: Iterable[EndedCall]) -> None:
         """Take the calls of an earlier process, and how they ended, for those of earlier turns."""
