@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.calls.injection import is_quoted
+from andy_cli.agent.calls.injection import is_example, is_quoted
 from andy_cli.compiler import compile_text, list_dialects, write_call
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import dialects_by_name
@@ -68,6 +68,17 @@ FRAMES = {
     "a block of code": ("So it looks:\n\n    ", "\n\nThat is all."),
     "the end of one": ("So it looks:\n\n    ", ""),
 }
+
+
+@loop_over("dialect", WRITTEN)
+def test_a_call_that_a_sentence_begins_with_is_an_example(dialect: str) -> None:
+    call = write_call("play_mp3", {"file": "a"}, dialect)
+    for behind, is_one in ((" would play it; say the word.", True), (" It plays.", False)):
+        reply = f"{call}{behind}"
+        found = compile_text(reply, [*TOOLS.values()], dialect)
+        for request in found.requests:
+            if reply[request.span[1] :].endswith(behind):
+                assert is_example(request, reply) == is_one, (reply, request.span)
 
 
 @loop_over("dialect", WRITTEN)

@@ -134,7 +134,9 @@ def is_example(request: ToolRequest, reply_text: str) -> bool:
 
 def stands_in_sentence(request: ToolRequest, reply_text: str) -> bool:
     """Tell whether words of its line stand on both sides of it, or those before it say that an
-    example follows: `A model would write {...} to play a song.`"""
+    example follows: `A model would write {...} to play a song.` A sentence may begin with it too,
+    and goes on in small letters: `{...} would play a song.`
+    """
     start, _ = _find_opening(request, reply_text)
     end = request.span[1]
     if start == end:
@@ -143,9 +145,12 @@ def stands_in_sentence(request: ToolRequest, reply_text: str) -> bool:
     if introduces_example(before):
         return True
     framing = BEHIND_CALL.compiled.match(reply_text, end)
-    end = framing.end() if framing and "\n" not in framing[0] else end
+    if framing and "\n" not in framing[0].removeprefix(framing[0].rstrip()):
+        end = framing.end()
     line_before, line_behind = before.rpartition("\n")[2], reply_text[end:].partition("\n")[0]
-    return all(any(map(str.isalpha, words)) for words in (line_before, line_behind))
+    if not any(map(str.isalpha, line_before)):
+        return line_behind.lstrip()[:1].islower()
+    return any(map(str.isalpha, line_behind))
 
 
 def _stands_in_marks(before: str, written: str, following_text: str) -> bool:
