@@ -133,6 +133,23 @@ def test_a_letter_in_a_fence_or_in_inline_code_is_no_request() -> None:
     assert compiled([text]) == CompiledReply(text=text)
 
 
+@pytest.mark.parametrize(
+    "letter",
+    [
+        "Dear Andybot,\n\nthank you for the songs.\n\nYours, Bea",
+        "Dear Andybot,\n\nping is what I never want to hear.\n",
+        "Dear Andybot,\nHello\n",
+    ],
+)
+def test_a_letter_to_somebody_is_text_in_pieces_and_whole(letter: str) -> None:
+    assert compiled([letter]) == compiled([*letter]) == CompiledReply(text=letter)
+
+
+@pytest.mark.parametrize("letter", ["DEAR ANDYBOT,\nPING", "Dear Andybot,\n\nplease PING now"])
+def test_a_letter_may_name_its_tool_in_the_line_below(letter: str) -> None:
+    assert [each.name for each in compiled([letter]).requests] == ["ping"]
+
+
 def test_a_stray_backtick_does_not_hide_what_follows_on_the_next_line() -> None:
     result = compiled(["It`s done.\nDEAR ANDYBOT, PING"])
     assert [each.name for each in result.requests] == ["ping"]

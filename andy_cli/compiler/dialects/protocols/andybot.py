@@ -34,7 +34,7 @@ from andy_cli.messages import (
 
 OPENERS = ("dear andybot", "**dear andybot", "deear andybot")
 LETTER = Expression(
-    r"\W*\w+ \w+(?P<comma>\s*[,:]?)[\s*_`\"'<\[(]*(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
+    r"\W*\w+ \w+(?P<comma>\s*[,:]?)(?P<gap>[\s*_`\"'<\[(]*)(?P<name>\w[\w.\-]*)(?P<rest>.*)", re.S
 )
 WORD = Expression(r"\w[\w.\-]*")
 VALUE = Expression(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
@@ -66,9 +66,12 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     letter = LETTER.match(text)
     if not letter:
         return None
-    name = find_named_tool(f"{letter['name']}{letter['rest']}", tools)
+    letter_text = f"{letter['name']}{letter['rest']}"
+    name = find_named_tool(letter_text, tools)
     if name is None and not letter["comma"].strip():
         return None  # "Dear Andybot fans": nobody is asked for anything
+    if "\n" in letter["gap"] and not names_tool_alone(letter_text, tools):
+        return None  # a letter to somebody: "Dear Andybot,", and below "thank you for the songs"
     request = ToolRequest(
         name=name or letter["name"].rstrip(".-_"),
         arguments=read_values(letter["rest"], tools[name]) if name else None,
@@ -81,6 +84,13 @@ def find_named_tool(letter_text: str, tools: Tools) -> str | None:
     first, *further = WORD.compiled.findall(letter_text.partition("\n")[0])
     words = [first, *filter(str.isupper, further)]
     return next(filter(None, (find_known_tool(word, tools) for word in words)), None)
+
+
+def names_tool_alone(letter_text: str, tools: Tools) -> bool:
+    """Tell whether a tool is all that the first line names, or is written in capitals in it."""
+    words = WORD.compiled.findall(letter_text.partition("\n")[0])
+    named = [word for word in words if len(words) == 1 or word.isupper()]
+    return any(find_known_tool(word, tools) for word in named)
 
 
 def find_known_tool(written: str, tools: Tools) -> str | None:
