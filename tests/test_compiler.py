@@ -150,6 +150,16 @@ def test_a_letter_may_name_its_tool_in_the_line_below(letter: str) -> None:
     assert [each.name for each in compiled([letter]).requests] == ["ping"]
 
 
+@pytest.mark.parametrize("fence", ["", "```python\n", "```tool_code\n"])
+def test_a_list_of_python_calls_that_is_cut_off_within_a_later_one_is_incomplete(
+    fence: str,
+) -> None:
+    first, second = '[play_mp3(file="a"), ', 'play_mp3(path="b", file="c"'
+    for end in range(1, len(second) + 1):
+        result = compiled([fence + first + second[:end]])
+        assert (result.incomplete, result.text, result.requests) == (True, "", ()), second[:end]
+
+
 def test_a_stray_backtick_does_not_hide_what_follows_on_the_next_line() -> None:
     result = compiled(["It`s done.\nDEAR ANDYBOT, PING"])
     assert [each.name for each in result.requests] == ["ping"]

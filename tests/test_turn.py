@@ -60,6 +60,15 @@ def test_a_native_call_that_was_cut_off_never_runs_and_is_asked_for_again_once()
     assert len(model.requests) == 2
 
 
+def test_a_written_call_that_is_cut_off_again_and_again_is_asked_for_anew_once() -> None:
+    cut = [Chunk(text='[ping(), note(file="a.txt", te'), Chunk(finish="length")]
+    model = ScriptedModel([cut], tools=True)
+    seen = events_of(model, "write a.txt")
+    assert ended(seen).subtype == "error_cut_off"
+    assert ended(seen).result == ""
+    assert len(model.requests) == 2
+
+
 def test_an_answer_cut_off_by_length_is_continued_once() -> None:
     half = [Chunk(text="one "), Chunk(finish="length")]
     model = ScriptedModel([half, "two"])

@@ -210,7 +210,8 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
         return False
     user, tools = conversation.history.user_request, conversation.model.profile.tools
     state.is_cut_off = partial
-    state.is_unreadable = bool(compiled.fault) or is_bare_call(reply.raw.strip(), user, tools)
+    is_whole_call = not partial and is_bare_call(reply.raw.strip(), user, tools)
+    state.is_unreadable = bool(compiled.fault) or is_whole_call
     state.unreadable_name = compiled.unreadable_name
     state.is_filtered = reply.finish == "content_filter"
     state.is_declined = reply.is_declined
@@ -224,7 +225,9 @@ def choose_note(conversation: Conversation, state: TurnState, reply: ModelReply)
     if compiled.fault and state.count_resend():
         state.end_paragraph()
         return compiled.fault
-    if (reply.cut_off or compiled.incomplete) and not state.was_asked_to_continue:
+    if reply.cut_off or compiled.incomplete:
+        if state.was_asked_to_continue:
+            return ""
         state.was_asked_to_continue = True
         if not compiled.incomplete:
             return ModelNote.CONTINUE

@@ -78,11 +78,17 @@ def read_texts(value: object, tools: Tools) -> list[ToolRequest] | None:
 
 
 def is_cut_off(text: str, tools: Tools) -> bool:
-    """Tell whether a call of a known tool begins here and does not end."""
-    match = re.match(r"\s*\[?\s*([A-Za-z_](?:[\w.\-/]|\\[_.])*)\s*\(", text)
-    if not match or clean_tool_name(match[1], tools) not in tools:
-        return False
-    return call_end(text, match.end()) < 0
+    """Tell whether calls of known tools begin here, and the last one does not end."""
+    begun = position = skip_characters(text, 0, " \t\r\n[")
+    while (call := CALL.compiled.match(text, position)) and clean_tool_name(
+        call[1], tools
+    ) in tools:
+        end = call_end(text, call.end())
+        if end < 0:
+            return True
+        position = skip_characters(text, end + 1, " \t\r\n,;")
+    name = text[position:]
+    return position > begun and bool(name) and any(tool.startswith(name) for tool in tools)
 
 
 def parse_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
@@ -257,6 +263,12 @@ def scan_calls(text: str, tools: Tools) -> list[ToolRequest] | None:
         if text in ("]", ""):
             break
     return calls
+
+
+def skip_characters(text: str, position: int, characters: str) -> int:
+    while position < len(text) and text[position] in characters:
+        position += 1
+    return position
 
 
 def character_after(text: str, position: int) -> str:
