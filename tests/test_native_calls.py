@@ -111,6 +111,14 @@ def test_arguments_that_are_no_object_are_never_guessed_at(arguments: str) -> No
     assert joined(CallDelta(0, "c1", "list", arguments)) == ([], True)
 
 
+def test_a_line_break_within_a_text_may_stand_as_it_is() -> None:
+    written = '{"path": "a.txt", "content": "one\n\ttwo"}'
+    assert joined(CallDelta(0, "c1", "write", written)) == (
+        [("write", {"path": "a.txt", "content": "one\n\ttwo"})],
+        False,
+    )
+
+
 def test_nothing_of_a_reply_that_was_cut_off_may_run() -> None:
     assert joined(CallDelta(0, "c1", "delete", '{"path":"a"}'), complete=False) == ([], True)
 

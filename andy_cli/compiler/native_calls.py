@@ -194,11 +194,15 @@ class _Call:
 
 
 def _parse_values(text: str) -> Iterator[object]:
-    """The JSON values that stand one after another; raises ValueError on anything else."""
+    """The JSON values that stand one after another; raises ValueError on anything else.
+
+    A line break within a string may be written as it is: it has one meaning only.
+    """
+    decoder = json.JSONDecoder(strict=False)
     position = 0
     while position < len(text):
         try:
-            value, position = json.JSONDecoder().raw_decode(text, position)
+            value, position = decoder.raw_decode(text, position)
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
         yield value
