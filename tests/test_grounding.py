@@ -411,6 +411,18 @@ def test_a_word_for_done_may_answer_what_is_said_after_an_action() -> None:
     assert texts("Done.", Evidence((), "and now delete b.txt", (), (earlier,))) == ["Done"]
 
 
+def test_a_customary_file_is_told_as_found_only_beside_one_that_is_there() -> None:
+    listed = Evidence(('["a.txt", "notes.txt"]',), "which files are here?")
+    assert texts("There are 3: README.md, package.json and a.txt.", listed) == [
+        "README.md",
+        "package.json",
+    ]
+    assert texts("A project of this kind has a README.md and a package.json.", listed) == []
+    assert texts("There is a.txt. You could add a README.md.", listed) == []
+    known = Evidence(('["a.txt", "README.md"]',), "which files are here?")
+    assert texts("There are README.md and a.txt.", known) == []
+
+
 @pytest.mark.parametrize("advice", ["Then run it.", "Now set X to 3.", "Also put it there."])
 def test_advice_is_no_report(advice: str) -> None:
     assert texts(advice, Evidence((), "how do I do it?", (), ())) == []

@@ -80,7 +80,8 @@ CUSTOMARY = frozenset(
     requirements.txt cargo.toml go.mod index.html robots.txt docker-compose.yml compose.yaml
     __init__.py conftest.py makefile .gitignore .env""".split()
 )
-"""Files that every project of a kind has: to name one claims nothing."""
+"""Files that every project of a kind has: to name one claims nothing, but beside one that is there.
+"""
 MAX_QUOTE_LENGTH = 14
 """Words of a quotation: a longer one is a text that is proposed, or a passage."""
 
@@ -120,7 +121,9 @@ class NameChecker:
             start, end = match.start(), match.start() + len(text)
             self._rest = f"{self._rest[:start]}{chr(0) * len(text)}{self._rest[end:]}"
             self.taken.append((start, end))
-            if not text or PLACEHOLDER.search(text) or holds(text, self.index):
+            if not text or PLACEHOLDER.search(text):
+                continue
+            if holds(text, self.index) and not self._is_told_as_found(text, start):
                 continue
             if not self._is_supposed(start) or (kind in EXACT and self._is_half_known(text)):
                 yield Claim(text, start, end, kind)
@@ -136,6 +139,15 @@ class NameChecker:
             if similar and not self._is_supposed(match.start()):
                 yield Claim(text, match.start(1), match.end(1), "code")
         self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
+
+    def _is_told_as_found(self, text: str, position: int) -> bool:
+        """Tell whether a customary file that nobody knows stands beside one that is known: then the
+        sentence tells of what is there."""
+        if fold_text(text) not in CUSTOMARY or self._knows(text):
+            return False
+        sentence = self._find_sentence(position)
+        others = FILE.compiled.findall(sentence.text) if sentence else []
+        return any(self._knows(name) for name in others if fold_text(name) not in CUSTOMARY)
 
     def _is_among_known(self, match: re.Match[str]) -> bool:
         """Tell whether the sentence has other names set as code, and all of them are known."""
