@@ -109,7 +109,7 @@ def test_compile_reads_lines_and_survives_a_bad_one(tmp_path: Path) -> None:
         "nonsense",
         json.dumps({"id": 2, "chunks": ["Hel", "lo"]}),
     ]
-    done = andy("debug", "compile", home=tmp_path, stdin="\n".join(lines))
+    done = andy("debug", "compile", home=tmp_path, stdin="\ufeff" + "\r\n".join(lines))
     first, bad, last = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 1
     assert first["calls"] == [{"name": "play", "arguments": {"path": "a"}}]

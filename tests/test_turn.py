@@ -99,6 +99,13 @@ def test_a_turn_stops_after_so_many_replies() -> None:
     seen = events_of(ScriptedModel(calls, tools=True), "x", "limits.rounds=4")
     assert (ended(seen).exit_code, ended(seen).subtype) == (4, "error_limit")
     assert ended(seen).num_turns == 4
+    stopped = next(each for each in seen if isinstance(each, events.Failed))
+    assert ended(seen).error == {
+        "kind": "limit",
+        "message": "Stopped after 4 replies without an answer.",
+        "hint": stopped.hint,
+    }
+    assert "ontinue" in stopped.hint
 
 
 def test_calls_that_a_limit_leaves_out_have_a_result_all_the_same() -> None:
@@ -569,8 +576,10 @@ def test_a_whole_answer_that_was_taken_for_an_announcement_is_given_again_below_
 
 def test_who_announces_again_when_told_has_answered() -> None:
     model = ScriptedModel(["I will list the songs now."])
-    last = ended(happened(conversation(model), "list the songs"))
-    assert (last.num_turns, last.exit_code) == (2, 0)
+    seen = happened(conversation(model), "list the songs")
+    assert (ended(seen).num_turns, ended(seen).exit_code) == (2, 0)
+    shown = [each.content for each in seen if isinstance(each, events.Said) and each.delta]
+    assert "".join(shown) == ended(seen).result == "I will list the songs now.", "once"
 
 
 def test_a_line_about_a_file_that_nothing_has_looked_at_is_asked_about_once(

@@ -46,16 +46,22 @@ class OutputFilter:
 
     `is_held`: no text is shown before it is known whether the reply keeps to its protocol;
     `begins_anew`: another answer was shown before, which this one takes the place of; `unwraps`:
-    an answer that is sent as the value of a JSON object is shown without it.
+    an answer that is sent as the value of a JSON object is shown without it; `shown`: a reply on
+    the screen, which is not shown again.
     """
 
     def __init__(
-        self, is_held: bool = False, begins_anew: bool = False, unwraps: bool = False
+        self,
+        is_held: bool = False,
+        begins_anew: bool = False,
+        unwraps: bool = False,
+        shown: str = "",
     ) -> None:
         self._parts: list[str] = []
         self._held = is_held
         self._begins_anew = begins_anew
         self._unwraps = unwraps
+        self._shown = shown.strip()
 
     @property
     def text(self) -> str:
@@ -66,16 +72,21 @@ class OutputFilter:
         """Take the next piece as the compiler gives it."""
         shown_events: list[Event] = []
         if visible.retracted:  # what is on the screen stays there; the answer is a new paragraph
-            self._parts = []
-        if visible.retracted or (visible.text and self._begins_anew):
+            self._parts, self._begins_anew = [], False
             shown_events += self._say("\n\n")
-            self._begins_anew = False
         if visible.reasoning:
             shown_events.append(events.Reasoned(visible.reasoning))
         if visible.text:
             self._parts.append(visible.text)
-            shown_events += self._say(self._withhold_object(visible.text))
+            shown_events += self._say(self._withhold_shown(self._withhold_object(visible.text)))
         return shown_events
+
+    def _withhold_shown(self, text: str) -> str:
+        """Return nothing while all so far is on the screen already, all once it is not."""
+        if not self._shown or self._shown.startswith(self.text.strip()):
+            return "" if self._shown else text
+        self._shown = ""
+        return self.text
 
     def _withhold_object(self, text: str) -> str:
         """Return nothing while all so far may be an answer in an object, all once it is none."""
@@ -85,7 +96,11 @@ class OutputFilter:
         return "" if self._unwraps else self.text
 
     def _say(self, text: str) -> list[Event]:
-        return [] if self._held or not text else [events.Said("assistant", text, delta=True)]
+        if self._held or not text:
+            return []
+        text = f"\n\n{text}" if self._begins_anew else text
+        self._begins_anew = False
+        return [events.Said("assistant", text, delta=True)]
 
     def unwrap(self, is_alone: bool) -> None:
         """Keep of a complete text that is an answer in an object the answer alone; nothing of one
@@ -97,9 +112,10 @@ class OutputFilter:
 
     def release(self) -> list[Event]:
         """Show what was held after all."""
-        was_held = self._held or self._unwraps
-        self._held = self._unwraps = False
-        return self._say(self.text) if was_held else []
+        was_held = self._held or self._unwraps or bool(self._shown)
+        is_shown = self.text.strip() == self._shown
+        self._held, self._unwraps, self._shown = False, False, ""
+        return self._say(self.text) if was_held and not is_shown else []
 
 
 def make_output_filter(conversation: Conversation, state: TurnState) -> OutputFilter:
@@ -109,7 +125,8 @@ def make_output_filter(conversation: Conversation, state: TurnState) -> OutputFi
     is_held = bool(state.rejected_answer) or conversation.model.enforces_format or is_second
     was_shown = bool((state.answer or state.announcement).strip())
     begins_anew = last_message.note and state.last_note is not ModelNote.CONTINUE and was_shown
-    return OutputFilter(is_held, begins_anew, unwraps=not asks_for_objects(conversation))
+    unwraps = not asks_for_objects(conversation)
+    return OutputFilter(is_held, begins_anew, unwraps, shown=state.announcement)
 
 
 async def show_reply(

@@ -254,7 +254,8 @@ class TurnState:
             self.answer = self.question
             yield events.Said("assistant", self.question, delta=True)
         elif self.stop_reason:
-            yield events.Failed("warning", "limit", self.stop_reason, f"{way_on}.")
+            self.error = events.Failed("warning", "limit", self.stop_reason, f"{way_on}.")
+            yield self.error
 
     def fail(self, error: AndyError, ways: UserWays) -> events.Failed:
         """End the turn with an error; its hint is told in the words of the front end."""

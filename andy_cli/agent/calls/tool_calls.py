@@ -27,6 +27,7 @@ from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event
 from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.tool import words_of_name
 
 SPOKEN, ENDED = "send_chat", "end_turn"
@@ -383,6 +384,6 @@ def guard_against_loops(
     if repeats >= conversation.limits.repeats:
         state.stop(f"Stopped: the same step gave the same result {repeats} times.")
     elif state.calls >= conversation.limits.calls:
-        state.stop(f"Stopped after {state.calls} steps.")
+        state.stop(f"Stopped after {count_noun(state.calls, 'step')}.")
     elif repeats > 1:
         state.has_repeated = True

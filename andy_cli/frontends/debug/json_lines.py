@@ -29,7 +29,7 @@ def answer_each(debug_part: DebugPart, chunk_cut: ChunkCut) -> int:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line.removeprefix("\ufeff"))  # PowerShell writes one
             if not isinstance(record, dict):
                 raise TypeError("a line holds one JSON object")
             answer = {"id": record.get("id"), **debug_part.answer(record, chunk_cut)}
