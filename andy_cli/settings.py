@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -270,11 +271,19 @@ def load_what_fits(
     """The settings without what is wrong in any layer, and all that is wrong, for whoever mends."""
     values = _make_defaults()
     faults: list[UsageError] = []
-    try:
-        layers = _layers(overrides, flags or {}, os.environ, {})
-    except UsageError as error:
-        faults.append(error)
-        layers = []
+    layers: Layer = []
+    # One layer that cannot be read takes none of the others along.
+    readers: tuple[Callable[[], Layer], ...] = (
+        partial(_read_file_layer, os.environ),
+        partial(_list_environment, os.environ),
+        partial(_list_overrides, overrides),
+        partial(_list_flags, flags or {}, {}),
+    )
+    for read_layer in readers:
+        try:
+            layers += read_layer()
+        except UsageError as error:
+            faults.append(error)
     for key, value, origin in layers:
         try:
             values[key] = Value(_fit(key, value, origin), origin, values.get(key))
@@ -332,18 +341,39 @@ def _layers(
     environment: Mapping[str, str],
     origins: Mapping[str, str],
 ) -> Layer:
-    found = _from_file(config_folder(environment) / "config.toml")
-    for setting in SETTINGS:
-        for name in setting.environment:
-            if environment.get(name):
-                found.append((setting.key, environment[name], f"${name}"))
+    return [
+        *_read_file_layer(environment),
+        *_list_environment(environment),
+        *_list_overrides(overrides),
+        *_list_flags(flags, origins),
+    ]
+
+
+def _read_file_layer(environment: Mapping[str, str]) -> Layer:
+    return _from_file(config_folder(environment) / "config.toml")
+
+
+def _list_environment(environment: Mapping[str, str]) -> Layer:
+    return [
+        (setting.key, environment[name], f"${name}")
+        for setting in SETTINGS
+        for name in setting.environment
+        if environment.get(name)
+    ]
+
+
+def _list_overrides(overrides: Sequence[str]) -> Layer:
+    found: Layer = []
     for override in overrides:
         key, equals, text = override.partition("=")
         if not equals:
             raise UsageError(f"--set takes KEY=VALUE, not {override!r}.")
         found.append((key.strip(), text.strip(), "--set"))
-    found += [(key, text, origins.get(key) or flag_of(key)) for key, text in flags.items() if text]
     return found
+
+
+def _list_flags(flags: Mapping[str, str], origins: Mapping[str, str]) -> Layer:
+    return [(key, text, origins.get(key) or flag_of(key)) for key, text in flags.items() if text]
 
 
 FLAGS = {"guard.mode": "--permission-mode", "limits.rounds": "--max-turns", "ui.plain": "--plain"}

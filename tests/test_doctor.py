@@ -90,8 +90,11 @@ def test_every_unknown_setting_is_named_with_the_one_that_was_meant(tmp_path: Pa
 
 def test_settings_that_are_no_toml_leave_the_rest_to_be_looked_at(tmp_path: Path) -> None:
     settings_file(tmp_path, "model = [")
-    found = examine(tmp_path, "-m", "x")
+    with ModelServer([streamed("unused")], facts=listing(32_000)) as server:
+        found = examine(tmp_path, "--base-url", server.url, "-m", "m", **NOBODY)
     assert found["settings"][0]["grade"] == "fail"
+    assert "m at http" in found["model openai"][0]["message"], "flags count all the same"
+    assert found["model openai"][0]["grade"] == "ok"
     assert found["state"][0]["grade"] == "ok"
 
 

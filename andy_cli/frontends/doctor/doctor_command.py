@@ -28,6 +28,7 @@ from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
 from andy_cli.toolbox.mcp.servers import McpServer, servers
+from andy_cli.toolbox.runtime_context import enter_context, leave_context
 
 TIMEOUT = 5.0
 """Seconds for everything that waits for somebody else."""
@@ -46,7 +47,12 @@ async def check_everything(options: Options) -> list[Finding]:
     settings, about_settings = look_at_settings(options)
     findings += [*about_settings, *look_at_instructions(settings)]
     findings += [*look_at_keys(), *look_at_rules(settings), look_at_google()]
-    findings += await look_around(settings)
+    # Else a tool that describes itself by a setting would read the file that cannot be read.
+    enter_context(settings, Path.cwd())
+    try:
+        findings += await look_around(settings)
+    finally:
+        leave_context()
     findings += look_at_disk()
     return [finding._replace(message=redact_text(finding.message)) for finding in findings]
 
