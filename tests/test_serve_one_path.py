@@ -5,7 +5,7 @@ notation of each family that there is.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -490,6 +490,50 @@ def test_a_stream_never_ends_well_behind_arguments_that_cannot_be_read(tmp_path:
     assert '"file' in "".join(each["arguments"] for each in joined(sent_events(text))["calls"])
     assert joined(sent_events(text))["finish"] is None
     assert "arguments of play_mp3 that cannot be read" in text
+
+
+BEGUN = [status(), *pieces('{"file": "a', ".mp3"), on(0, {}, "tool_calls"), DONE]
+"""A call whose arguments miss their end, though its server says that it is whole."""
+
+
+def answers_on_wires(
+    home: Path, answer: Callable[[Received], Answer], paths: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """The paths, and the streams that their clients get."""
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=home) as served,
+    ):
+        for path in paths:
+            body = {**request_on(path, "hi"), "stream": True}
+            yield path, httpx2.post(f"{served.url}/{path}", json=body, verify=PLAIN).text
+
+
+def test_a_call_that_began_and_cannot_be_read_ends_no_stream_well(tmp_path: Path) -> None:
+    for path, text in answers_on_wires(tmp_path, lambda received: BEGUN, ENDINGS):
+        failed, completed = ENDINGS[path]
+        assert failed in text, path
+        assert completed not in text, path
+
+
+def test_a_call_that_began_and_was_given_up_is_no_call(tmp_path: Path) -> None:
+    def answer(received: Received) -> Answer:
+        return streamed("No.") if len(received.body["messages"]) > 1 else BEGUN
+
+    for path, text in answers_on_wires(tmp_path, answer, PATHS[1:3]):
+        failed, completed = ENDINGS[path]
+        assert '{\\"file\\": \\"a' in text, path
+        assert failed in text, path
+        assert completed not in text, path
+
+
+def test_a_call_that_began_and_was_cut_off_is_an_item_that_is_not_complete(tmp_path: Path) -> None:
+    cut = [status(), *pieces('{"file": "a', ".mp3"), on(0, {}, "length"), DONE]
+    [(_, text)] = answers_on_wires(tmp_path, lambda received: cut, PATHS[1:2])
+    response = events_in(text)[-1]["response"]
+    assert [item["status"] for item in response["output"]] == ["incomplete"]
+    assert response["incomplete_details"] == {"reason": "max_output_tokens"}
+    assert "arguments.done" not in text
 
 
 def sent_events(text: str) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 It is read again each time it has grown by a part of itself, so that reading it costs no more than
 its length. What has gone on is never taken back: what follows either fits to it, or is the call as
-the model wrote it.
+the model wrote it, or the answer ends with an error.
 """
 
 import json
@@ -16,7 +16,7 @@ from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.compiler.mapper.json_schema import tool_parameters
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
-from andy_cli.frontends.serve.wires.answer_parts import CompletedCall, ToolCallDelta
+from andy_cli.frontends.serve.wires.answer_parts import ApiError, CompletedCall, ToolCallDelta
 from andy_cli.messages import ToolRequest
 
 GROWTH = 16
@@ -96,24 +96,39 @@ class EarlyCall:
     def note_invalid_calls(self, calls: Sequence[CompletedCall]) -> None:
         """Keep the call as the model wrote it first, should nothing better come of it."""
         for call in calls[:1]:
-            if call.name == self.name and call.arguments.startswith(self._sent_text):
-                self._invalid_arguments = self._invalid_arguments or call.arguments
+            if call.name == self.name:
+                self._invalid_arguments = self._invalid_arguments or self._fit_arguments(
+                    call.arguments
+                )
 
-    def complete_calls(self, calls: tuple[CompletedCall, ...]) -> tuple[CompletedCall, ...]:
+    def complete_calls(
+        self,
+        calls: Sequence[CompletedCall],
+        invalid_calls: Sequence[CompletedCall],
+        cut_off: bool,
+    ) -> tuple[CompletedCall, ...]:
         """The calls of the answer, this one first and so that it begins as its client knows it.
 
-        Without one it stays as it is, which no client takes for whole.
+        `cut_off`: so was the reply, and the call stays a part of JSON. Raises ApiError where it
+        stays one although the reply is whole: its client could take it for a call.
         """
-        same_arguments = [call.arguments for call in calls[:1] if call.name == self.name]
-        text = next(filter(None, map(self._fit_arguments, same_arguments)), "")
-        others = calls[1:] if text else calls
-        completed = CompletedCall(
-            0, self.id, self.name, text or self._invalid_arguments or self._sent_text
-        )
+        own_call = next((call for call in (*calls, *invalid_calls) if call.name == self.name), None)
+        text = self._find_whole_text(own_call) if own_call else ""
+        if not (text or cut_off):
+            message = f"The model began a call of {self.name} that cannot be used."
+            raise ApiError(502, message, "upstream_error")
+        completed = CompletedCall(0, self.id, self.name, text or self._sent_text, bool(text))
+        others = [call for call in calls if call is not own_call]
         return (
             completed,
             *(call._replace(position=position) for position, call in enumerate(others, 1)),
         )
+
+    def _find_whole_text(self, own_call: CompletedCall) -> str:
+        """The arguments of the call that was made of it in the end, else as they were first
+        written; empty if neither begins as its client knows it."""
+        text = self._fit_arguments(own_call.arguments) or self._invalid_arguments
+        return text if text.startswith(self._sent_text) else ""
 
     def _fit_arguments(self, arguments: str) -> str:
         """These arguments so that they begin with what went on; empty if they cannot."""

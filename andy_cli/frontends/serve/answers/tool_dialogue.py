@@ -145,9 +145,10 @@ class DialogueAsker:
             ask_again(dialogue, understood, reply.raw, note)
             return
         self._is_answered = True
-        calls = understood.choose_calls(self._is_last)
+        calls = complete_calls(dialogue, understood, reply, self._is_last)
         answer_parts = [*closing_pieces(dialogue, understood, calls, self._behind)]
-        finish = end_answer(dialogue, reply, understood.dialect, bool(calls))
+        are_whole = any(call.is_whole for call in calls)
+        finish = end_answer(dialogue, reply, understood.dialect, are_whole)
         if note and finish.reason == "stop" and not (answer_parts or dialogue.said):
             raise useless_error(note)
         for answer_part in answer_parts:
@@ -245,6 +246,18 @@ MAX_CHARACTERS = 2**25
 """Characters of a reply: what is quoted in it is looked up."""
 
 
+def complete_calls(
+    dialogue: ToolDialogue, understood: UnderstoodReply, reply: ModelReply, is_last: bool
+) -> tuple[CompletedCall, ...]:
+    """Choose the calls of the answer; the one that has begun is among them. Raises ApiError."""
+    calls = understood.choose_calls(is_last)
+    if not dialogue.begun_call:
+        return calls
+    cut_off = find_finish_reason(reply) != "stop"
+    completed = dialogue.begun_call.complete_calls(calls, understood.invalid_calls, cut_off)
+    return completed[: dialogue.most_calls]
+
+
 def closing_pieces(
     dialogue: ToolDialogue,
     understood: UnderstoodReply,
@@ -253,11 +266,7 @@ def closing_pieces(
 ) -> Iterator[AnswerPart]:
     """The calls, and what of the answer was not said while it came."""
     words = [*held_parts, *map(TextDelta, closing_words(dialogue, understood))]
-    if dialogue.begun_call:
-        yield from dialogue.begun_call.complete_calls(calls)
-    yield from words
-    if not dialogue.begun_call:
-        yield from calls
+    yield from (*calls, *words) if dialogue.begun_call else (*words, *calls)
 
 
 def closing_words(dialogue: ToolDialogue, understood: UnderstoodReply) -> Iterator[str]:

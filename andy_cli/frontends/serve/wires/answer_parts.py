@@ -41,6 +41,8 @@ class CompletedCall(NamedTuple):
     id: str
     name: str
     arguments: str
+    is_whole: bool = True
+    """False for a call that a client knows of and that was cut off: a part of JSON."""
 
 
 class Finish(NamedTuple):

@@ -218,7 +218,7 @@ def write_call_item(tool: OfferedTool, call: CompletedCall, id: str) -> dict[str
     return {
         **head,
         item_form.given: _write_call_input(tool.kind, call.arguments),
-        "status": "completed",
+        "status": "completed" if call.is_whole else "incomplete",
     }
 
 

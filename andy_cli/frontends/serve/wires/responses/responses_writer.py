@@ -221,9 +221,10 @@ class ResponsesWriter:
             )
             remaining_text, self._calling = text[len(self._calling) :], ""
             data += self._write_event(f"{grows}.delta", **self._item_place, delta=remaining_text)
-            data += self._write_event(
-                f"{grows}.done", **self._item_place, **name_field, **{field: text}
-            )
+            if answer_part.is_whole:
+                data += self._write_event(
+                    f"{grows}.done", **self._item_place, **name_field, **{field: text}
+                )
         return data + self._write_item_done()
 
     def _find_tool(self, name: str) -> OfferedTool:
