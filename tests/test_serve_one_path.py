@@ -536,6 +536,12 @@ def test_a_call_that_began_and_was_cut_off_is_an_item_that_is_not_complete(tmp_p
     assert "arguments.done" not in text
 
 
+def test_a_call_with_a_name_twice_is_one_call_on_every_wire(tmp_path: Path) -> None:
+    twice = [status(), *pieces('{"file": "a.mp3", ', '"file": "b.mp3"}'), on(0, {}, "tool_calls")]
+    for path, text in answers_on_wires(tmp_path, lambda received: twice, PATHS):
+        assert calls_in(path, text, stream=True) == [("play_mp3", {"file": "b.mp3"})], path
+
+
 def sent_events(text: str) -> list[dict[str, Any]]:
     """The events of a stream but for its error."""
     return [each for each in events_in(text) if "choices" in each]

@@ -76,6 +76,15 @@ def test_what_follows_makes_one_object_of_what_is_sure_and_what_is_meant(
             assert json.loads(text[: sure.sure] + rest) == arguments
 
 
+@pytest.mark.parametrize("sent", ['{"path": "a", "le', '{"path": "ab'])
+def test_a_value_that_is_another_one_in_the_end_is_written_once_more(sent: str) -> None:
+    sure = arrived(sent, set())
+    rest = sure.write_rest({"path": "b", "level": 7})
+    assert rest is not None
+    assert json.loads(sent[: sure.sure] + rest) == {"path": "b", "level": 7}
+    assert sure.write_rest({"level": 7}) is None  # and what is gone cannot be taken back
+
+
 @given(st.text('{}[]":,\\ \n1apthu', max_size=30), cuts)
 def test_any_text_is_taken(text: str, places: set[int]) -> None:
     sure = arrived(text, places)

@@ -5,7 +5,9 @@
     {"Level               `{`, for there is no such parameter
 
 What is sure goes on to the client at once. From the first place on that is not, nothing does, until
-it is known what the call means: what follows then is `write_rest`.
+it is known what the call means: what follows then is `write_rest`. A value that is another one then
+is written once more: of a name that an object has twice JSON's readers take the last value, and a
+model that writes one twice means that.
 """
 
 import json
@@ -78,14 +80,17 @@ class SureArguments:
             return ""
         if not self.sure:
             return write_json(arguments)
-        others = {key: value for key, value in arguments.items() if key not in self._done}
-        if not _holds(arguments, self._done):
+        if not arguments.keys() >= self._done.keys():
             return None
+        unchanged = [key for key, value in self._done.items() if arguments[key] == value]
+        others = {key: value for key, value in arguments.items() if key not in unchanged}
         begun = self._began_text()
         if begun is None:
             comma = ", " if others and self._done else ""
             return comma + write_json(others)[1:]
-        return _write_open_rest(begun, others.pop(str(self._open), None), others)
+        if self._open not in others:
+            return None
+        return _write_open_rest(begun, self._open, others)
 
     def _began_text(self) -> str | None:
         """The text whose beginning is sure and whose end is not."""
@@ -211,13 +216,11 @@ class SureArguments:
         return not isinstance(required, list) or self._done.keys() >= set(required)
 
 
-def _write_open_rest(begun: str, value: object, others: Arguments) -> str | None:
+def _write_open_rest(begun: str, name: str, others: Arguments) -> str:
     """Write the rest of a text that has begun, and the arguments after it."""
-    if not isinstance(value, str) or not value.startswith(begun):
-        return None
+    value, rest = others[name], '"'
+    if isinstance(value, str) and value.startswith(begun):
+        rest = write_json(value[len(begun) :])[1:]
+        others = {key: other for key, other in others.items() if key != name}
     comma = ", " if others else ""
-    return write_json(value[len(begun) :])[1:] + comma + write_json(others)[1:]
-
-
-def _holds(arguments: Arguments, sure_values: Arguments) -> bool:
-    return all(key in arguments and arguments[key] == value for key, value in sure_values.items())
+    return rest + comma + write_json(others)[1:]
