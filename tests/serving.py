@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,6 +158,12 @@ def request_on(
     return {"model": "m", "max_tokens": 99, "messages": messages, "tools": tools}
 
 
+def join_arguments(deltas: Iterable[Mapping[str, Any]], index: int) -> str:
+    """The arguments of the call in a block of Anthropic's wire."""
+    pieces = [each["delta"].get("partial_json", "") for each in deltas if each["index"] == index]
+    return "".join(pieces)
+
+
 def calls_in(path: str, text: str, stream: bool) -> list[tuple[str, object]]:
     """(name, arguments) of each call of an answer."""
     lines = [line[6:] for line in text.split("\n") if line.startswith("data: {")]
@@ -181,13 +187,12 @@ def calls_in(path: str, text: str, stream: bool) -> list[tuple[str, object]]:
             calls = [each for each in items if each["type"] == "function_call"]
             found = [(each["name"], each["arguments"]) for each in calls]
         case _, True:
-            names = [
-                each["content_block"]["name"]
+            deltas = [each for each in events if each["type"] == "content_block_delta"]
+            found = [
+                (each["content_block"]["name"], join_arguments(deltas, each["index"]))
                 for each in events
                 if each["type"] == "content_block_start" and each["content_block"].get("name")
             ]
-            parts = [each["delta"].get("partial_json", "") for each in events if "delta" in each]
-            found = [(name, "".join(parts)) for name in names]
         case _:
             calls = [each for each in events[0]["content"] if each["type"] == "tool_use"]
             found = [(each["name"], json.dumps(each["input"])) for each in calls]

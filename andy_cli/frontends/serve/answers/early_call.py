@@ -25,6 +25,11 @@ MIN_INTERVAL = 0.05
 """Seconds."""
 
 
+def unusable_call_error(name: str) -> ApiError:
+    """The error of a stream whose client knows of a call that does not become one."""
+    return ApiError(502, f"The model began a call of {name} that cannot be used.", "upstream_error")
+
+
 class OpenCallReader(Protocol):
     """The part of a compiler that reads a call while it is written."""
 
@@ -85,9 +90,10 @@ class EarlyCall:
             return None
         self._arguments.add_text(open_call.arguments[len(text_before) :])
         # Its end waits for the end of the reply: a call that is cut off is never whole.
-        sure_length = self._arguments.sure - self._arguments.is_whole
+        end = self._arguments.end
+        sure_length = end - 1 if end else self._arguments.sure
         text = self._arguments.text[self._sent : sure_length]
-        if not text.strip("{ ") or (self._arguments.is_whole and not self.is_begun):
+        if not text.strip("{ ") or (end and not self.is_begun):
             return None
         self.name = open_call.name
         self._sent = sure_length
@@ -115,8 +121,7 @@ class EarlyCall:
         own_call = next((call for call in (*calls, *invalid_calls) if call.name == self.name), None)
         text = self._find_whole_text(own_call) if own_call else ""
         if not (text or cut_off):
-            message = f"The model began a call of {self.name} that cannot be used."
-            raise ApiError(502, message, "upstream_error")
+            raise unusable_call_error(self.name)
         completed = CompletedCall(0, self.id, self.name, text or self._sent_text, bool(text))
         others = [call for call in calls if call is not own_call]
         return (

@@ -15,7 +15,7 @@ from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, CompletedCall
-from andy_cli.messages import Arguments, CallDelta, Chunk, Constraint, ToolRequest, Wire
+from andy_cli.messages import CallDelta, Chunk, Constraint, ToolRequest, Wire
 
 WORDS = "Answer in words: no command can be used now."
 
@@ -131,8 +131,8 @@ def sort_by_validity(
     return fitting[:most_calls], invalid_calls[:most_calls]
 
 
-async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments | None:
-    """The arguments that were meant by one native call; None if they do not fit.
+async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> tuple[CompletedCall, ...]:
+    """Read what one native call means: several where it has several objects for arguments.
 
     Raises ApiError where they cannot be read: its client knows of the call.
     """
@@ -143,7 +143,7 @@ async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> Arguments
         message = f"The model wrote arguments of {delta.name} that cannot be read."
         raise ApiError(502, message, "upstream_error")
     understood = await understand_reply(dialogue, compiled, "")
-    return json.loads(understood.calls[0].arguments) if len(understood.calls) == 1 else None
+    return understood.choose_calls(is_last=True)
 
 
 ALOUD = ("send_chat", "write", "end_turn")

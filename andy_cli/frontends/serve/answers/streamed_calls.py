@@ -4,14 +4,17 @@ An event is held back from the first place on that may be corrected, and so is e
 it: what a client has got is never taken back.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from andy_cli.agent.calls.request_resolution import read_parameters
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import find_tool
+from andy_cli.frontends.serve.answers.early_call import unusable_call_error
 from andy_cli.frontends.serve.answers.sure_arguments import SureArguments
-from andy_cli.messages import Arguments, CallDelta
+from andy_cli.frontends.serve.wires.answer_parts import CompletedCall
+from andy_cli.messages import CallDelta
 from andy_cli.models.http.wire import read_call_delta
 
 
@@ -34,15 +37,14 @@ class StreamedCall:
         """True if all of it has gone on."""
         return self.arguments.is_whole and self.sent >= len(self.arguments.text)
 
-    def write_rest(self, arguments: Arguments | None) -> str:
-        """Write the rest of the call, so that it means these arguments if that can be."""
-        text, sure_length = self.arguments.text, self.arguments.sure
-        remaining_text = None if arguments is None else self.arguments.write_rest(arguments)
-        return (
-            text[self.sent :]
-            if remaining_text is None
-            else text[self.sent : sure_length] + remaining_text
-        )
+    def write_rest(self, call: CompletedCall) -> str:
+        """Write the rest, so that it becomes this call. Raises ApiError if it cannot."""
+        arguments = json.loads(call.arguments)
+        remaining_text = self.arguments.write_rest(arguments) if call.name == self.name else None
+        is_other = self.is_sent and json.loads(self.arguments.text) != arguments
+        if remaining_text is None or is_other:
+            raise unusable_call_error(self.name)
+        return self.arguments.text[self.sent : self.arguments.sure] + remaining_text
 
     @property
     def delta(self) -> CallDelta:

@@ -47,6 +47,8 @@ class SureArguments:
         self.text = ""
         self.sure = 0
         """Characters of `text`."""
+        self.end = 0
+        """The place behind the last brace of the object; 0 while that has not come."""
         self._parameters = parameters
         declared = parameters.get("properties")
         self._properties = declared if isinstance(declared, Mapping) else {}
@@ -76,21 +78,26 @@ class SureArguments:
 
     def write_rest(self, arguments: Arguments) -> str | None:
         """Write what follows the sure part, so that all of it means these; None if nothing can."""
-        if self.is_whole:
-            return ""
+        if self.end:
+            return "" if self.is_whole or arguments == self._done else None
         if not self.sure:
             return write_json(arguments)
-        if not arguments.keys() >= self._done.keys():
+        if not arguments.keys() >= self._sure_names:
             return None
-        unchanged = [key for key, value in self._done.items() if arguments[key] == value]
-        others = {key: value for key, value in arguments.items() if key not in unchanged}
+        others = {
+            key: value
+            for key, value in arguments.items()
+            if key not in self._done or self._done[key] != value
+        }
         begun = self._began_text()
         if begun is None:
-            comma = ", " if others and self._done else ""
-            return comma + write_json(others)[1:]
-        if self._open not in others:
-            return None
-        return _write_open_rest(begun, self._open, others)
+            return _write_others(others, behind=bool(self._done))
+        return _write_open_rest(begun, str(self._open), others)
+
+    @property
+    def _sure_names(self) -> set[str]:
+        """Names of the values that have gone on, or have begun to."""
+        return {*self._done} if self._open is None else {*self._done, self._open}
 
     def _began_text(self) -> str | None:
         """The text whose beginning is sure and whose end is not."""
@@ -122,6 +129,7 @@ class SureArguments:
             case "value", _:
                 return self._read_value()
             case "first" | "after", "}" if self._has_required():
+                self.end = self._at + 1
                 return self._move_to("end")
         self._place = "broken"
         return False
@@ -222,5 +230,10 @@ def _write_open_rest(begun: str, name: str, others: Arguments) -> str:
     if isinstance(value, str) and value.startswith(begun):
         rest = write_json(value[len(begun) :])[1:]
         others = {key: other for key, other in others.items() if key != name}
-    comma = ", " if others else ""
-    return rest + comma + write_json(others)[1:]
+    return rest + _write_others(others, behind=True)
+
+
+def _write_others(others: Arguments, behind: bool) -> str:
+    """Write the last arguments, `behind` others, and the end of the object."""
+    comma = ", " if others and behind else ""
+    return comma + write_json(others)[1:]

@@ -4,14 +4,18 @@ Its text is read along: should it hold a call although its server was to make on
 from there on are ours. What has to be asked again goes on as a dialogue that began with it.
 """
 
-import json
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Sequence
 
 from andy_cli.agent.model.reply import may_run_calls, without_requests
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.frontends.serve.answers.early_call import unusable_call_error
 from andy_cli.frontends.serve.answers.reply_understanding import make_reader, understand_call
-from andy_cli.frontends.serve.answers.streamed_calls import StreamedCalls, rename_calls
+from andy_cli.frontends.serve.answers.streamed_calls import (
+    StreamedCall,
+    StreamedCalls,
+    rename_calls,
+)
 from andy_cli.frontends.serve.answers.tool_dialogue import (
     MAX_TRIES,
     continue_dialogue,
@@ -43,6 +47,10 @@ class WatchedChoice:
         self._early_call = dialogue.early_call = make_early_call(dialogue, self._streams_call)
         self._calling = ""
         """The arguments that went on of a call that is being written in the text."""
+        self._added = 0
+        """Calls that the server did not make, or not so."""
+        self._open_calls: list[StreamedCall] = []
+        """Those that have begun, and of which the dialogue says what they are."""
         self._ahead = ""  # white space that went on before the reader showed it
         self._shown_any = False
         self._raw: list[str] = []
@@ -198,8 +206,7 @@ class WatchedChoice:
         wanted = [*self._calls][: self._dialogue.most_calls]
         for call in () if mixed_up else begun_calls:
             if not call.is_sent:
-                remaining_text = call.write_rest(await understand_call(self._dialogue, call.delta))
-                yield self._write_arguments(call.position, remaining_text)
+                yield self._complete_begun(call, await understand_call(self._dialogue, call.delta))
         reason = "tool_calls"
         if not begun_calls or mixed_up or len(begun_calls) < len(wanted):
             async for event_or_finish in self._continue_dialogue():
@@ -219,23 +226,33 @@ class WatchedChoice:
         end = Chunk(finish=self._finish_reason)
         return [*calls, end] if self._calls.begun_calls else [words, *calls, end]
 
-    def _complete_call(
-        self, call: CompletedCall, known_calls: int, texted: Collection[str]
-    ) -> bytes:
-        """Write a call, or the rest of one that has begun. `known_calls` have gone on before."""
+    def _complete_call(self, call: CompletedCall) -> bytes:
+        """Write a call, or the rest of one that has begun."""
         if call.id == self._begun_id:
             self._record.calls += 1
             return self._write_arguments(call.position, call.arguments[len(self._calling) :])
-        begun_calls = self._calls.begun_calls
-        if call.position >= known_calls:
-            self._record.calls += 1
-            self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
-            index = len(begun_calls) - known_calls + call.position
-            written = {"index": index, **write_call(call, texted)}
-            return self._write_event({"tool_calls": [written]})
-        begun = begun_calls[call.position]
-        remaining_text = begun.write_rest(json.loads(call.arguments))
-        return self._write_arguments(begun.position, remaining_text) if remaining_text else b""
+        return (
+            self._complete_begun(self._open_calls.pop(0), [call])
+            if self._open_calls
+            else self._write_new_call(call)
+        )
+
+    def _complete_begun(self, begun: StreamedCall, calls: Sequence[CompletedCall]) -> bytes:
+        """Write the rest of a call that has begun, and the other ones that came of it."""
+        if not calls:
+            raise unusable_call_error(begun.name)
+        remaining_text = begun.write_rest(calls[0])
+        first = self._write_arguments(begun.position, remaining_text) if remaining_text else b""
+        return first + b"".join(map(self._write_new_call, calls[1:]))
+
+    def _write_new_call(self, call: CompletedCall) -> bytes:
+        self._record.calls += 1
+        self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
+        index = 1 + max((begun.position for begun in self._calls.begun_calls), default=-1)
+        texted = list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
+        written = {"index": index + self._added, **write_call(call, texted)}
+        self._added += 1
+        return self._write_event({"tool_calls": [written]})
 
     async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
         """Continue as a dialogue; the model is asked again only where no call went on before."""
@@ -244,9 +261,7 @@ class WatchedChoice:
             dialogue.early_call = None  # the server's own calls went on as they came
         dialogue.source = BegunSource(dialogue.source, self._first_reply())
         dialogue.said = self._shown_any or bool(begun_calls)
-        known_calls = len(begun_calls) * self._calls.mixed_up
-        """So many of what comes have gone on before, or have begun to."""
-        texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
+        self._open_calls = begun_calls * self._calls.mixed_up
         async for answer_part in continue_dialogue(dialogue, 1 if begun_calls else MAX_TRIES):
             match answer_part:
                 case TextDelta(text):
@@ -254,11 +269,17 @@ class WatchedChoice:
                 case ToolCallDelta():
                     yield self._write_calling(answer_part)
                 case CompletedCall():
-                    if event_data := self._complete_call(answer_part, known_calls, texted):
+                    if event_data := self._complete_call(answer_part):
                         yield event_data
                 case Finish():
-                    self._record.repairs = answer_part.repairs
-                    yield answer_part
+                    yield self._end_dialogue(answer_part)
+
+    def _end_dialogue(self, finish: Finish) -> Finish:
+        """Note how a dialogue ended. Raises ApiError where it left a call open."""
+        for begun in self._open_calls:
+            raise unusable_call_error(begun.name)
+        self._record.repairs = finish.repairs
+        return finish
 
     def _write_arguments(self, position: int, text: str) -> bytes:
         call_piece = {"index": position, "function": {"arguments": text}}
