@@ -558,6 +558,30 @@ def test_a_brace_too_many_ends_no_stream_well(tmp_path: Path) -> None:
         assert completed not in text, path
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        ({"patch": "my text"}, 200, '"input":"my text"'),  # whatever the model calls it
+        ({"patch": "my text", "file": "a"}, 502, "without that text"),  # which it is nobody knows
+    ],
+)
+def test_the_text_of_a_free_form_call_is_never_made_up(
+    arguments: Mapping[str, str], status: int, told: str, tmp_path: Path
+) -> None:
+    edit = {"name": "edit", "description": "takes a text"}
+    tool = {"type": "custom", "custom": edit, **edit}
+    with (
+        ModelServer(call_script(native("edit", json.dumps(arguments))), checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path in PATHS[:2]:
+            for is_streamed in (True, False):
+                body = {**request_on(path, "hi"), "tools": [tool], "stream": is_streamed}
+                response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
+                assert told in response.text, (path, is_streamed)
+                assert is_streamed or response.status_code == status, path
+
+
 def sent_events(text: str) -> list[dict[str, Any]]:
     """The events of a stream but for its error."""
     return [each for each in events_in(text) if "choices" in each]

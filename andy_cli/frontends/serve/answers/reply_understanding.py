@@ -11,10 +11,12 @@ from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply, may_run_calls
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, asks_for_code
 from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.quote_aware_parser import QuoteAwareParser
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, CompletedCall
+from andy_cli.frontends.serve.wires.freeform_tools import fit_freeform_arguments
 from andy_cli.messages import CallDelta, Chunk, Constraint, ToolRequest, Wire
 
 WORDS = "Answer in words: no command can be used now."
@@ -187,6 +189,10 @@ async def resolve_request(
     identified = request._replace(id=new_id())
     written_in = DIALECTS.get(dialect, dialogue.tool_prompt.dialect)
     tools = {**dialogue.callable_tools, **dialogue.tool_prompt.tools}
+    called = find_tool(request.name, request.arguments, tools)
+    if called and request.arguments:
+        arguments = fit_freeform_arguments(request.arguments, tools[called.name])
+        identified = identified._replace(arguments=arguments)
     offer = OfferedTools(tools, lambda name: False)
     return await resolve_tool_request(identified, written_in, offer, partial(ask_aside, dialogue))
 
