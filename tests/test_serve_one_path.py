@@ -558,15 +558,36 @@ def test_a_brace_too_many_ends_no_stream_well(tmp_path: Path) -> None:
         assert completed not in text, path
 
 
+@pytest.mark.parametrize("arguments", ["{'file': 'a', 'path': {}}", "null"])
+def test_arguments_that_do_not_fit_are_json_in_the_end_on_every_wire(
+    arguments: str, tmp_path: Path
+) -> None:
+    """The model was told twice, and the client has to judge them."""
+    call = native("play_mp3", arguments)
+    opener = {**call, "function": {"name": "play_mp3", "arguments": ""}}
+    told: list[int] = []
+
+    def answer(received: Received) -> Answer:
+        told.append(len(received.body["messages"]))
+        pieces_of_it: list[dict[str, object]] = [opener, {"function": {"arguments": arguments}}]
+        deltas = [on(0, {"tool_calls": [{"index": 0, **each}]}) for each in pieces_of_it]
+        return [status(), *deltas, on(0, {}, "tool_calls"), DONE]
+
+    expected = {} if arguments == "null" else {"file": "a", "path": {}}
+    for path, text in answers_on_wires(tmp_path, answer, PATHS):
+        assert calls_in(path, text, stream=True) == [("play_mp3", expected)], path
+    assert told == [1, 3, 5] * len(PATHS)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "status", "told"),
+    ("arguments", "code", "told"),
     [
         ({"patch": "my text"}, 200, '"input":"my text"'),  # whatever the model calls it
         ({"patch": "my text", "file": "a"}, 502, "without that text"),  # which it is nobody knows
     ],
 )
 def test_the_text_of_a_free_form_call_is_never_made_up(
-    arguments: Mapping[str, str], status: int, told: str, tmp_path: Path
+    arguments: Mapping[str, str], code: int, told: str, tmp_path: Path
 ) -> None:
     edit = {"name": "edit", "description": "takes a text"}
     tool = {"type": "custom", "custom": edit, **edit}
@@ -579,7 +600,7 @@ def test_the_text_of_a_free_form_call_is_never_made_up(
                 body = {**request_on(path, "hi"), "tools": [tool], "stream": is_streamed}
                 response = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN)
                 assert told in response.text, (path, is_streamed)
-                assert is_streamed or response.status_code == status, path
+                assert is_streamed or response.status_code == code, path
 
 
 def sent_events(text: str) -> list[dict[str, Any]]:

@@ -93,7 +93,7 @@ class EarlyCall:
         end = self._arguments.end
         sure_length = end - 1 if end else self._arguments.sure
         text = self._arguments.text[self._sent : sure_length]
-        if not text.strip("{ ") or (end and not self.is_begun):
+        if not (text and self._arguments.begins) or (end and not self.is_begun):
             return None
         self.name = open_call.name
         self._sent = sure_length

@@ -140,6 +140,8 @@ class StreamedCalls:
         call = self._calls[position]
         if call not in [*self][: self._most_calls]:
             return False
+        if not (call.is_begun or call.arguments.begins):
+            return False  # what fits nothing at all is told to the model, which no client sees
         return call.name in self._tools and call.arguments.sure >= characters
 
 

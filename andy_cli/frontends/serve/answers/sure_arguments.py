@@ -71,6 +71,11 @@ class SureArguments:
         """It is one object, and fits."""
         return self._place == "end" and self.sure == len(self.text)
 
+    @property
+    def begins(self) -> bool:
+        """More of it is sure than that it is an object."""
+        return bool(self.text[: self.sure].strip("{ \t\r\n"))
+
     def add_text(self, text: str) -> None:
         self.text += text
         while self._place != "broken" and self._read_next():
