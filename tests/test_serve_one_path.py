@@ -603,6 +603,65 @@ def test_the_text_of_a_free_form_call_is_never_made_up(
                 assert is_streamed or response.status_code == code, path
 
 
+# What a server leaves out beside its calls: ids of their own, and why the answer ended.
+
+PING = {"function": {"name": "ping", "arguments": "{}"}}
+LIST = {"function": {"name": "list_mp3s", "arguments": "{}"}}
+INCOMPLETE: dict[str, tuple[list[dict[str, Any]], str | None]] = {
+    "no id": ([PING, LIST], "tool_calls"),
+    "empty ids": ([{**PING, "id": ""}, {**LIST, "id": ""}], "tool_calls"),
+    "one id": ([{**PING, "id": "x"}, {**LIST, "id": "x"}], "tool_calls"),
+    "stop": ([{**PING, "id": "x"}, {**LIST, "id": "y"}], "stop"),
+    "no reason": ([{**PING, "id": "x"}, {**LIST, "id": "y"}], None),
+}
+
+
+@pytest.mark.parametrize("place", ["index", "one index", "no index"])
+@pytest.mark.parametrize("name", quick_every(5, INCOMPLETE))
+def test_calls_in_a_stream_have_ids_of_their_own_and_their_reason(
+    name: str, place: str, tmp_path: Path
+) -> None:
+    calls, finish = INCOMPLETE[name]
+    places = {"index": [{"index": 0}, {"index": 1}], "one index": [{"index": 0}] * 2}
+    placed = [{**at, **call} for at, call in zip(places.get(place, [{}, {}]), calls, strict=True)]
+    deltas = [on(0, {"tool_calls": [call]}) for call in placed]
+    end = [on(0, {}, finish)] if finish else []
+    text, server = stream(tmp_path, [status(), *deltas, *end, DONE])
+    found = joined(events_in(text))
+    assert [call["name"] for call in found["calls"]] == ["ping", "list_mp3s"]
+    ids = [call["id"] for call in found["calls"]]
+    assert all(ids)
+    assert len({*ids}) == 2
+    assert found["finish"] == "tool_calls"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("name", quick_every(2, INCOMPLETE))
+def test_calls_of_a_whole_answer_have_ids_of_their_own_and_their_reason(
+    name: str, tmp_path: Path
+) -> None:
+    calls, finish = INCOMPLETE[name]
+    answer = whole({"content": None, "tool_calls": calls})
+    answer[1]["body"]["choices"][0]["finish_reason"] = finish
+    response, _ = ask(tmp_path, answer)
+    ids = [call.get("id") for call in message_of(response)["tool_calls"]]
+    assert all(ids)
+    assert len({*ids}) == 2
+    assert response.json()["choices"][0]["finish_reason"] == "tool_calls"
+
+
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+def test_a_client_of_tools_gets_no_call_in_the_older_form(
+    is_streamed: bool, tmp_path: Path
+) -> None:
+    message = {"content": None, "function_call": PING["function"]}
+    events = [status(), on(0, message), on(0, {}, "function_call"), DONE]
+    answer = events if is_streamed else whole(message, "function_call")
+    response, _ = ask(tmp_path, answer, stream=is_streamed)
+    assert "function_call" not in response.text
+    assert calls_in(PATHS[0], response.text, is_streamed) == [("ping", {})]
+
+
 def sent_events(text: str) -> list[dict[str, Any]]:
     """The events of a stream but for its error."""
     return [each for each in events_in(text) if "choices" in each]

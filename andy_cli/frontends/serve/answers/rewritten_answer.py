@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.model.reply import may_run_calls
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.frontends.serve.answers.streamed_calls import choose_call_id
 from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
 from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
 from andy_cli.frontends.serve.wires.answer_parts import Finish, collect_parts
@@ -79,7 +80,7 @@ def _has_calls(choice: Choice) -> bool:
 async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, Finish | None]:
     """Return the choice as the client gets it, and how it ended, if it was changed."""
     message, finish = choice["message"], plain_finish(str(choice.get("finish_reason") or "stop"))
-    if not isinstance(message, dict) or message.get("function_call"):
+    if not isinstance(message, dict):
         return choice, None
     if message.get("tool_calls") and not may_run_calls(finish):
         return choice, None  # cut off, and its client is told so
@@ -87,18 +88,33 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
     answer_parts = await collect_parts(continue_dialogue(dialogue))
     texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
     written = write_message(answer_parts, texted)
-    if _is_same_answer(message, written):
-        return choice, None
     ending = next(answer_part for answer_part in answer_parts if isinstance(answer_part, Finish))
+    if _is_same_answer(message, written):
+        corrected = _correct_form(choice, message)
+        return corrected, None if corrected == choice else ending
     rewritten = _without_answer(message) | written
     return {**choice, "message": rewritten, "finish_reason": ending.reason}, ending
 
 
+def _correct_form(choice: Choice, message: Mapping[str, object]) -> Choice:
+    """The choice, if it has calls with their reason, and an id for each of them alone."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list) or not calls:
+        return choice
+    corrected_calls: list[Mapping[str, object]] = []
+    for call in calls:
+        used_ids = [str(corrected["id"]) for corrected in corrected_calls]
+        corrected_calls.append({**call, "id": choose_call_id(str(call.get("id") or ""), used_ids)})
+    corrected_message = {**message, "tool_calls": corrected_calls}
+    return {**choice, "message": corrected_message, "finish_reason": "tool_calls"}
+
+
 def _without_answer(message: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in message.items() if key not in (*THOUGHTS, "tool_calls")}
+    return {key: value for key, value in message.items() if key not in REWRITTEN}
 
 
-THOUGHTS = ("reasoning_content", "reasoning")
+REWRITTEN = ("reasoning_content", "reasoning", "tool_calls", "function_call")
+"""Fields of a message that are written anew where it is changed."""
 
 
 def _replay_chunks(choice: Choice, finish: str) -> list[Chunk]:
@@ -120,7 +136,7 @@ def _is_same_answer(message: Choice, written: Choice) -> bool:
 
 def _normalize_calls(calls: object) -> list[object]:
     """Calls as they compare: without ids, and however their arguments are written."""
-    listed = calls if isinstance(calls, list) else []
+    listed = calls if isinstance(calls, list) else [calls] if calls else []
     return [_normalize_call(call) for call in listed]
 
 

@@ -5,10 +5,11 @@ it: what a client has got is never taken back.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from andy_cli.agent.calls.request_resolution import read_parameters
+from andy_cli.agent.history.rendering import new_id
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.frontends.serve.answers.early_call import unusable_call_error
@@ -17,11 +18,17 @@ from andy_cli.frontends.serve.wires.answer_parts import CompletedCall
 from andy_cli.messages import CallDelta
 from andy_cli.models.http.wire import read_call_delta
 
+CallReach = Mapping[int, int]
+"""Position of a call -> the characters of its arguments up to the end of an event."""
+
 
 @dataclass(slots=True)
 class StreamedCall:
     position: int
+    shown_id: str
+    """The id that its client knows."""
     id: str = ""
+    """The id that its server gave it."""
     name: str = ""
     arguments: SureArguments = field(default_factory=lambda: SureArguments({}))
     sent: int = -1
@@ -62,14 +69,13 @@ class StreamedCalls:
         """All that came."""
         self.mixed_up = False
         """Two calls share a place, or one has none: which is which is known at the end."""
-        self._held: list[tuple[bytes, Mapping[int, int]]] = []
-        """Events, and how many characters of which calls have come with each."""
+        self._held: list[tuple[bytes, CallReach]] = []
 
     def __iter__(self) -> Iterator[StreamedCall]:
         return iter(self._calls.values())
 
     def __bool__(self) -> bool:
-        return bool(self._calls)
+        return bool(self.deltas)
 
     @property
     def is_settled(self) -> bool:
@@ -81,17 +87,31 @@ class StreamedCalls:
         """Those that their client knows of."""
         return [call for call in self if call.is_begun]
 
-    def take_pieces(self, call_pieces: Sequence[object], event: bytes) -> bytes:
-        """Read the pieces of calls in an event; returns the events that may go on now."""
+    def add_pieces(self, call_pieces: Sequence[object]) -> tuple[list[object], CallReach]:
+        """Read the pieces of calls in an event; returns them as its client gets them, and how far
+        they reach."""
         reach: dict[int, int] = {}
-        for call_piece in call_pieces:
-            if isinstance(call_piece, dict):
-                delta = read_call_delta(call_piece)
-                self.deltas.append(delta)
-                self.mixed_up = self.mixed_up or self._is_mixed_up(delta)
-                if not self.mixed_up:
-                    call = self._add_delta(delta)
-                    reach[call.position] = len(call.arguments.text)
+        shown_pieces = [
+            self._add_piece(call_piece, reach) if isinstance(call_piece, dict) else call_piece
+            for call_piece in call_pieces
+        ]
+        return shown_pieces, reach
+
+    def _add_piece(
+        self, call_piece: Mapping[str, object], reach: dict[int, int]
+    ) -> Mapping[str, object]:
+        delta = read_call_delta(call_piece)
+        self.deltas.append(delta)
+        self.mixed_up = self.mixed_up or self._is_mixed_up(delta)
+        if self.mixed_up:
+            return call_piece
+        is_first = delta.position not in self._calls
+        call = self._add_delta(delta)
+        reach[call.position] = len(call.arguments.text)
+        return _correct_piece(call_piece, delta, call.shown_id, is_first)
+
+    def take_event(self, event: bytes, reach: CallReach) -> bytes:
+        """Take an event with pieces of calls; returns the events that may go on now."""
         self._held.append((event, reach))
         return self._release_sure()
 
@@ -112,7 +132,10 @@ class StreamedCalls:
 
     def _add_delta(self, delta: CallDelta) -> StreamedCall:
         position = delta.position or 0
-        call = self._calls.setdefault(position, StreamedCall(position))
+        if position not in self._calls:
+            shown_id = choose_call_id(delta.id, [call.shown_id for call in self])
+            self._calls[position] = StreamedCall(position, shown_id)
+        call = self._calls[position]
         call.id = call.id or delta.id
         if delta.name and not call.name:
             text_before = call.arguments.text
@@ -145,15 +168,38 @@ class StreamedCalls:
         return call.name in self._tools and call.arguments.sure >= characters
 
 
-def rename_calls(message: Mapping[str, object], tools: Tools) -> dict[str, object] | None:
-    """The message with the client's own names of its tools; None if it has them already.
+def _correct_piece(
+    call_piece: Mapping[str, object], delta: CallDelta, shown_id: str, is_first: bool
+) -> Mapping[str, object]:
+    """The piece with an id that tells its call from the others, and a text for arguments."""
+    function = call_piece.get("function")
+    corrected = {**call_piece}
+    if isinstance(function, dict) and isinstance(function.get("arguments"), dict):
+        corrected["function"] = {**function, "arguments": delta.arguments}
+    if is_first or delta.id not in ("", shown_id):
+        corrected["id"] = shown_id
+    return corrected
+
+
+def choose_call_id(id: str, used_ids: Collection[str]) -> str:
+    """The id of a call, or a new one where it has none of its own: results are told by id."""
+    return id if id and id not in used_ids else f"call_{new_id()}"
+
+
+def list_call_pieces(delta: Mapping[str, object]) -> list[object]:
+    """The pieces of calls in an event; a call in the form of `functions` is one like the others."""
+    calls, legacy_call = delta.get("tool_calls"), delta.get("function_call")
+    if isinstance(calls, list) and calls:
+        return calls
+    return [{"index": 0, "function": legacy_call}] if isinstance(legacy_call, dict) else []
+
+
+def rename_calls(calls: Sequence[object], tools: Tools) -> list[object]:
+    """The calls with the client's own names of its tools.
 
     Some servers put a prefix before a name (`functions.`), or another case.
     """
-    calls = message.get("tool_calls")
-    listed = calls if isinstance(calls, list) else []
-    renamed = [_rename_call(call, tools) for call in listed]
-    return {**message, "tool_calls": renamed} if renamed != listed else None
+    return [_rename_call(call, tools) for call in calls]
 
 
 def _rename_call(call: object, tools: Tools) -> object:

@@ -14,6 +14,7 @@ from andy_cli.frontends.serve.answers.reply_understanding import make_reader, un
 from andy_cli.frontends.serve.answers.streamed_calls import (
     StreamedCall,
     StreamedCalls,
+    list_call_pieces,
     rename_calls,
 )
 from andy_cli.frontends.serve.answers.tool_dialogue import (
@@ -58,19 +59,23 @@ class WatchedChoice:
         self._head: Event = {}
         self.finish: Event | None = None
         """The event that ends it; it waits until it is known what the text meant."""
+        self._last_choice: Event = {}
+        """Its choice, without what has gone on before."""
         self._last = b""
-        """The same, as it goes on."""
+        """The same event, as it goes on."""
 
     def _take_calls(
-        self, event: Event, choice: Event, call_pieces: object, event_bytes: bytes
+        self, event: Event, choice: Event, call_pieces: list[object], event_bytes: bytes
     ) -> bytes:
-        if choice.get("finish_reason"):
-            event_bytes = write_data_event(
-                {**event, "choices": [{**choice, "finish_reason": None}]}
-            )
-        return self._calls.take_pieces(
-            call_pieces if isinstance(call_pieces, list) else [], event_bytes
-        )
+        """Take pieces of calls; returns the events that may go on now."""
+        renamed = rename_calls(call_pieces, self._dialogue.tool_prompt.tools)
+        shown_pieces, reach = self._calls.add_pieces(renamed)
+        delta = _read_delta(choice)
+        if shown_pieces != delta.get("tool_calls") or choice.get("finish_reason"):
+            others = {key: value for key, value in delta.items() if key != "function_call"}
+            begun = {**choice, "delta": {**others, "tool_calls": shown_pieces}}
+            event_bytes = write_data_event({**event, "choices": [begun | {"finish_reason": None}]})
+        return self._calls.take_event(event_bytes, reach)
 
     def _take_text(self, event: Event, choice: Event, delta: Event) -> bytes | None:
         """Take words; returns what of them may go on, None where they go on as they came."""
@@ -78,7 +83,7 @@ class WatchedChoice:
         if not isinstance(text, str) or not text or (shown_text := self._show_text(text)) == text:
             return None
         event_data = b""
-        if (shown_text or len(delta) > 1) and not delta.get("tool_calls"):
+        if (shown_text or len(delta) > 1) and not list_call_pieces(delta):
             begun = {**choice, "delta": {**delta, "content": shown_text}, "finish_reason": None}
             event_data = write_data_event({**event, "choices": [begun]})
         return event_data + self._show_call()
@@ -86,26 +91,20 @@ class WatchedChoice:
     def take_event(self, event: Event, choice: Event, event_bytes: bytes) -> bytes:
         """Read an event with this choice alone; returns the bytes that may go on now."""
         self._head = event
-        delta = choice.get("delta")
-        delta = delta if isinstance(delta, dict) else {}
+        delta = _read_delta(choice)
         finish, event_data = choice.get("finish_reason"), b""
         self._note_thought(delta)
-        call_pieces = delta.get("tool_calls")
-        is_changed = isinstance(call_pieces, list) and bool(call_pieces)
-        if is_changed:
-            if renamed := rename_calls(delta, self._dialogue.tool_prompt.tools):
-                choice["delta"] = delta = renamed
-                event_bytes = write_data_event(event)
-            event_data = self._take_calls(event, choice, delta.get("tool_calls"), event_bytes)
+        call_pieces = list_call_pieces(delta)
+        if call_pieces:
+            event_data = self._take_calls(event, choice, call_pieces, event_bytes)
         words = self._take_text(event, choice, delta)
-        if words is not None:
-            event_data += words
-        if is_changed or words is not None:
-            event_bytes = _write_end(event, choice)
+        event_data += words or b""
+        is_taken = bool(call_pieces) or words is not None
         if not finish:
-            return event_data or event_bytes
-        self.finish = {**event, "choices": [choice]}
-        self._last = event_bytes
+            return event_data if is_taken else event_bytes
+        self._last_choice = {**choice, "delta": {}} if is_taken else choice
+        self.finish = {**event, "choices": [self._last_choice]}
+        self._last = write_data_event(self.finish) if is_taken else event_bytes
         return event_data
 
     def _note_thought(self, delta: Event) -> None:
@@ -166,9 +165,7 @@ class WatchedChoice:
 
     @property
     def _finish_reason(self) -> str:
-        choices = self.finish["choices"] if self.finish else None
-        reason = choices[0].get("finish_reason") if isinstance(choices, list) else None
-        return plain_finish(str(reason or "stop"))
+        return plain_finish(str(self._last_choice.get("finish_reason") or "stop"))
 
     async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
         """Write the rest of the choice. `ended`: its server said that it is over."""
@@ -182,12 +179,23 @@ class WatchedChoice:
         if not is_whole or self._needs_nothing(compiled):
             if text:
                 yield self._write_event({"content": text})
-            yield self._calls.release_all() + (self._last if ended else b"")
+            yield self._calls.release_all() + (self._write_last(is_whole) if ended else b"")
             return
         if text and self._shown_any:
             yield self._write_event({"content": text})
         async for event_data in self._go_on():
             yield event_data
+
+    def _write_last(self, is_whole: bool) -> bytes:
+        """Write the event that ends it; beside calls it has their reason, whatever came."""
+        if not (is_whole and self._calls):
+            return self._last
+        if self.finish is None:
+            return self._write_event({}, "tool_calls")
+        if self._last_choice["finish_reason"] == "tool_calls":
+            return self._last
+        choice = {**self._last_choice, "finish_reason": "tool_calls"}
+        return write_data_event({**self.finish, "choices": [choice]})
 
     def _needs_nothing(self, compiled: CompiledReply) -> bool:
         """Tell whether the choice stays as its server made it."""
@@ -291,8 +299,6 @@ class WatchedChoice:
         return write_data_event({**head, "choices": [choice]})
 
 
-def _write_end(event: Event, choice: Event) -> bytes:
-    """Write what ends a choice, after what was held back of it; nothing where it goes on."""
-    if not choice.get("finish_reason"):
-        return b""
-    return write_data_event({**event, "choices": [{**choice, "delta": {}}]})
+def _read_delta(choice: Event) -> Event:
+    delta = choice.get("delta")
+    return delta if isinstance(delta, dict) else {}
