@@ -79,6 +79,13 @@ def test_glued_calls_get_ids_of_their_own() -> None:
     assert [request.id for request in calls.read(True).requests] == ["c1", "c1_2"]
 
 
+def test_arguments_that_are_sent_again_are_one_call() -> None:
+    assert joined(CallDelta(0, "c1", "play", A), CallDelta(0, "", "", A)) == (
+        [("play", json.loads(A))],
+        False,
+    )
+
+
 def test_two_calls_at_one_position_keep_the_ids_that_they_came_with() -> None:
     calls = NativeCalls()
     calls.add(CallDelta(0, "c1", "play", A))

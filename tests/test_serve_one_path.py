@@ -543,11 +543,19 @@ def test_a_call_with_a_name_twice_is_one_call_on_every_wire(tmp_path: Path) -> N
         assert calls_in(path, text, stream=True) == [("play_mp3", {"file": "b.mp3"})], path
 
 
-def test_arguments_that_come_twice_are_two_whole_calls_on_every_wire(tmp_path: Path) -> None:
+def test_arguments_that_a_server_sends_again_are_one_call_on_every_wire(tmp_path: Path) -> None:
     arguments = '{"file": "a.mp3"}'
     again = [status(), *pieces(arguments, arguments), on(0, {}, "tool_calls"), DONE]
     for path, text in answers_on_wires(tmp_path, lambda received: again, PATHS):
-        assert calls_in(path, text, stream=True) == [("play_mp3", {"file": "a.mp3"})] * 2, path
+        assert calls_in(path, text, stream=True) == [("play_mp3", {"file": "a.mp3"})], path
+
+
+def test_two_argument_objects_are_two_whole_calls_on_every_wire(tmp_path: Path) -> None:
+    first, second = '{"file": "a.mp3"}', '{"file": "b.mp3"}'
+    glued = [status(), *pieces(first, second), on(0, {}, "tool_calls"), DONE]
+    for path, text in answers_on_wires(tmp_path, lambda received: glued, PATHS):
+        wanted = [("play_mp3", {"file": "a.mp3"}), ("play_mp3", {"file": "b.mp3"})]
+        assert calls_in(path, text, stream=True) == wanted, path
 
 
 def test_a_brace_too_many_ends_no_stream_well(tmp_path: Path) -> None:

@@ -177,7 +177,8 @@ class _Call:
         return f"This request could not be read: {written}. {AS_OBJECT}"
 
     def read(self) -> list[Arguments] | None:
-        """The argument objects that were written; None if they are cut off or no objects."""
+        """The argument objects that were written, one that is sent again once; None if they are cut
+        off or no objects."""
         text = replace_surrogates("".join(self.pieces)).strip()
         if fenced := FENCE.match(text):
             text = fenced[1]
@@ -189,8 +190,13 @@ class _Call:
             values = [_parse_python(text)]
         if len(values) == 1 and isinstance(values[0], str):
             values = [read_json(values[0])]
-        argument_objects: list[Arguments] = [value for value in values if isinstance(value, dict)]
-        return argument_objects if len(argument_objects) == len(values) else None
+        argument_objects: list[Arguments] = []
+        for value in values:
+            if not isinstance(value, dict):
+                return None
+            if value not in argument_objects[-1:]:
+                argument_objects.append(value)
+        return argument_objects
 
 
 def _parse_values(text: str) -> Iterator[object]:
