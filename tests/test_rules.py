@@ -522,6 +522,26 @@ def test_a_guess_which_tool_is_meant_needs_a_yes(tmp_path: Path) -> None:
     assert (verdict.allowed, verdict.asked) == (False, True)
 
 
+def test_the_home_is_safe_however_it_is_reached(home: Path) -> None:
+    workspace = home / "project"
+    workspace.mkdir()
+    (home / ".bashrc").symlink_to("rc")
+    (workspace / "link").symlink_to("../rc")
+    everything = parse_rules((), (), ("run", "write"))
+
+    def is_allowed(access: ResourceAccess, effect: Effect, folder: Path = workspace) -> bool:
+        return decided(folder, access, effect, everything, "auto").allowed
+
+    for line in (f"rm -rf {home}", "cd .. && echo x >> .bashrc", "cp a ../.profile"):
+        assert not is_allowed(ResourceAccess(command=line), Effect.RUN), line
+    for line in ("rm -rf build", "cp a b", "find . -delete"):
+        assert is_allowed(ResourceAccess(command=line), Effect.RUN), line
+    assert not is_allowed(ResourceAccess(("../.bashrc",), "write"), Effect.WRITE)
+    assert is_allowed(ResourceAccess(("link",), "write"), Effect.WRITE)
+    in_its_parent = ResourceAccess((home.name,), "delete_recursive")
+    assert not is_allowed(in_its_parent, Effect.WRITE, home.parent)
+
+
 def test_start_up_files_are_safe_where_the_home_itself_is_the_workspace(home: Path) -> None:
     everything = parse_rules((), (), ("write",))
     for name in (".bashrc", ".ssh/authorized_keys", ".config/autostart/x.desktop"):

@@ -22,7 +22,6 @@ A command line that the user typed themselves is judged by `decide_typed`: typin
 
 import os
 import re
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -245,9 +244,12 @@ class Gate:
         access = request.access
         if request.effect is Effect.DESTROY:
             return "this is never done"
-        for resolved_path, (_, operation) in zip(resolved_paths, access.uses, strict=True):
-            if reason := find_peril(resolved_path, operation, self._workspace):
-                return reason
+        for resolved_path, (written, operation) in zip(resolved_paths, access.uses, strict=True):
+            # A start-up file may be a link to one of another name.
+            entry = resolve(written, self._workspace, "delete")
+            for path in dict.fromkeys((resolved_path, entry)):
+                if reason := find_peril(path, operation, self._workspace):
+                    return reason
         if access.command:
             return _judge_command(access, self._workspace, "deny")
         return _judge_address(access, "block", "error")
@@ -371,11 +373,7 @@ def _judge_command(access: ResourceAccess, workspace: Path, verdict: Literal["as
     # The parser takes 20 ms to load, and most calls are no command.
     from andy_cli.guard import shell
 
-    def within(path: str) -> bool:
-        return contain(path, workspace, "list").verdict == "inside"
-
-    kind: shell.Shell = "cmd" if sys.platform == "win32" else "sh"
-    judged = shell.judge(access.command, kind, within)
+    judged = shell.judge_in_workspace(access.command, workspace)
     return judged.reason if judged.verdict == verdict else ""
 
 

@@ -6,13 +6,17 @@
 
 Every command of the line is judged, whatever it hides in: a pipe, a substitution, a wrapper, a
 script given as text; the strictest verdict holds. What is not understood is asked. `inside` says
-whether a path, as written from the workspace, really lies in it: links are not seen here.
+whether a path, as written from the workspace, really lies in it, and `locate` what a place really
+is: neither links nor the home are seen here. `judge_in_workspace` looks them up.
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal
 
 from andy_cli.guard.commands import windows
@@ -20,7 +24,8 @@ from andy_cli.guard.commands.bash import ShellCommand, ShellLine, TooMuch, Word,
 from andy_cli.guard.commands.destructive_commands import EXFILTRATION, find_danger, program_name
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
-    WORKSPACE,
+    Locate,
+    ShellFolder,
     interpreters,
     is_secret,
     is_secret_variable,
@@ -32,6 +37,7 @@ from andy_cli.guard.commands.lookup import (
 )
 from andy_cli.guard.commands.read_only_commands import Inside, doubt_about, judge_paths
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
+from andy_cli.guard.workspace import contain, locate_place
 
 Shell = Literal["sh", "cmd", "powershell"]
 MAX_CHARACTERS, MAX_PIECES = 20_000, 300
@@ -44,7 +50,10 @@ SAFE_KINDS = frozenset("LNMPS")
 
 
 def judge(
-    line: str, shell: Shell = "sh", inside: Inside = lambda path: path[:1] != "/"
+    line: str,
+    shell: Shell = "sh",
+    inside: Inside = lambda path: path[:1] != "/",
+    locate: Locate = lambda place, follows: (),
 ) -> CommandJudgement:
     """Judge a command line as it would be given to the shell."""
     if not line.strip() or "\0" in line:
@@ -52,11 +61,22 @@ def judge(
     if len(line) > MAX_CHARACTERS:
         return deny("it is too long to be judged")
     if shell == "sh":
-        judged = strictest(_judge_commands(line, inside, WORKSPACE, MAX_DEPTH))
+        judged = strictest(_judge_commands(line, inside, ShellFolder(locate=locate), MAX_DEPTH))
     else:
-        judged = windows.judge(line, shell)
+        judged = windows.judge(line, shell, locate)
     odd_characters = _find_odd_characters(line)
     return ask(odd_characters) if odd_characters and judged.verdict == "allow" else judged
+
+
+def judge_in_workspace(line: str, workspace: Path, shell: Shell | None = None) -> CommandJudgement:
+    """Judge a command line as it would run in a workspace of this machine: links are followed."""
+    # Commands of one line speak of the same places again and again.
+    return judge(
+        line,
+        shell or ("cmd" if sys.platform == "win32" else "sh"),
+        lambda path: contain(path, workspace, "list").verdict == "inside",
+        cache(partial(locate_place, workspace=workspace.resolve())),
+    )
 
 
 def _find_odd_characters(line: str) -> str:
@@ -69,7 +89,7 @@ def _find_odd_characters(line: str) -> str:
 
 
 def _judge_commands(
-    line: str, inside: Inside, folder: str, deeper: int
+    line: str, inside: Inside, folder: ShellFolder, deeper: int
 ) -> Iterator[CommandJudgement]:
     """A verdict on each command of a line, and on what they are together."""
     if FORK_BOMB.search(line):
@@ -87,15 +107,21 @@ def _judge_commands(
     if "\\\n" in line:
         yield ask("a line goes on in the next")
     yield from _judge_together(shell_line, folder)
+    folders: dict[tuple[int, ...], ShellFolder] = {(): folder}
     for command in shell_line.commands:
-        yield from _judge_alone(command, shell_line, inside, folder, deeper)
-        folder = _folder_after(command, folder)
+        within = command.subshells
+        outward = (within[:depth] for depth in range(len(within), -1, -1))
+        command_folder = next(folders[shells] for shells in outward if shells in folders)
+        yield from _judge_alone(command, shell_line, inside, command_folder, deeper)
+        folders[within] = _folder_after(command, command_folder)
 
 
 PIECES = re.compile(r"[;&|()\n{}`]|(?<!\S)(?:do|then|else|if|while|until|!)(?!\S)")
 
 
-def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[CommandJudgement]:
+def _in_pieces(
+    line: str, inside: Inside, folder: ShellFolder, deeper: int
+) -> Iterator[CommandJudgement]:
     """Look for commands that never run between all that separates, in a line not understood."""
     if not deeper:
         return
@@ -106,23 +132,23 @@ def _in_pieces(line: str, inside: Inside, folder: str, deeper: int) -> Iterator[
 
 
 def _find_denials(
-    line: str, inside: Inside, folder: str, deeper: int
+    line: str, inside: Inside, folder: ShellFolder, deeper: int
 ) -> Iterator[CommandJudgement]:
     for judged in _judge_commands(line, inside, folder, deeper):
         if judged.verdict == "deny":
             yield judged
 
 
-def _folder_after(command: ShellCommand, folder: str) -> str:
+def _folder_after(command: ShellCommand, folder: ShellFolder) -> ShellFolder:
     """Follow `cd` to the folder in which the next command runs."""
     if command.texts[:1] not in (("cd",), ("pushd",)):
         return folder
     folder_arguments = [name for name in command.texts[1:] if not name.startswith("-")]
-    return resolve_place(folder_arguments[0] if folder_arguments else "~", folder)
+    return folder.enter(folder_arguments[0] if folder_arguments else "~")
 
 
 def _judge_alone(
-    command: ShellCommand, shell_line: ShellLine, inside: Inside, folder: str, deeper: int
+    command: ShellCommand, shell_line: ShellLine, inside: Inside, folder: ShellFolder, deeper: int
 ) -> Iterator[CommandJudgement]:
     """Verdicts on one command: it destroys, what it wraps does, or whether it only reads."""
     writes = [value for target in command.writes for value in target.values]
@@ -166,7 +192,7 @@ def _command_readings(command: ShellCommand, shell_line: ShellLine) -> Iterator[
 
 
 def _judge_wrapped(
-    words: Sequence[str], inside: Inside, folder: str, deeper: int
+    words: Sequence[str], inside: Inside, folder: ShellFolder, deeper: int
 ) -> Iterator[CommandJudgement]:
     """Judge what stands after a program that runs others: as words, and as a script in one word.
 
@@ -193,7 +219,7 @@ def _list_scripts(words: Sequence[str]) -> Iterator[str]:
         yield from re.findall(r"[\"']([^\"']*\s[^\"']*)[\"']", script)[:8]
 
 
-def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> CommandJudgement:
+def _judge_reading(command: ShellCommand, inside: Inside, folder: ShellFolder) -> CommandJudgement:
     """Allow what only reads inside; ask otherwise."""
     reason = _find_reading_reason(command, inside, folder)
     return (
@@ -201,7 +227,7 @@ def _judge_reading(command: ShellCommand, inside: Inside, folder: str) -> Comman
     )
 
 
-def _find_reading_reason(command: ShellCommand, inside: Inside, folder: str) -> str:
+def _find_reading_reason(command: ShellCommand, inside: Inside, folder: ShellFolder) -> str:
     """Give the reason why a command may do more than read inside, or nothing."""
     for target in command.writes:
         if target.text != "/dev/null" or not target.plain:
@@ -213,7 +239,7 @@ def _find_reading_reason(command: ShellCommand, inside: Inside, folder: str) -> 
     return doubt_about(command.words, folder, inside) if command.words else "it is no command"
 
 
-def _judge_together(shell_line: ShellLine, folder: str) -> Iterator[CommandJudgement]:
+def _judge_together(shell_line: ShellLine, folder: ShellFolder) -> Iterator[CommandJudgement]:
     """Judge what the commands do together: run what was fetched, send what is secret."""
     commands = shell_line.commands
     fetching = {number for number, command in enumerate(commands) if _is_fetching(command)}
@@ -225,7 +251,7 @@ def _judge_together(shell_line: ShellLine, folder: str) -> Iterator[CommandJudge
         yield deny(EXFILTRATION)
 
 
-def _sends_secret(commands: Sequence[ShellCommand], folder: str) -> bool:
+def _sends_secret(commands: Sequence[ShellCommand], folder: ShellFolder) -> bool:
     """Check whether one command sends something out and one, perhaps another, touches secrets."""
     return any(map(_is_sending, commands)) and any(
         _touches_secret(command, folder) for command in commands
@@ -311,7 +337,7 @@ def _uses_fetched(command: ShellCommand, is_interpreter: bool, fetched: set[str]
     return is_local or program_name(name) in fetched - program_set("fetchers")
 
 
-def _touches_secret(command: ShellCommand, folder: str) -> bool:
+def _touches_secret(command: ShellCommand, folder: ShellFolder) -> bool:
     """Check whether a command touches secrets or prints the environment."""
     return _prints_environment(command) or any(
         _names_secret(word, folder) for word in (*command.words, *command.reads)
@@ -325,7 +351,7 @@ def _prints_environment(command: ShellCommand) -> bool:
     return all(word.startswith("-") for word in words[1:])
 
 
-def _names_secret(word: Word, folder: str) -> bool:
+def _names_secret(word: Word, folder: ShellFolder) -> bool:
     if "$" in word.literal and is_secret_variable(word.literal):
         return True
     return any(
@@ -335,7 +361,7 @@ def _names_secret(word: Word, folder: str) -> bool:
     )
 
 
-def _named_places(value: str, folder: str) -> Iterator[str]:
+def _named_places(value: str, folder: ShellFolder) -> Iterator[str]:
     """The places a word may name: the whole, and what stands after `@`, `=` or `:`."""
     for value_part in {value, *re.split(r"[@=:;,<]", value)}:
         if value_part and "://" not in value_part:

@@ -18,6 +18,7 @@ says, the gate judges and the user sees.
 import contextlib
 import errno
 import os
+import posixpath
 import re
 import stat
 import unicodedata
@@ -37,7 +38,16 @@ from andy_cli.guard.archives import (
 )
 from andy_cli.guard.archives import parse_members as listed
 from andy_cli.guard.commands.destructive_commands import find_danger
-from andy_cli.guard.commands.lookup import is_disk, is_home_startup, is_secret, is_system
+from andy_cli.guard.commands.lookup import (
+    WHOLE_FOLDER,
+    WILDCARDS,
+    WORKSPACE,
+    ShellFolder,
+    is_disk,
+    is_home_startup,
+    is_secret,
+    is_system,
+)
 from andy_cli.messages import Effect
 
 Operation = Literal["read", "write", "list", "delete", "delete_recursive", "extract"]
@@ -440,22 +450,24 @@ def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
     if operation in ("read", "list"):
         return ""
     deleting = operation.startswith("delete")
-    if deleting and (path == workspace or path in workspace.parents):
+    if deleting and inside(workspace, (path,)):
         return "it destroys the workspace"
-    home_folder = Path.home().resolve()
+    homes = _list_homes()
+    if deleting and any(inside(home_folder, (path,)) for home_folder in homes):
+        return "it destroys the home"
     if not inside(path, (workspace,)):
-        command_path = _as_command_path(path, home_folder)
+        command_path = _name_place(path, workspace, homes)
         return (
-            find_danger(["rm", "-r", command_path], (), "/")
+            find_danger(["rm", "-r", command_path], (), ShellFolder("/"))
             if deleting
-            else find_danger([], [command_path], "/")
+            else find_danger([], [command_path], ShellFolder("/"))
         )
-    return "" if deleting else _find_inner_peril(path, home_folder)
+    return "" if deleting else _find_inner_peril(path, homes)
 
 
-def _find_inner_peril(path: Path, home_folder: Path) -> str:
+def _find_inner_peril(path: Path, homes: Sequence[Path]) -> str:
     """Tell why a file in the workspace is never changed, or nothing."""
-    if inside(path, (home_folder,)) and is_home_startup(str(path.relative_to(home_folder))):
+    if any(map(is_home_startup, _list_below(path, homes))):
         return "it changes what your programs obey when they start"
     return "it changes the system" if is_system(str(path)) or is_disk(str(path)) else ""
 
@@ -466,11 +478,82 @@ def is_secret_file(path: Path, workspace: Path) -> bool:
     return is_secret(f"/{name}" if not name.is_absolute() else str(name))
 
 
-def _as_command_path(path: Path, home_folder: Path) -> str:
-    """As command lines are judged: `/~` is the home."""
-    if inside(path, (home_folder,)):
-        return f"/~/{path.relative_to(home_folder)}".removesuffix("/.")
-    return str(path)
+def locate_place(place: str, follows: bool, workspace: Path) -> tuple[str, ...]:
+    """Name what a place of a command line really is, as the judge of those names it.
+
+    By how it is spelled and by the links on the way to it; with `follows`, as it is written to,
+    also by the link that it may be itself.
+    """
+    homes = _list_homes()
+    try:
+        spelled_path = _spell_out(place, workspace)
+        paths = [Path(os.path.normpath(spelled_path))]
+        operations: tuple[Operation, ...] = ("delete", "write") if follows else ("delete",)
+        paths += [resolve(str(spelled_path), workspace, operation) for operation in operations]
+        return tuple(
+            _name_pattern(path, workspace, homes)
+            for path in dict.fromkeys(paths)
+            if not _is_harmless(path, homes)
+        )
+    except (ToolError, OSError, ValueError):
+        return ()  # no file system can name it
+
+
+def _is_harmless(path: Path, homes: Sequence[Path]) -> bool:
+    """Tell whether nothing can be at a path, or a file that lies loose in the home and is no more
+    than itself."""
+    if path.parent not in homes:
+        return path.parent.is_file()
+    return path.is_file() and not is_home_startup(path.name)
+
+
+def _spell_out(place: str, workspace: Path) -> Path:
+    for name, folder in ((WORKSPACE, workspace), ("/~", Path.home())):
+        if f"{place}/".startswith(f"{name}/"):
+            return folder / place[len(name) :].lstrip("/")
+    return Path(place)
+
+
+def _name_pattern(path: Path, workspace: Path, homes: Sequence[Path]) -> str:
+    """Name a path that may be a pattern: by what it takes, the home or the workspace before all."""
+    if path.name in WHOLE_FOLDER:
+        return f"{_name_place(path.parent, workspace, homes)}/{path.name}"
+    if WILDCARDS.isdisjoint(str(path)):
+        return _name_place(path, workspace, homes)
+    taken_folders = [
+        folder
+        for vital_folder in (*homes, workspace)
+        for folder in (vital_folder, *vital_folder.parents)
+        if folder.match(str(path))
+    ]
+    return _name_place((*taken_folders, path)[0], workspace, homes)
+
+
+def _name_place(path: Path, workspace: Path, homes: Sequence[Path]) -> str:
+    """Name a path as command lines are judged: `/~` is the home, or what holds it."""
+    if any(inside(home_folder, (path,)) for home_folder in homes):
+        return "/~"
+    is_inside = inside(path, (workspace,))
+    if not is_inside and inside(workspace, (path,)):
+        return posixpath.dirname(WORKSPACE)
+    for below_home in _list_below(path, homes):
+        if not is_inside or is_home_startup(below_home):
+            return f"/~/{below_home}"
+    return posixpath.join(WORKSPACE, *_list_below(path, [workspace])) if is_inside else str(path)
+
+
+def _list_below(path: Path, folders: Sequence[Path]) -> list[str]:
+    """List how a path is spelled from those of the folders that it lies in."""
+    return [
+        "/".join(path.parts[len(folder.parts) :]) for folder in folders if inside(path, (folder,))
+    ]
+
+
+def _list_homes() -> list[Path]:
+    """List the user's home as it is set and as it really is; none where it is the whole disk."""
+    home_folder = Path.home()
+    homes = dict.fromkeys((home_folder, home_folder.resolve()))
+    return [spelled_home for spelled_home in homes if spelled_home.name]
 
 
 Grants = Mapping[str, Path]

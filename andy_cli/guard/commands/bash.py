@@ -70,6 +70,9 @@ class ShellCommand(NamedTuple):
     fed_by: tuple[int, ...] = ()
     """Earlier commands of the line that flow into it, by pipe or by substitution."""
 
+    subshells: tuple[int, ...] = ()
+    """The shells of their own in which it runs, the outermost first; `cd` counts for one alone."""
+
     @property
     def texts(self) -> tuple[str, ...]:
         return tuple(word.text for word in self.words)
@@ -141,6 +144,9 @@ WORDS = frozenset(
 )
 
 
+APART = frozenset("subshell command_substitution process_substitution".split())
+"""Parts of a line that run in a shell of their own, as each part of a pipeline does."""
+
 BESIDE = ("variable_assignment", "file_redirect")
 """Parts of a command beside its words."""
 
@@ -151,6 +157,8 @@ class _ShellReader:
     def __init__(self) -> None:
         self.commands: list[ShellCommand] = []
         self.doubt = ""
+        self._subshells: tuple[int, ...] = ()
+        self._subshell_count = 0
         self._variables: dict[str, tuple[str, ...]] = {"HOME": ("~",)}
         self._sources: dict[str, tuple[int, ...]] = {}
 
@@ -164,6 +172,15 @@ class _ShellReader:
 
     def read(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         """Read a node; returns the numbers of the commands in it."""
+        outer_subshells = self._subshells
+        if node.type in APART or (node.parent and node.parent.type == "pipeline"):
+            self._subshell_count += 1
+            self._subshells = (*outer_subshells, self._subshell_count)
+        command_numbers = self._read_here(node, fed_by)
+        self._subshells = outer_subshells
+        return command_numbers
+
+    def _read_here(self, node: Node, fed_by: tuple[int, ...]) -> list[int]:
         if len(self.commands) > MAX_COMMANDS:
             raise TooMuch
         self._note_variables(node)
@@ -193,7 +210,8 @@ class _ShellReader:
     def _add_command(
         self, words: Sequence[Word], fed_by: tuple[int, ...], input_words: Sequence[Word] = ()
     ) -> int:
-        self.commands.append(ShellCommand(tuple(words), given=tuple(input_words), fed_by=fed_by))
+        command = ShellCommand(tuple(words), (), (), tuple(input_words), fed_by, self._subshells)
+        self.commands.append(command)
         return len(self.commands) - 1
 
     def _read_test(self, node: Node) -> None:

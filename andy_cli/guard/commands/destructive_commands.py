@@ -11,17 +11,18 @@ from itertools import pairwise
 
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
+    ShellFolder,
     interpreters,
     is_disk,
     is_secret,
     is_startup,
     is_system,
     is_vital,
+    list_places,
     load_pattern,
     load_table,
     output_options,
     program_set,
-    resolve_place,
 )
 
 Words = Sequence[str]
@@ -33,7 +34,7 @@ ESCALATION, DESTRUCTION, EXFILTRATION = (
 )
 
 
-def find_danger(words: Words, writes: Words, folder: str) -> str:
+def find_danger(words: Words, writes: Words, folder: ShellFolder) -> str:
     """Give the reason why a command never runs, or nothing; `words` are its name and arguments."""
     reason = _first_write_danger(writes, folder)
     if reason or not words:
@@ -47,7 +48,7 @@ def find_danger(words: Words, writes: Words, folder: str) -> str:
     )
 
 
-def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
+def _judge_subcommand(name: str, arguments: Words, folder: ShellFolder) -> str:
     """Judge programs of which some subcommands destroy or open a door."""
     given_words = {argument.partition("=")[0] for argument in arguments}
     if given_words.isdisjoint(load_table("programs")["subcommands"].get(name, "").split()):
@@ -55,7 +56,7 @@ def _judge_subcommand(name: str, arguments: Words, folder: str) -> str:
     return DESTRUCTION if name in program_set("erasers") else ESCALATION
 
 
-def _judge_escalation(name: str, arguments: Words, folder: str) -> str:
+def _judge_escalation(name: str, arguments: Words, folder: ShellFolder) -> str:
     """Judge programs that give rights away by their arguments."""
     # A blank within an argument is none between two of them.
     texts = [
@@ -91,9 +92,8 @@ def program_name(word: str) -> str:
     return word.rstrip("/").rpartition("/")[2]
 
 
-def find_write_danger(target: str, folder: str) -> str:
+def find_write_danger(resolved_place: str) -> str:
     """Give the reason why a place is never written to, or nothing."""
-    resolved_place = resolve_place(target, folder)
     if is_disk(resolved_place):
         return DESTRUCTION
     if (
@@ -107,9 +107,10 @@ def find_write_danger(target: str, folder: str) -> str:
     return ""
 
 
-def _first_write_danger(targets: Iterable[str], folder: str) -> str:
-    """Give the reason why one of the places is never written to, or nothing."""
-    return next((reason for target in targets if (reason := find_write_danger(target, folder))), "")
+def _first_write_danger(targets: Iterable[str], folder: ShellFolder, follows: bool = True) -> str:
+    """Give the reason why one of the files is never written to, or nothing."""
+    places = (place for target in targets for place in list_places(target, folder, follows))
+    return next((reason for place in places if (reason := find_write_danger(place))), "")
 
 
 def _has_option(arguments: Words, letters: str, *words: str) -> bool:
@@ -123,15 +124,20 @@ def _plain_arguments(arguments: Words) -> list[str]:
     return [argument for argument in arguments if argument and not argument.startswith("-")]
 
 
-def _named_paths(arguments: Words, folder: str) -> Iterator[str]:
+def _named_paths(arguments: Words, folder: ShellFolder) -> Iterator[str]:
     """The places of what is no option; an unknown beginning may be nothing at all."""
     for argument in _plain_arguments(arguments):
-        yield resolve_place(argument, folder)
+        yield from _list_entries(argument, folder)
         if UNKNOWN in argument and argument.replace(UNKNOWN, "").startswith("/"):
-            yield resolve_place(argument.replace(UNKNOWN, ""), folder)
+            yield from _list_entries(argument.replace(UNKNOWN, ""), folder)
 
 
-def _judge_removal(name: str, arguments: Words, folder: str) -> str:
+def _list_entries(argument: str, folder: ShellFolder) -> Iterator[str]:
+    """The places of an entry of a folder: a link is itself, unless a slash stands behind it."""
+    return list_places(argument, folder, follows=argument.endswith("/"))
+
+
+def _judge_removal(name: str, arguments: Words, folder: ShellFolder) -> str:
     """Judge commands that remove files or change their owner, mode or attributes."""
     if name not in program_set("removers", "changers"):
         return ""
@@ -170,7 +176,7 @@ def _loses_everything(resolved_place: str, removes: bool, is_recursive: bool) ->
 HOMES = frozenset(["/", "/~", "/*", "/~/*", "/root", "/home", "/home/*", "/Users"])
 
 
-def _judge_raw_copy(name: str, arguments: Words, folder: str) -> str:
+def _judge_raw_copy(name: str, arguments: Words, folder: ShellFolder) -> str:
     if name != "dd":
         return ""
     targets = [argument[3:] for argument in arguments if argument[:3] == "of="]
@@ -178,9 +184,11 @@ def _judge_raw_copy(name: str, arguments: Words, folder: str) -> str:
 
 
 MOVERS = frozenset("mv cp install ln rsync scp tee rename link".split())
+THROUGH_LINKS = frozenset("cp scp tee".split())
+"""Those that write to what a link leads to; the others put a file in its place."""
 
 
-def _judge_move(name: str, arguments: Words, folder: str) -> str:
+def _judge_move(name: str, arguments: Words, folder: ShellFolder) -> str:
     """Judge commands that move or copy files: those that are gone, and those that are written."""
     if name not in MOVERS:
         return ""
@@ -188,10 +196,10 @@ def _judge_move(name: str, arguments: Words, folder: str) -> str:
     if any(map(is_vital, _named_paths(_list_gone(name, plain, arguments), folder))):
         return DESTRUCTION
     targets = (plain if name == "tee" else plain[-1:]) + _list_target_folders(arguments)
-    sources = (targets if name == "tee" else plain)[:-1]
-    # What lands in a folder lands there under its own name.
-    landing = [f"{target}/{program_name(source)}" for target in targets for source in sources]
-    return _first_write_danger(targets + landing, folder)
+    sources = [] if name == "tee" else plain[:-1]
+    # What lands in a folder lands there under its own name; more folders than one are an error.
+    landing = [f"{target}/{program_name(source)}" for target in targets[:3] for source in sources]
+    return _first_write_danger(targets + landing, folder, follows=name in THROUGH_LINKS)
 
 
 def _list_gone(name: str, plain: list[str], arguments: Words) -> list[str]:
@@ -199,7 +207,8 @@ def _list_gone(name: str, plain: list[str], arguments: Words) -> list[str]:
     if name == "mv":
         return plain[:-1]
     mirrors = any(argument.startswith(("--del", "--remove")) for argument in arguments)
-    return plain if name == "rsync" and mirrors else []
+    # What it goes into may be a link to a folder.
+    return [f"{path}/" for path in plain] if name == "rsync" and mirrors else []
 
 
 def _list_target_folders(arguments: Words) -> list[str]:
@@ -209,12 +218,8 @@ def _list_target_folders(arguments: Words) -> list[str]:
     return [argument.partition("=")[2] for argument in long_options] + short_values
 
 
-def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
-    targets = (
-        [argument for argument in _plain_arguments(arguments) if "/" in argument]
-        if name in program_set("editors")
-        else []
-    )
+def _judge_output_option(name: str, arguments: Words, folder: ShellFolder) -> str:
+    targets = _list_edited(name, arguments, folder)
     for output_flag in output_options(name):
         targets += [
             option_value for option, option_value in pairwise(arguments) if option == output_flag
@@ -228,7 +233,19 @@ def _judge_output_option(name: str, arguments: Words, folder: str) -> str:
     return _first_write_danger(filter(None, targets), folder)
 
 
-def _judge_find(name: str, arguments: Words, folder: str) -> str:
+def _list_edited(name: str, arguments: Words, folder: ShellFolder) -> list[str]:
+    """List the arguments of an editor that may be files which matter where they lie."""
+    if name not in program_set("editors"):
+        return []
+    return [
+        argument
+        for argument in _plain_arguments(arguments)
+        if "/" in argument
+        or any(place.startswith("/~/") for place in list_places(argument, folder, follows=True))
+    ]
+
+
+def _judge_find(name: str, arguments: Words, folder: ShellFolder) -> str:
     if name != "find" or not set(arguments) & {"-delete", "-exec", "-execdir", "-ok", "-okdir"}:
         return ""
     first_expression = next(
@@ -244,7 +261,7 @@ def _judge_find(name: str, arguments: Words, folder: str) -> str:
     return DESTRUCTION if destructive_words and names_vital_place else ""
 
 
-def _judge_rights(name: str, arguments: Words, folder: str) -> str:
+def _judge_rights(name: str, arguments: Words, folder: ShellFolder) -> str:
     """A shell of another user's rights."""
     if name not in ("sudo", "doas", "pkexec", "run0", "gosu"):
         return ""
@@ -263,7 +280,7 @@ def _judge_rights(name: str, arguments: Words, folder: str) -> str:
     return ESCALATION if program_name(commands[-1]) in program_set("shells") | {"su", "-"} else ""
 
 
-def _judge_code(name: str, arguments: Words, folder: str) -> str:
+def _judge_code(name: str, arguments: Words, folder: ShellFolder) -> str:
     """Code in an argument that removes what must stay, or runs what it fetches."""
     if name not in interpreters():
         return ""
@@ -278,7 +295,7 @@ def _judge_code(name: str, arguments: Words, folder: str) -> str:
     return "it runs what it just fetched" if any(map(runs_in_code, fetched)) else ""
 
 
-Rule = Callable[[str, Words, str], str]
+Rule = Callable[[str, Words, ShellFolder], str]
 RULES: tuple[Rule, ...] = (
     _judge_subcommand,
     _judge_escalation,

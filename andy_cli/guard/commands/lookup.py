@@ -2,15 +2,16 @@
 
 The files are read when they are first needed, and nothing is looked at on the disk. A place is an
 absolute path in which `/~` is the user's home and the workspace lies so deep that only a long climb
-leads from it to the root.
+leads from it to the root. Where it really lies, and by which links, whoever has a command judged
+may tell: then a place has those names too.
 """
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @cache
@@ -67,12 +68,40 @@ WHOLE_FOLDER = frozenset(["*", ".*", "**", ".[!.]*", ".??*", "[!.]*", "{*,.*}"])
 """Patterns of names that take all that is in a folder, or all that is hidden."""
 
 
-def resolve_place(text: str, folder: str) -> str:
+Locate = Callable[[str, bool], Iterable[str]]
+"""Names what a place really is, and what its links lead to; those of its last part too if told."""
+
+
+class ShellFolder(NamedTuple):
+    """The folder in which a command runs."""
+
+    place: str = WORKSPACE
+    """As it was spelled: `..` behind a link climbs from where that leads."""
+    locate: Locate = lambda place, follows: ()
+
+    def enter(self, text: str) -> "ShellFolder":
+        return self._replace(place=_join_place(text, self))
+
+
+def _join_place(text: str, folder: ShellFolder) -> str:
+    return posixpath.join(folder.place, "/" + text if text.startswith("~") else text)
+
+
+def resolve_place(text: str, folder: ShellFolder) -> str:
     """The place a word names, as seen from a folder; patterns and unknown parts stay in it."""
-    if text.startswith("~"):
-        text = "/" + text
     # Two slashes at the beginning stay two otherwise, as POSIX wants it.
-    return posixpath.normpath(posixpath.join(folder, text)).replace("//", "/")
+    return posixpath.normpath(_join_place(text, folder)).replace("//", "/")
+
+
+def list_places(text: str, folder: ShellFolder, follows: bool) -> Iterator[str]:
+    """The place a word names by its spelling, and what that really is, as far as it is known.
+
+    `follows`: a link that it names counts as what it leads to, not as itself.
+    """
+    spelled_place = resolve_place(text, folder)
+    yield spelled_place
+    if spelled_place not in HARMLESS_DEVICES:
+        yield from folder.locate(_join_place(text, folder), follows)
 
 
 def is_inside(resolved_place: str) -> bool:

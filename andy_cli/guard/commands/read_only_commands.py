@@ -10,6 +10,7 @@ from andy_cli.guard.commands.bash import SAFE_IN_TEST, Word
 from andy_cli.guard.commands.lookup import (
     UNKNOWN,
     WORKSPACE,
+    ShellFolder,
     is_inside,
     is_secret,
     load_pattern,
@@ -46,7 +47,7 @@ Inside = Callable[[str], bool]
 """Tells whether a path, as written from the workspace, really lies inside."""
 
 
-def doubt_about(words: Sequence[Word], folder: str, inside: Inside) -> str:
+def doubt_about(words: Sequence[Word], folder: ShellFolder, inside: Inside) -> str:
     """Say why a command is asked, or nothing if it only reads inside the folder's workspace."""
     if unclear := _find_unclear_part(words):
         return unclear
@@ -75,7 +76,11 @@ def _find_unclear_part(words: Sequence[Word]) -> str:
 
 
 def _judge_reader(
-    name: str, reader: ReadOnlyProgram, arguments: Sequence[str], folder: str, inside: Inside
+    name: str,
+    reader: ReadOnlyProgram,
+    arguments: Sequence[str],
+    folder: ShellFolder,
+    inside: Inside,
 ) -> str:
     """Say why a program of the table is asked, or nothing."""
     if reader.kind == "any":
@@ -140,7 +145,7 @@ SCRIPTS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def judge_paths(paths: Sequence[str], folder: str, inside: Inside) -> str:
+def judge_paths(paths: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     """Say why paths may not be read without a yes, or nothing."""
     for path in paths:
         resolved_place = resolve_place(path, folder)
@@ -165,7 +170,7 @@ def _from_workspace(resolved_place: str) -> str:
     )
 
 
-def _judge_find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     first_expression = next(
         (index for index, argument in enumerate(arguments) if argument[:1] in ("-", "!", "(")), None
     )
@@ -179,21 +184,21 @@ def _judge_find(arguments: Sequence[str], folder: str, inside: Inside) -> str:
     return judge_paths(arguments[:first_expression], folder, inside)
 
 
-def _judge_cd(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_cd(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     plain = len(arguments) == 1 and not arguments[0].startswith("-")
     return judge_paths(arguments, folder, inside) if plain else OUTSIDE
 
 
-def _judge_lookup(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_lookup(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     looks = arguments[:1] in (["-v"], ["-V"]) and len(arguments) == 2
     return "" if looks else "it runs another command"
 
 
-def _judge_test(arguments: Sequence[str], folder: str, inside: Inside) -> str:
+def _judge_test(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
     return "" if all(map(SAFE_IN_TEST.fullmatch, arguments)) else "a test may do more than look"
 
 
-SPECIAL: dict[str, Callable[[Sequence[str], str, Inside], str]] = {
+SPECIAL: dict[str, Callable[[Sequence[str], ShellFolder, Inside], str]] = {
     "find": _judge_find,
     "cd": _judge_cd,
     "command": _judge_lookup,

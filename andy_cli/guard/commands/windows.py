@@ -3,7 +3,8 @@
 No grammar of either is read. A line never runs if a known way to destroy, to open a door or to send
 secrets out shows anywhere in it, carets and quotes taken away. Made of plain words and pipes, with
 programs that are known to read, it is allowed (yet where there is no sandbox, as on Windows, the
-gate asks for all of them); anything else is asked.
+gate asks for all of them); anything else is asked. A path that leads to the home counts as the
+home; no `cd` is followed.
 """
 
 import re
@@ -11,7 +12,14 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
-from andy_cli.guard.commands.lookup import is_secret, is_secret_variable, load_pattern, load_table
+from andy_cli.guard.commands.lookup import (
+    WORKSPACE,
+    Locate,
+    is_secret,
+    is_secret_variable,
+    load_pattern,
+    load_table,
+)
 from andy_cli.guard.commands.verdict import CommandJudgement, ask, deny, strictest
 
 MAX_CHARACTERS = 8191
@@ -61,11 +69,30 @@ def _fill_pattern(pattern_form: str) -> str:
     return pattern_form.replace("<ANYWHERE>", ANYWHERE).replace("<STARTUP>", STARTUP)
 
 
-def judge(line: str, shell: Literal["cmd", "powershell"]) -> CommandJudgement:
+def judge(line: str, shell: Literal["cmd", "powershell"], locate: Locate) -> CommandJudgement:
     """Judge a line for one of the shells of Windows."""
     if len(line) > MAX_CHARACTERS:
         return deny("it is too long to be judged")
-    return strictest([*_find_dangers(line, shell), _judge_reading(line, shell)])
+    spellings = dict.fromkeys((line, _spell_home(line, locate)))
+    dangers = [danger for spelling in spellings for danger in _find_dangers(spelling, shell)]
+    return strictest([*dangers, _judge_reading(line, shell)])
+
+
+PATH = re.compile(r"\"[^\"]+\"|'[^']+'|(?<![^\s,;=(>|&])[^\s\"'/,;=()<>|&][^\s\"',;=()<>|&]*")
+
+
+def _spell_home(line: str, locate: Locate) -> str:
+    """Write the variable of the home in place of each path that leads to it."""
+
+    def name_home(path: re.Match[str]) -> str:
+        places = locate(f"{WORKSPACE}/{path[0].strip(QUOTES)}", False)
+        below_home = next((place[2:] for place in places if place.startswith("/~")), None)
+        return path[0] if below_home is None else f"%userprofile%{below_home}"
+
+    return PATH.sub(name_home, line)
+
+
+QUOTES = "\"'"
 
 
 def _find_dangers(line: str, shell: str) -> Iterator[CommandJudgement]:

@@ -15,14 +15,13 @@ The sandbox is the wall; what the judge says is for comfort. It is trusted once 
 import re
 import socket
 import subprocess
-import sys
 import tempfile
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.workspace import contain, too_wide
+from andy_cli.guard.workspace import too_wide
 from andy_cli.settings import Settings
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.runtime_context import here
@@ -68,14 +67,9 @@ def can_contain(command: str) -> bool:
 def only_reads(command: str) -> bool:
     """Tell whether the guard lets it run without asking anybody."""
     # 15 ms, with a grammar of shell lines: most conversations run nothing.
-    from andy_cli.guard.shell import judge
+    from andy_cli.guard.shell import judge_in_workspace
 
-    workspace = here().workspace
-
-    def inside(path: str) -> bool:
-        return contain(path, workspace, "list").verdict == "inside"
-
-    return judge(command, "cmd" if sys.platform == "win32" else "sh", inside).verdict == "allow"
+    return judge_in_workspace(command, here().workspace).verdict == "allow"
 
 
 def before_line(workspace: Path, writable: bool) -> list[str]:

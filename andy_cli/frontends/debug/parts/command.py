@@ -1,9 +1,10 @@
-"""`andy debug command`: whether a command line may run."""
+"""`andy debug command`: whether a command line may run in the folder where andy was started."""
 
+from pathlib import Path
 from typing import get_args
 
 from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, text_of
-from andy_cli.guard.shell import Shell, judge
+from andy_cli.guard.shell import Shell, judge_in_workspace
 
 
 def judge_line(record: Record, _: ChunkCut) -> dict[str, object]:
@@ -13,7 +14,7 @@ def judge_line(record: Record, _: ChunkCut) -> dict[str, object]:
     )
     if shell is None:
         raise ValueError(f"shell is one of {', '.join(get_args(Shell))}")
-    verdict = judge(text_of(record, "line"), shell)
+    verdict = judge_in_workspace(text_of(record, "line"), Path.cwd(), shell)
     # What nobody is asked about runs only where the kernel forbids the rest.
     return {**verdict._asdict(), "sandbox": verdict.verdict == "allow"}
 
