@@ -262,6 +262,14 @@ SUGGESTED = [
     ),
     ("terminal_execute", Effect.RUN, ResourceAccess(command="python3 a.py"), ("python3 a.py",)),
     ("terminal_execute", Effect.RUN, ResourceAccess(command="echo $(id)"), ()),
+    (
+        "terminal_execute",
+        Effect.RUN,
+        ResourceAccess(command="cat .env notes.txt; cat a.txt; bash *.sh"),
+        ("cat .env notes.txt", "cat *", "bash [*].sh"),
+    ),
+    ("terminal_execute", Effect.RUN, ResourceAccess(command="cat .e*"), ("cat .e[*]",)),
+    ("terminal_execute", Effect.RUN, ResourceAccess(command="cat < .env"), ()),
     ("write_file", Effect.WRITE, ResourceAccess(("a/b.md",), "write"), ("{here}/a/**",)),
     (
         "write_file",
@@ -361,6 +369,10 @@ WILDCARDS = [
     ("mcp.*", "mcp.json", True),
     ("keys/**", "keys/server.pem", False),
     ("keys/*.pem", "keys/server.pem", True),
+    ("*", "src/a.py", True),
+    ("*", ".git/hooks/pre-commit", False),
+    ("**", ".env", False),
+    ("**", "mcp.json", False),
 ]
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from andy_cli.guard.commands.lookup import is_secret
 from andy_cli.guard.rules import Rules, parse_rule
-from andy_cli.guard.spec import is_special_name, list_commands
+from andy_cli.guard.spec import Facet, catches_special, is_special_name, list_commands
 from andy_cli.guard.workspace import ResourceAccess, inside, resolve, too_wide
 from andy_cli.messages import Effect
 
@@ -86,7 +86,7 @@ def suggest_rules(request: ApprovalSubject, workspace: Path) -> tuple[str, ...]:
     if request.effect in (Effect.ACT, Effect.DESTROY):
         return ()
     if access.command:
-        return tuple(f"{tool}({prefix})" for prefix in _command_prefixes(access.command))
+        return tuple(f"{tool}({prefix})" for prefix in _command_prefixes(access.command, workspace))
     if access.address:
         return (f"{tool}({access.method} {_find_site(access)}/**)",)
     if access.places:
@@ -147,28 +147,33 @@ def _is_special(path: Path, workspace: Path) -> bool:
     return is_secret(f"/{inner}") or any(map(is_special_name, inner.parts))
 
 
-def _command_prefixes(line: str) -> list[str]:
-    """`git status *` for `git status -s`; the very words where more would say too much."""
-    # Imported with the parser of command lines, which most calls do not need.
-    from andy_cli.guard.commands.lookup import running_programs
-
-    prefixes: list[str] = []
+def _command_prefixes(line: str, workspace: Path) -> list[str]:
+    """A rule for each command of a line; none where one of them has none."""
+    prefixes: dict[str, None] = {}
     for command in list_commands(line, hidden=False):
         if not command.plain or not command.texts:
             return []
-        name, *arguments = command.texts
-        if name in running_programs():
-            prefix = " ".join(command.texts)
-        elif (
-            arguments
-            and arguments[0].replace("-", "").isalpha()
-            and not arguments[0].startswith("-")
-        ):
-            prefix = f"{name} {arguments[0]} *"
-        else:
-            prefix = f"{name} *"
-        prefixes += [prefix] * (prefix not in prefixes)
-    return prefixes
+        very_words = glob.escape(" ".join(command.texts))
+        if catches_special(very_words, command, workspace):
+            return []
+        beginning = _find_beginning(command)
+        says_more = not beginning or catches_special(beginning, command, workspace)
+        prefixes[very_words if says_more else beginning] = None
+    return [*prefixes]
+
+
+def _find_beginning(command: Facet) -> str:
+    """`git status *` for `git status -s`; nothing for programs that run others."""
+    # Imported with the parser of command lines, which most calls do not need.
+    from andy_cli.guard.commands.lookup import running_programs
+
+    name, *arguments = command.texts
+    if name in running_programs():
+        return ""
+    is_subcommand = bool(arguments) and arguments[0].replace("-", "").isalpha()
+    if is_subcommand and not arguments[0].startswith("-"):
+        return f"{name} {arguments[0]} *"
+    return f"{name} *"
 
 
 def _find_site(access: ResourceAccess) -> str:

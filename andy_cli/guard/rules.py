@@ -8,7 +8,8 @@
 
 Without brackets, or with `(**)`, a rule for what changes files means the workspace. In what is
 allowed a wildcard stands for no hidden file, for none with secrets and for none that something runs
-by itself: who means `.env` or `.github/**` writes so.
+by itself: who means `.env` or `.github/**` writes so. In a command line it stands for no word that
+names a file with secrets.
 
 Deny beats ask beats allow, wherever they come from and in whatever order. A call is allowed when
 every part of it is: each command of the line, each path, the address. It is denied or asked for
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.spec import Facet, is_clear, list_facets, spec_fits
+from andy_cli.guard.spec import Facet, catches_special, is_clear, list_facets, spec_fits
 from andy_cli.guard.workspace import ResourceAccess, inside
 from andy_cli.messages import Arguments, Effect
 
@@ -155,9 +156,16 @@ def rule_fits(
     if rule.spec.startswith("#"):
         return len(rule.spec) > 8 and subject.fingerprint.startswith(rule.spec[1:])
     if not rule.spec:
-        changes = subject.effect is Effect.WRITE or rule.text.endswith(")")
-        return not (wholly and changes) or _in_workspace(facet, subject.workspace)
+        return not wholly or _covers_anything(rule, facet, subject)
     return spec_fits(rule.spec, facet, subject.arguments, subject.workspace, wholly)
+
+
+def _covers_anything(rule: PermissionRule, facet: Facet, subject: RuleSubject) -> bool:
+    """Check a part of a call by a rule that says nothing of it, or `(**)`."""
+    if rule.text.endswith(")"):
+        is_caught = catches_special("**", facet, subject.workspace)
+        return _in_workspace(facet, subject.workspace) and not is_caught
+    return subject.effect is not Effect.WRITE or _in_workspace(facet, subject.workspace)
 
 
 def _in_workspace(facet: Facet, workspace: Path) -> bool:

@@ -30,7 +30,9 @@ class Facet(NamedTuple):
     texts: tuple[str, ...] = ()
     """The words of a command; a path as it really is and as it was written; method and URL."""
     plain: bool = True
-    """A command that is its words and nothing more: no redirection, no assignment."""
+    """A command that is its words and nothing more: no file is written, nothing is assigned."""
+    reads: tuple[str, ...] = ()
+    """The files that are a command's input."""
 
 
 def list_facets(
@@ -62,7 +64,12 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
     except (RecursionError, TooMuch):
         return [Facet("command", (line,), plain=False)]
     facets = [
-        Facet("command", command.texts, command.is_plain and not shell_line.doubt)
+        Facet(
+            "command",
+            command.texts,
+            command.is_plain and not shell_line.doubt,
+            tuple(read.text for read in command.reads),
+        )
         for command in shell_line.commands
     ]
     if hidden:
@@ -118,12 +125,12 @@ def spec_fits(
     if wholly and not facet.plain:
         return False
     if facet.kind == "command":
-        return command_fits(rule_spec, facet.texts, wholly)
-    if facet.kind == "path":
-        return _place_fits(rule_spec, facet.texts, workspace, wholly)
-    if facet.kind == "address":
-        return address_fits(rule_spec, *facet.texts)
-    return False
+        is_fitting = command_fits(rule_spec, facet.texts, wholly)
+    elif facet.kind == "path":
+        is_fitting = _place_fits(rule_spec, facet.texts, workspace, wholly)
+    else:
+        return facet.kind == "address" and address_fits(rule_spec, *facet.texts)
+    return is_fitting and not (wholly and catches_special(rule_spec, facet, workspace))
 
 
 def _argument_fits(pattern: str, value: object, facet: Facet, wholly: bool) -> bool:
@@ -136,9 +143,7 @@ def _place_fits(path_spec: str, texts: Sequence[str], workspace: Path, wholly: b
     """Match a path as it really is; where it is enough to touch it, also as it was written."""
     if not wholly:
         return any(path_fits(path_spec, text, workspace) for text in texts)
-    return path_fits(path_spec, texts[0], workspace) and not is_only_caught(
-        path_spec, texts[0], workspace
-    )
+    return path_fits(path_spec, texts[0], workspace)
 
 
 def value_fits(pattern: str, value: object, every: Callable[[Iterable[bool]], bool] = all) -> bool:
@@ -183,6 +188,34 @@ def path_fits(path_spec: str, path: str, workspace: Path) -> bool:
         )
     expression = path_expression(compose_name(re.sub("/+", "/", path_spec).rstrip("/")))
     return expression.fullmatch(compose_name(path)) is not None
+
+
+def catches_special(rule_spec: str, facet: Facet, workspace: Path) -> bool:
+    """Check whether only a wildcard of the spec stands for what it must be named for."""
+    if facet.kind == "path":
+        return is_only_caught(rule_spec, facet.texts[0], workspace)
+    return facet.kind == "command" and _catches_secret(rule_spec, facet)
+
+
+def _catches_secret(command_spec: str, command: Facet) -> bool:
+    """Check whether a command is given a file with secrets that the spec does not name."""
+    words = command.texts
+    if command_spec in (" ".join(words), glob.escape(" ".join(words))):
+        words = ()
+    secret_specs = [*filter(is_secret, command_spec.split())]
+    return any(
+        not any(fnmatchcase(word, secret_spec) for secret_spec in secret_specs)
+        for word in filter(_may_name_secret, (*words, *command.reads))
+    )
+
+
+def _may_name_secret(word: str) -> bool:
+    """Check whether a word names a file with secrets, whole or behind a sign, or by a pattern that
+    takes hidden ones."""
+    if "://" in word:
+        return False
+    is_hidden_pattern = re.search(r"(?:^|/)\.[^/]*[*?\[]", word) is not None
+    return is_hidden_pattern or any(map(is_secret, (word, *re.split(r"[@=:;,<]", word))))
 
 
 def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:
