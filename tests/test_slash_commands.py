@@ -82,6 +82,33 @@ def test_a_command_that_takes_nothing_is_not_run_with_something_behind_it(
     assert controller.is_over
 
 
+def test_a_change_that_cannot_be_taken_back_is_one_line_and_the_chat_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def change_and_undo(controller: ChatController) -> None:
+        await controller.answer_line("write a note")
+        Path("notes.txt").unlink()
+        for line in ("/undo", "/clear", "/undo earlier"):
+            await controller.answer_line(line)
+            exit_codes.append(controller.exit_code)
+        await controller.close()
+
+    async def nobody(text: str, begun: str = "", secret: bool = False) -> str:
+        raise AssertionError(f"asked {text}")
+
+    (folder := tmp_path / "folder").mkdir()
+    monkeypatch.chdir(folder)
+    exit_codes: list[int] = []
+    writes = called("write_file", json.dumps({"path": "notes.txt", "content": "milk"}))
+    with ModelServer([writes, streamed("Done.")]) as server:
+        options = Options(base_url=server.url, model="m", mode="edits")
+        asyncio.run(change_and_undo(ChatController(options, nobody)))
+    said = " ".join(capsys.readouterr().out.split())
+    reason = "notes.txt is not there any more. Nothing was changed."
+    assert said.count(f"andy: Not taken back: made notes.txt. {reason}") == 2
+    assert exit_codes == [1, 0, 1]
+
+
 def test_the_help_of_model_says_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
     async def nobody(text: str, begun: str = "", secret: bool = False) -> str:
         raise AssertionError(f"asked {text}")

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.turn import turn
-from andy_cli.errors import CHAT_WAYS, AndyError, OutputError, UsageError
+from andy_cli.errors import CHAT_WAYS, AndyError, OutputError, ToolError, UsageError
 from andy_cli.events import Ended
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.command_lookup import find_command
@@ -190,6 +190,9 @@ class ChatController:
         except AndyError as error:
             self.exit_code = error.exit_code
             self._print_error(error)
+        except ToolError as error:  # of a tool that no model called: its advice is for models
+            self.exit_code = AndyError.exit_code
+            self._print_error(AndyError(str(error)))
 
     @property
     def has_session(self) -> bool:
