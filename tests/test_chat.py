@@ -678,6 +678,46 @@ def test_ctrl_c_gives_back_what_was_queued_instead_of_sending_it() -> None:
         assert len(server.requests) == 1
 
 
+def test_queued_lines_that_come_back_are_sent_one_by_one_and_never_joined() -> None:
+    with ModelServer([STALLED, streamed("A folder is made.")]) as server:
+        with Terminal("chat", *to(server), folder=ROOT) as terminal:
+            terminal.prompts()
+            terminal.type("hello\r")
+            terminal.sees("The first half")
+            for line in ("!echo one", "mkdir is what I mean", "/cost", "last"):
+                terminal.type(f"{line}\r")
+            terminal.sees("and 2 more")
+            terminal.type("\x1b")
+            rest = "not sent: /cost\nnot sent: last"
+            terminal.sees(f"not sent: mkdir is what I mean\n{rest}\n> !echo")
+            terminal.type("\r")
+            terminal.sees(f"one\n[andy knows this output]\n{rest}\n> mkdir")
+            terminal.type("\r")
+            terminal.sees("A folder is made.\n\nnot sent: last\n> /cost")
+            terminal.type("\x03")
+            terminal.sees("> last")
+            text = terminal.text
+        asked = [each.body["messages"][-1]["content"] for each in server.requests]
+    assert "not sent" not in text
+    assert len(asked) == 2
+    assert asked[1].startswith("mkdir is what I mean\n")
+
+
+def test_up_brings_back_what_is_held_into_an_emptied_prompt() -> None:
+    with ModelServer([STALLED]) as server, Terminal("chat", *to(server), folder=ROOT) as terminal:
+        terminal.prompts()
+        terminal.type("hello\r")
+        terminal.sees("The first half")
+        terminal.type("one\rtwo\r")
+        terminal.sees("queued: two")
+        terminal.type("\x1b")
+        terminal.sees("not sent: two\n> one")
+        terminal.type("\x15")
+        terminal.wait(lambda: "> one" not in terminal.text, "an empty prompt")
+        terminal.type("\x1b[A")
+        assert "not sent" not in terminal.sees("> two")
+
+
 def test_the_status_line_stays_during_an_answer() -> None:
     with chatting([STALLED]) as terminal:
         terminal.type("hello\r")

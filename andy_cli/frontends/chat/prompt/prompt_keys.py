@@ -1,5 +1,6 @@
 """The keys of the prompt and their actions; docs/terminal.md has the table of them."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -23,6 +24,8 @@ class KeyActions(Protocol):
 
     def print_above(self, text: str) -> None: ...
 
+    def show(self) -> None: ...
+
     async def edit(self) -> None: ...
 
 
@@ -45,7 +48,7 @@ class PromptKeys:
         working = Condition(lambda: state.is_working)
         asking = Condition(lambda: state.is_asking)
         nothing_typed = Condition(lambda: not get_app().current_buffer.text)
-        queue = Condition(lambda: len(state.sent) > 0)
+        waiting = Condition(lambda: bool(state.waiting_rows))
 
         @handle("c-c")
         @handle("<sigint>")
@@ -69,11 +72,12 @@ class PromptKeys:
             """Begin a new line, where Enter would send."""
             event.current_buffer.insert_text("\n")
 
-        @handle("up", filter=nothing_typed & queue & ~asking)
+        @handle("up", filter=nothing_typed & waiting & ~asking)
         def take_back(event: KeyPressEvent) -> None:
-            """Edit again what is queued; a queued end of the chat is forgotten."""
+            """Edit again what is queued or held; a queued end of the chat is forgotten."""
             state.unqueue()
             state.sent.clear()
+            self._bring_back()
 
         @handle("s-tab", filter=~has_completions & ~asking)
         def next_mode(event: KeyPressEvent) -> None:
@@ -109,7 +113,15 @@ class PromptKeys:
         """Enter: send what is typed, which is queued while a turn runs."""
         if line := typed.text.strip():
             self._state.sent.send(line)
+        # Once prompt-toolkit has emptied the prompt.
+        asyncio.get_running_loop().call_soon(self._bring_back)
         return False
+
+    def _bring_back(self) -> None:
+        """Put the next line that is held into the prompt, which is drawn a row higher then."""
+        if self._state.held:
+            self._state.bring_back()
+            self._actions.show()
 
     def _answer(self, answer: Buffer) -> bool:
         """Enter: answer the question."""
@@ -131,6 +143,7 @@ class PromptKeys:
         elif text := state.typed.text.strip():
             state.typed.history.append_string(text)
             state.typed.reset()
+            self._bring_back()
         elif self._was_warned:
             state.sent.send(None)
         else:

@@ -44,10 +44,8 @@ from andy_cli.frontends.chat.prompt.prompt_state import STEP, PromptState
 PROMPT, CONTINUED = "> ", "  "
 HINT, SHORT_HINT = "Enter queues, Esc stops", "Esc stops"
 """The hint in the empty prompt while a turn runs, and where there is no room for that."""
-QUEUED_EXIT = "exit"
-"""Ctrl-D as it is shown while it waits for the end of a turn."""
 QUEUE_SHOWN = 3
-"""Queued lines that are shown."""
+"""Queued and held lines that are shown."""
 ANSWER_COLUMNS = 8
 """Columns that an answer needs after its question."""
 MENU_ROWS = 8
@@ -138,20 +136,15 @@ def build_text_window(
 
 def draw_rows_above(state: PromptState) -> StyleAndTextTuples:
     """Draw what is being written, and below it the first queued lines."""
-    lines = [*state.live.lines, *draw_queue(state.sent.lines)]
+    lines = [*state.live.lines, *draw_queue(state.waiting_rows)]
     return [fragment for line in lines for fragment in (*line, ("", "\n"))][:-1]
 
 
-def draw_queue(sent_lines: Sequence[str | None]) -> list[StyleAndTextTuples]:
+def draw_queue(waiting: Sequence[str]) -> list[StyleAndTextTuples]:
     """At most QUEUE_SHOWN lines: the first, and how many more there are."""
-    waiting = [QUEUED_EXIT if line is None else line for line in sent_lines]
     first = waiting if len(waiting) <= QUEUE_SHOWN else waiting[: QUEUE_SHOWN - 1]
-    lines: list[StyleAndTextTuples] = [
-        [(QUIET, f"queued: {' '.join(line.split())}")] for line in first
-    ]
-    if len(first) < len(waiting):
-        lines.append([(QUIET, f"and {len(waiting) - len(first)} more are queued")])
-    return lines
+    more = [f"and {len(waiting) - len(first)} more"] if len(first) < len(waiting) else []
+    return [[(QUIET, row)] for row in (*first, *more)]
 
 
 def split_question(state: PromptState, output: Output) -> tuple[str, str]:
@@ -180,7 +173,7 @@ def choose_hint(columns: int) -> str:
 
 def count_live_rows(state: PromptState, size: Size) -> int:
     """Rows that there are for what is being written, above all else that is shown."""
-    queued = min(len(state.sent), QUEUE_SHOWN + 1)
+    queued = min(len(state.waiting_rows), QUEUE_SHOWN + 1)
     typed = count_typed_rows(state.typed.text, size)
     return max(1, size.rows - MARGIN - STEP - 1 - typed - queued)
 

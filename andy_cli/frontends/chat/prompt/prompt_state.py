@@ -16,6 +16,8 @@ from prompt_toolkit.history import DummyHistory, History
 PromptLine = StyleAndTextTuples
 STEP = 3
 """Rows by which the prompt moves down."""
+QUEUED_EXIT = "exit"
+"""Ctrl-D as it is shown while it waits for the end of a turn."""
 
 
 class LiveRows:
@@ -123,6 +125,8 @@ class PromptState:
         self.answer = Buffer(history=DummyHistory(), multiline=False)
         """The line that is typed as the answer to the question."""
         self.sent = SentLines()
+        self.held: list[str] = []
+        """Lines that were taken back and are not in the prompt yet, each to be sent by itself."""
         self.live = LiveRows()
         self.ask_user: OpenQuestion | None = None
         self.stop: Callable[[], object] | None = None
@@ -131,8 +135,19 @@ class PromptState:
 
     @property
     def rows_above(self) -> int:
-        """Rows of what is being written and queued."""
-        return self.live.height + len(self.sent)
+        """Rows of what is being written, queued and held."""
+        return self.live.height + len(self.waiting_rows)
+
+    @property
+    def waiting_rows(self) -> list[str]:
+        """The lines that are queued or held, each with what becomes of it.
+
+        Those that are held are no part of a question, above whose answer they would stand.
+        """
+        queued = [QUEUED_EXIT if line is None else line for line in self.sent.lines]
+        held = [] if self.is_asking else self.held
+        labelled = [*(("queued", line) for line in queued), *(("not sent", line) for line in held)]
+        return [f"{label}: {' '.join(line.split())}" for label, line in labelled]
 
     @property
     def is_working(self) -> bool:
@@ -143,7 +158,17 @@ class PromptState:
         return self.ask_user is not None
 
     def unqueue(self) -> None:
-        """Put what was queued back into the prompt, before what is typed there."""
+        """Put what was queued back into the prompt: its first line, the others are held.
+
+        They are not joined: behind `!` or `/` another line would be a part of that command.
+        """
         if lines := self.sent.take_back():
             typed = [self.typed.text] if self.typed.text else []
-            self.typed.document = Document("\n".join([*lines, *typed]))
+            self.held = [*lines, *typed, *self.held]
+            self.typed.reset()
+            self.bring_back()
+
+    def bring_back(self) -> None:
+        """Put the next line that is held into the prompt, if that is empty."""
+        if self.held and not self.typed.text:
+            self.typed.document = Document(self.held.pop(0))
