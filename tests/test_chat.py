@@ -298,6 +298,26 @@ def test_models_are_listed_with_numbers_that_choose_one() -> None:
         assert "There is no model number 99." in terminal.prompts()
 
 
+def test_the_server_of_the_start_is_gone_back_to_and_named() -> None:
+    with (
+        ModelServer([streamed("Noted."), streamed("It was 42.")]) as first,
+        ModelServer([streamed("No.")], models=("n",)) as second,
+        Terminal("chat", *to(first), columns=120, OPENAI_API_KEY="sk-x") as terminal,
+    ):
+        terminal.prompts()
+        terminal.type("remember 42\r")
+        terminal.prompts()
+        terminal.type(f"/model {second.url}\r")
+        assert f"openai:n: you chose it; its server is {second.url}; it" in terminal.prompts()
+        terminal.type("/model\r")
+        assert re.search(rf"^ +1  openai:m +native +{first.url}", terminal.prompts(), re.MULTILINE)
+        terminal.type("/model 1\r")
+        assert f"openai:m: you chose it; its server is {first.url}; it" in terminal.prompts()
+        terminal.type("what was it?\r")
+        assert "It was 42." in terminal.prompts()
+        assert not second.requests
+
+
 def test_models_of_a_server_that_the_settings_name_are_listed() -> None:
     with (
         ModelServer([streamed("Hello.")], models=("m", "n")) as server,

@@ -15,6 +15,7 @@ from andy_cli.agent.conversation import AnswerProvenance
 from andy_cli.agent.grounding.evidence import ActionRecord, Evidence
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_controller import ChatController
+from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.command_lookup import (
     find_command,
     find_offers,
@@ -23,9 +24,11 @@ from andy_cli.frontends.chat.command_lookup import (
 )
 from andy_cli.frontends.chat.commands.conversation.why import OWN_WORDS, explain_lines
 from andy_cli.frontends.chat.commands.sessions.export import read_argument
+from andy_cli.frontends.chat.commands.setup.model import find_named_options
 from andy_cli.frontends.chat.markdown_commands import fill_in
 from andy_cli.frontends.chat.slash_command import check_argument
 from andy_cli.frontends.command_line.options import Options
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Effect, Status
 from andy_cli.settings import save
 from tests.model_server import ModelServer, called, event, raw, status, streamed
@@ -118,6 +121,21 @@ def test_the_help_of_model_says_what_it_takes(capsys: pytest.CaptureFixture[str]
         "/model [NAME] show or change the model /model lists the models, each with its number; "
         "/model NUMBER, NAME, PROVIDER:NAME or a URL changes it. also: /models"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "leads_back"),
+    [("m", True), ("openai:m", True), ("groq:m", False), ("ollama:m", False), ("openai", True)],
+)
+def test_the_server_of_the_start_is_asked_again_for_its_models(name: str, leads_back: bool) -> None:
+    async def refuse(request: ApprovalRequest) -> ApprovalAnswer:
+        return ApprovalAnswer(False)
+
+    address = "http://127.0.0.1:9/v1"
+    session = ChatSession(Options(model="m", base_url=address), print, refuse)
+    session.options = find_named_options(session, "local:smollm2")
+    assert session.options.base_url == ""
+    assert find_named_options(session, name).base_url == (address if leads_back else "")
 
 
 def test_a_mode_that_was_set_in_the_chat_names_the_command_and_no_flag(

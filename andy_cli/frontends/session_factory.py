@@ -42,6 +42,8 @@ class OpenConversation:
     tools: Collection
     hub: Hub
     log: Log | None = None
+    address: str = ""
+    """Of the model's server; empty for a model inside andy."""
 
     async def wait_for_servers(self, task: str) -> None:
         """Wait for the MCP servers that a task names; for the others but a moment."""
@@ -125,7 +127,8 @@ async def open_chat(
     # The door switched it off; what is loaded by now stays and need not be looked at again.
     gc.freeze()
     gc.enable()
-    return OpenConversation(conversation, chosen.why, tools, hub, session_log)
+    address = chosen.endpoint.base_url
+    return OpenConversation(conversation, chosen.why, tools, hub, session_log, address)
 
 
 def sessions_folder() -> Path:

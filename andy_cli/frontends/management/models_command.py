@@ -86,10 +86,7 @@ async def find_models(
 ) -> list[tuple[str, str]]:
     """The models that can be used here, as `PROVIDER:NAME`, and where each is; first those of the
     server of `base_url`."""
-    rows = []
-    if addressed_server:
-        endpoint, models = addressed_server.endpoint, addressed_server.listing.models
-        rows += [(f"{endpoint.provider}:{name}", endpoint.base_url) for name in models]
+    rows = list_served_models(addressed_server)
     rows += [
         (f"{server.provider}:{model}", server.base_url)
         for server in await discovery.scan_servers(settings)
@@ -102,6 +99,14 @@ async def find_models(
         for provider, key in select.keyed_providers()
     ]
     return list(dict.fromkeys(rows))
+
+
+def list_served_models(server: AddressedServer | None) -> list[tuple[str, str]]:
+    """The models of the server of `base_url`, as `find_models`."""
+    if server is None:
+        return []
+    endpoint, models = server.endpoint, server.listing.models
+    return [(f"{endpoint.provider}:{name}", endpoint.base_url) for name in models]
 
 
 async def _explain_unusable(settings: Settings) -> str:

@@ -11,7 +11,7 @@ from andy_cli.frontends.chat.chat_session import ChatSession, is_on_disk
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.management.models_command import find_models
+from andy_cli.frontends.management.models_command import find_models, list_served_models
 from andy_cli.frontends.session_factory import OpenConversation, describe_server, list_secrets
 from andy_cli.frontends.terminal.tables import format_table
 from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
@@ -48,13 +48,15 @@ def describe_model(open_conversation: OpenConversation) -> str:
     conversation = open_conversation.chat
     writes = f"it writes {conversation.dialect.name} ({conversation.model.profile.why})"
     tools = f"{open_conversation.count_ready_tools()} tools"
-    return f"{conversation.client.name}: {open_conversation.why}; {writes}, {tools}."
+    # A name alone does not tell who is sent the conversation.
+    address = open_conversation.address
+    server = f"its server is {show_url(address)}; " if address else ""
+    return f"{conversation.client.name}: {open_conversation.why}; {server}{writes}, {tools}."
 
 
 async def list_models(session: ChatSession, open_conversation: OpenConversation) -> str:
     """List the models there are, numbered, with their dialects; the session keeps the list."""
-    settings = session.options.settings()
-    rows = await find_models(settings, await select.ask_addressed_server(settings))
+    rows = await find_rows(session)
     session.listed_models = [(name, address if "://" in address else "") for name, address in rows]
     lines = format_table(
         [
@@ -63,6 +65,17 @@ async def list_models(session: ChatSession, open_conversation: OpenConversation)
         ]
     )
     return "\n".join([*lines, "", CHANGE_HINT])
+
+
+async def find_rows(session: ChatSession) -> list[tuple[str, str]]:
+    """The models and where each is, those of the server that the chat was started with first."""
+    settings = session.options.settings()
+    rows = await find_models(settings, await select.ask_addressed_server(settings))
+    first_options = session.first_options
+    if first_options.base_url and session.options.base_url != first_options.base_url:
+        server = await select.ask_addressed_server(first_options.settings())
+        rows = [*list_served_models(server), *rows]
+    return list(dict.fromkeys(rows))
 
 
 def find_dialect(conversation: Conversation, name: str, address: str) -> str:
@@ -118,10 +131,19 @@ def find_named_options(session: ChatSession, argument: str) -> Options:
     current_provider, _ = select.parse_name(model_in_use)
     if provider:
         stays = provider == current_provider and bool(name)
-        return replace(options, model=argument, base_url=options.base_url if stays else "")
+        address = options.base_url if stays else find_first_address(session, provider)
+        return replace(options, model=argument, base_url=address)
     if options.base_url or current_provider in ("", "local") or ":" in name:
-        return replace(options, model=argument)
+        address = options.base_url or session.first_options.base_url
+        return replace(options, model=argument, base_url=address)
     return replace(options, model=f"{current_provider}:{argument}")
+
+
+def find_first_address(session: ChatSession, provider: str) -> str:
+    """The address that the chat was started with, if models of this provider are asked there."""
+    settings = session.first_options.settings()
+    beside = select.find_provider_beside(settings, settings["base_url"].strength)
+    return session.first_options.base_url if provider == beside else ""
 
 
 def check_listed(chosen: Chosen, models: list[str]) -> None:
@@ -159,7 +181,7 @@ async def switch_model(
     open_conversation.chat.switch_model(
         client, describe_server(chosen, settings, session.options.no_session)
     )
-    open_conversation.why = chosen.why
+    open_conversation.why, open_conversation.address = chosen.why, chosen.endpoint.base_url
     if open_conversation.log is not None:
         open_conversation.log.secrets += list_secrets(chosen)
         open_conversation.log.update_card(model=client.name)
