@@ -181,6 +181,17 @@ def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
     assert [rule.text for rule in gate.rules.allow] == ["other", "tool(b/**)", "tool(a.txt)"]
 
 
+@pytest.mark.parametrize(("answer", "asked"), [("/etc/*", 2), ("a.txt", 1)])
+def test_always_by_an_edited_rule_holds_for_what_the_rule_covers_alone(
+    answer: str, asked: int, tmp_path: Path
+) -> None:
+    user = User(approval_choices.parse_edited_rules(f"tool({answer})"))
+    gate = gate_of(tmp_path, user)
+    for _ in range(2):
+        assert decide(gate, Effect.WRITE, WRITING).allowed
+    assert len(user.asked) == asked
+
+
 # What comes first.
 
 

@@ -151,7 +151,8 @@ def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswe
         case word if word in SESSION and offered.session:
             return ApprovalAnswer(True, session=True)
         case word if word in ALWAYS and offered.always:
-            return ApprovalAnswer(True, session=True, rules=offered.always)
+            # Not for the session as well: what the rules do not cover is asked about again.
+            return ApprovalAnswer(True, rules=offered.always)
         case word if word in NO:
             return refuse_with_reason(reason)
     return None
@@ -176,4 +177,4 @@ def parse_edited_rules(text: str) -> ApprovalAnswer:
         parse_rule(rule_text)
     if not rules:
         raise UsageError("There is no rule.")
-    return ApprovalAnswer(True, session=True, rules=tuple(rules))
+    return ApprovalAnswer(True, rules=tuple(rules))
