@@ -1,10 +1,12 @@
 """The gate's finer promises: what a yes covers and for how long, which doubt comes first."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
+from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
 from andy_cli.guard.rules import Rules, parse_rules
@@ -185,11 +187,31 @@ def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
 def test_always_by_an_edited_rule_holds_for_what_the_rule_covers_alone(
     answer: str, asked: int, tmp_path: Path
 ) -> None:
-    user = User(approval_choices.parse_edited_rules(f"tool({answer})"))
+    user = User(approval_choices.parse_edited_rules(f"tool({answer})", NO_RULES, ["tool"]))
     gate = gate_of(tmp_path, user)
     for _ in range(2):
         assert decide(gate, Effect.WRITE, WRITING).allowed
     assert len(user.asked) == asked
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("wriet_file(x)", "never matches: there is no tool 'wriet_file', did you mean write_file."),
+        ("write_file(a); nosuchtool", "never matches: there is no tool 'nosuchtool'."),
+        ("edit_file(b)", "never matches: the rule 'edit_file' is stronger."),
+        ("blah(", "'blah(' is no rule."),
+        (" ", "There is no rule."),
+    ],
+)
+def test_an_edited_rule_that_allows_nothing_is_refused_at_once(written: str, reason: str) -> None:
+    rules, tools = parse_rules(("edit_file",), (), ()), ["write_file", "edit_file"]
+    with pytest.raises(UsageError, match=re.escape(reason)):
+        approval_choices.parse_edited_rules(written, rules, tools)
+    assert approval_choices.parse_edited_rules("Write(b); mcp__s", rules, tools).rules == (
+        "Write(b)",
+        "mcp__s",
+    )
 
 
 # What comes first.

@@ -346,10 +346,12 @@ class ChatController:
                 self._tell_user(approval_choices.describe_bad_answer(typed, choices))
 
     async def _read_edited_rules(self, choices: ApprovalChoices) -> ApprovalAnswer | None:
-        """Let the user edit the rules; None where what is typed is no rule."""
+        """Let the user edit the rules; None where what is typed is none, or never matches."""
         edited = await self._ask_user("always: ", "; ".join(choices.always))
+        conversation = (await self.session.open_conversation()).chat
+        tools = [tool.name for tool in conversation.registry]
         try:
-            return approval_choices.parse_edited_rules(edited)
+            return approval_choices.parse_edited_rules(edited, conversation.gate.rules, tools)
         except UsageError as error:
             self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
             return None

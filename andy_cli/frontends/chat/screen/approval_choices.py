@@ -1,6 +1,6 @@
 """The question before something is done: what is shown, which answers there are, what they mean."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.approvals import suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
-from andy_cli.guard.rules import parse_rule
+from andy_cli.guard.rules import Rules, explain_unreachable, parse_rule
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
 
@@ -170,11 +170,16 @@ def describe_bad_answer(written_answer: str, offered: ApprovalChoices) -> str:
     return f"{typed!r} is no answer: type {', '.join(numbers)}, or Esc for no."
 
 
-def parse_edited_rules(text: str) -> ApprovalAnswer:
-    """Always, by the rules as the user wrote them. Raises UsageError for what is no rule."""
-    rules = [rule_text.strip() for rule_text in text.split("; ") if rule_text.strip()]
-    for rule_text in rules:
-        parse_rule(rule_text)
-    if not rules:
+def parse_edited_rules(text: str, rules: Rules, tools: Collection[str]) -> ApprovalAnswer:
+    """Always, by the rules as the user wrote them, beside the `rules` and `tools` there are.
+
+    Raises UsageError for what is no rule, or one that could never allow anything.
+    """
+    written_rules = [rule_text.strip() for rule_text in text.split("; ") if rule_text.strip()]
+    parsed_rules = rules._replace(allow=tuple(map(parse_rule, written_rules)))
+    if not written_rules:
         raise UsageError("There is no rule.")
-    return ApprovalAnswer(True, rules=tuple(rules))
+    for rule in parsed_rules.allow:
+        if reason := explain_unreachable("allow", rule, parsed_rules, [*tools]):
+            raise UsageError(f"The rule {rule.text!r} never matches: {reason}.")
+    return ApprovalAnswer(True, rules=tuple(written_rules))
