@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.models.client import Endpoint
+from andy_cli.models.inside.local_server import CONTEXT
 from andy_cli.models.server.facts import ServerFacts, facts
 from andy_cli.settings import load
 from tests.model_server import ModelServer, called, refused, streamed
@@ -143,7 +144,12 @@ def test_where_nobody_listens_nothing_is_told() -> None:
         asyncio.run(facts(Endpoint("openai", "m", "http://127.0.0.1:9/v1"), settings))
         == ServerFacts()
     )
-    assert asyncio.run(facts(Endpoint("local", "smollm2"), settings)) == ServerFacts()
+
+
+def test_a_model_inside_andy_has_the_context_that_andy_loads_it_with() -> None:
+    settings = load(environment={"ANDY_CONFIG_DIR": "/nonexistent"})
+    found = asyncio.run(facts(Endpoint("local", "smollm2"), settings))
+    assert found == ServerFacts(context=CONTEXT)
 
 
 def test_a_model_with_native_tools_uses_them(tmp_path: Path) -> None:
@@ -182,6 +188,7 @@ def test_a_local_model_has_weights_and_is_led_by_questions(tmp_path: Path) -> No
     found = json.loads(info(tmp_path, f"local:{file}", "--json").out)
     assert (found["dialect"], found["native_tools"]) == ("andybot", False)
     assert (found["weights"], found["size"]) == (str(file), 10**6 + 4)
+    assert found["context"] == CONTEXT
     assert "1 MB\n" in info(tmp_path, f"local:{file}").out
     missing = info(tmp_path, "local:smollm2").out
     place = tmp_path / "andy" / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"

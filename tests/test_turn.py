@@ -229,6 +229,29 @@ def test_a_server_that_takes_no_tools_is_asked_what_its_model_writes() -> None:
     assert not model.requests[0].tools
 
 
+@pytest.mark.parametrize(
+    ("facts", "guided", "described", "own"),
+    [
+        (ModelFacts(), False, "64,000 assumed", 0),
+        (ModelFacts(), True, "64,000 assumed", 0),
+        (ModelFacts(context=8192), True, "8,192", 0),
+        (ModelFacts(context=4096, is_inside=True), False, "4,096", 0),
+        (ModelFacts(context=4096, is_inside=True), True, "64,000", 4096),
+    ],
+)
+def test_the_window_is_assumed_only_where_nothing_is_known_of_it(
+    facts: ModelFacts, guided: bool, described: str, own: int
+) -> None:
+    async def ask() -> ModelFacts:
+        return facts
+
+    model = ScriptedModel([], guided=guided)
+    chat = conversation(model)
+    chat.switch_model(model, ModelServer(ask))
+    assert asyncio.run(chat.budget.describe_window()) == described
+    assert chat.budget.own_context == own
+
+
 def test_usage_is_counted_for_the_turn() -> None:
     chat = conversation(ScriptedModel(["a"]))
     happened(chat, "x")

@@ -244,7 +244,8 @@ def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaita
             facts_found = await facts.facts(chosen.endpoint, settings)
             source = facts_found.template
             rendered = await rendering.render_template(source) if source else ()
-            known_facts.append(ModelFacts(Template(source, rendered), facts_found.context))
+            template, is_inside = Template(source, rendered), chosen.provider.connect is not None
+            known_facts.append(ModelFacts(template, facts_found.context, is_inside))
         return known_facts[0]
 
     return ask_approval

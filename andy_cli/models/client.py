@@ -113,6 +113,8 @@ class Provider:
     """It refuses references and alternatives in the schemas of tools."""
     local_port: int | None = None
     """Its usual port on loopback, for discovery."""
+    context: int | None = None
+    """Tokens of prompt and reply together, where its models run in this process."""
 
     def is_hosted(self, base_url: str) -> bool:
         """Tell whether that is the provider's own service, and no server of the user's."""

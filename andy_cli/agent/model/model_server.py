@@ -112,6 +112,8 @@ class ModelFacts(NamedTuple):
     template: Template = NO_TEMPLATE
     context: int | None = None
     """Tokens of prompt and reply together."""
+    is_inside: bool = False
+    """The model runs inside andy, where its client keeps to the context."""
 
 
 async def ask_no_server() -> ModelFacts:

@@ -80,6 +80,8 @@ class WindowBudget:
         self._window = 0
         self.is_assumed = False
         """Nothing is known of the window: neither a setting nor the server tells it."""
+        self.own_context = 0
+        """Tokens that a model inside andy reads at most where it writes by itself; 0 for others."""
         self._narrowed_at = 0
         """The length of the history when it was last told with less."""
         self._warning = ""
@@ -94,9 +96,15 @@ class WindowBudget:
         """Find the tokens of prompt and reply together: as set, as the server says, or a guess."""
         if not self._window:
             server_facts = await self._model.server.ask()
-            known_window = self._settings.whole("limits.context") or server_facts.context
+            known_context = server_facts.context or 0
+            # What chooses each step for such a model reads more than the model itself could.
+            is_chosen_inside = server_facts.is_inside and self._model.client.guided
+            self.own_context = known_context if is_chosen_inside else 0
+            known_window = self._settings.whole("limits.context") or (
+                0 if is_chosen_inside else known_context
+            )
             self._window = known_window or DEFAULT_WINDOW
-            self.is_assumed = not known_window
+            self.is_assumed = not (known_window or is_chosen_inside)
         return self._window
 
     async def measure_fullness(self) -> float:

@@ -75,7 +75,7 @@ async def facts(
     request to a model.
     """
     if not endpoint.base_url:
-        return ServerFacts()
+        return _tell_inside_facts(endpoint)
     import asyncio  # it runs us
 
     all_facts = await asyncio.gather(
@@ -95,6 +95,12 @@ async def facts(
             merged.kind or source_facts.kind,
         )
     return merged
+
+
+def _tell_inside_facts(endpoint: Endpoint) -> ServerFacts:
+    """The facts of a model that runs in this process."""
+    preset = presets().get(endpoint.provider)
+    return ServerFacts(preset.context if preset is not None else None)
 
 
 async def takes_tools(
