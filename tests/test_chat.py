@@ -16,11 +16,13 @@ import pytest
 import typer.main
 from typer.core import TyperGroup
 
+from andy_cli.agent.history.history import CUT_OFF_NOTE
 from andy_cli.cli import app
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.command_line.options import SHARED_OPTIONS, Options, read_line
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from tests.model_server import (
+    EVENTS,
     Answer,
     ModelServer,
     Operation,
@@ -698,6 +700,30 @@ def test_ctrl_c_gives_back_what_was_queued_instead_of_sending_it() -> None:
         assert len(server.requests) == 1
 
 
+def test_an_answer_that_breaks_off_is_said_to_be_cut_off_and_nothing_queued_is_sent() -> None:
+    breaks_off = [
+        status(headers={**EVENTS, "transfer-encoding": "chunked"}),
+        event({"content": "The first half. "}),
+        {"op": "sleep", "s": 1.5},
+        {"op": "close"},
+    ]
+    with ModelServer([breaks_off, streamed("And the second.")]) as server:
+        with Terminal("chat", *to(server), folder=ROOT) as terminal:
+            terminal.prompts()
+            terminal.type("hello\r")
+            terminal.sees("The first half")
+            terminal.type("thank you\r")
+            terminal.sees("queued: thank you")
+            terminal.sees("The answer is cut off. Say `go on` to continue.")
+            terminal.sees("> thank you")
+            terminal.type("\x03")
+            terminal.wait(lambda: "> thank" not in terminal.text, "an empty prompt")
+            terminal.type("go on\r")
+            terminal.sees("And the second.")
+        told = [each["content"] for each in server.requests[-1].body["messages"]][1:]
+    assert told == ["hello", "The first half. ", f"{CUT_OFF_NOTE}\n\ngo on"]
+
+
 def test_queued_lines_that_come_back_are_sent_one_by_one_and_never_joined() -> None:
     with ModelServer([STALLED, streamed("A folder is made.")]) as server:
         with Terminal("chat", *to(server), folder=ROOT) as terminal:
@@ -720,7 +746,7 @@ def test_queued_lines_that_come_back_are_sent_one_by_one_and_never_joined() -> N
         asked = [each.body["messages"][-1]["content"] for each in server.requests]
     assert "not sent" not in text
     assert len(asked) == 2
-    assert asked[1].startswith("mkdir is what I mean\n")
+    assert asked[1].startswith(f"{CUT_OFF_NOTE}\n\nmkdir is what I mean\n")
 
 
 def test_up_brings_back_what_is_held_into_an_emptied_prompt() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import UNANSWERED
+from andy_cli.agent.history.history import CUT_OFF_NOTE, UNANSWERED
 from andy_cli.agent.history.rendering import (
     ACKNOWLEDGED,
     GO_ON,
@@ -184,6 +184,17 @@ def test_a_request_that_was_stopped_and_the_next_one_are_two() -> None:
         ("assistant", UNANSWERED),
         ("user", "what time is it"),
     ]
+
+
+def test_half_an_answer_is_told_to_be_one_when_the_user_speaks_next() -> None:
+    model = ScriptedModel(["Hello.", "And the second."], tools=True)
+    chat = desk(model)
+    speak(chat, "hi")
+    chat.history.add(Message("assistant", "The first half", partial=True))
+    speak(chat, "go on")
+    last_message = model.requests[-1].messages[-1]
+    assert last_message["content"] == f"{CUT_OFF_NOTE}\n\ngo on"
+    assert chat.history.user_request == "go on"
 
 
 # What is sent of a history.

@@ -134,6 +134,7 @@ async def show_reply(
 ) -> AsyncIterator[Event]:
     """Show the reply as it arrives. Whatever ends it, what was said is in the history."""
     output = make_output_filter(conversation, state)
+    state.is_cut_off = False  # it may be another try
     try:
         async for visible in reply:
             for event in output.take(visible):
@@ -163,6 +164,7 @@ def keep_broken_reply(
     if reply.compiled.text:
         conversation.history.add(Message("assistant", reply.compiled.text, partial=True))
         state.answer += output.text
+        state.is_cut_off = True
     return remaining_events
 
 

@@ -101,7 +101,7 @@ class TurnState:
     was_asked_to_continue: bool = False
     """A reply was cut off, and the model was asked to go on with it."""
     is_cut_off: bool = False
-    """The answer is cut off, although the model was asked to go on with it."""
+    """The answer is cut off: by an error, or although the model was asked to go on with it."""
     has_repeated: bool = False
     """A call had the same result once more; the model is told so after the results."""
     reply_text: str = ""
@@ -258,11 +258,14 @@ class TurnState:
             yield self.error
 
     def fail(self, error: AndyError, ways: UserWays) -> events.Failed:
-        """End the turn with an error; its hint is told in the words of the front end."""
+        """End the turn with an error; its hint is told in the words of the front end, with how to
+        go on from half an answer."""
         self.subtype = "error_cancelled" if error.exit_code == 130 else "error_provider"
         self.exit_code = error.exit_code
         self.answer = self.answer or self.rejected_answer
-        self.error = events.Failed("error", error.kind, str(error), error.hint_for(ways))
+        cut_off = f"{TURN_OUTCOMES['error_cut_off'].sentence} {ways.go_on}." * self.is_cut_off
+        hint = f"{error.hint_for(ways)} {cut_off}".strip()
+        self.error = events.Failed("error", error.kind, str(error), hint)
         return self.error
 
     def count_repeats(self, call: ToolCall, result: ToolResult) -> int:

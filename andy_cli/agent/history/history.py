@@ -140,6 +140,8 @@ UNANSWERED = "(no answer)"
 """Stands after a request that was stopped or failed: a model that is sent two requests in a row
 takes them for one, and does both.
 """
+CUT_OFF_NOTE = "(Your last message was cut off before its end.)"
+"""Stands after half an answer: to a model that is told to go on it would look whole."""
 
 
 class History:
@@ -164,6 +166,8 @@ class History:
         the user wants."""
         if self.messages and (is_from_user(self.messages[-1]) or _is_result(self.messages[-1])):
             self.add(Message("assistant", UNANSWERED))
+        elif self.messages and self.messages[-1].partial:
+            self.add(Message("user", CUT_OFF_NOTE, note=True))
         self.user_texts.append(user or attached)
         if user and attached:
             self.attached_texts.append(attached)

@@ -40,6 +40,8 @@ from andy_cli.toolbox.music.songs import show_clock
 
 HINT = "/help says what there is, Ctrl-D leaves"
 """The status line at first."""
+UNFINISHED = ("error_provider", "error_cut_off")
+"""The ends of turns whose answer is not whole: what was queued after it is not sent."""
 
 
 class ChatController:
@@ -263,6 +265,8 @@ class ChatController:
                 turn_view.show_event(event)
                 if isinstance(event, Ended):
                     self.exit_code = event.exit_code
+                    if self._prompt and event.subtype in UNFINISHED:
+                        self._prompt.take_back_queue()
             self._measuring_task = asyncio.create_task(self._measure_window())
 
     def _create_live_region(self) -> LiveRegion:

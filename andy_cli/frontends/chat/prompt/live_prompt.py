@@ -152,6 +152,11 @@ class LivePrompt:
                 self._application.drawing = not self._plain or not state.is_working
                 self.print_above(f"{dialogue_line}\n")
 
+    def take_back_queue(self) -> None:
+        """Let what was queued come back to the prompt, to be sent again or not."""
+        self._state.unqueue()
+        self.show()
+
     def show_live(self, lines: Sequence[PromptLine]) -> None:
         """Let these lines stand above the prompt, once something is drawn.
 
