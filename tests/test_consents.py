@@ -183,6 +183,27 @@ def test_a_yes_for_good_is_kept_and_holds_at_once(tmp_path: Path) -> None:
     assert [rule.text for rule in gate.rules.allow] == ["other", "tool(b/**)", "tool(a.txt)"]
 
 
+def test_what_holds_for_the_session_is_listed_as_a_rule_would_be(tmp_path: Path) -> None:
+    gate = gate_of(tmp_path, User(FOR_THE_SESSION))
+    for _ in range(2):
+        decide(gate, Effect.READ, ResourceAccess(("/etc/hosts",)))
+        decide(gate, Effect.NETWORK, FETCHING)
+        decide(gate, Effect.WRITE, WRITING)
+        decide(gate, Effect.RUN, RUNNING)
+        decide(gate, Effect.RUN, ResourceAccess())
+        decide(gate, Effect.ACT, ResourceAccess())
+    assert gate.list_grants() == [
+        f"read({Path('/etc/hosts').resolve()})",
+        "network(example.org)",
+        "tool(a.txt)",
+        "tool(make all)",
+        "tool",
+    ]
+    once = gate_of(tmp_path, User(YES))
+    decide(once, Effect.WRITE, WRITING)
+    assert once.list_grants() == []
+
+
 @pytest.mark.parametrize(("answer", "asked"), [("/etc/*", 2), ("a.txt", 1)])
 def test_always_by_an_edited_rule_holds_for_what_the_rule_covers_alone(
     answer: str, asked: int, tmp_path: Path

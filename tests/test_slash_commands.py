@@ -614,6 +614,22 @@ def test_each_permission_is_told_with_where_it_was_said(home: Path) -> None:
 
 
 @slow
+def test_what_was_agreed_to_for_the_session_is_a_permission_until_clear(home: Path) -> None:
+    writes = called("write_file", json.dumps({"path": "notes.txt", "content": "milk"}))
+    with chatting([writes, streamed("Done.")], folder=home, columns=120) as terminal:
+        terminal.type("write a note\r")
+        terminal.sees("2 this session")
+        terminal.type("2\r")
+        terminal.sees("Done.")
+        text = enter(terminal, "/permissions", "Rules are kept in")
+        assert "allow write_file(notes.txt)  (for this session)" in text
+        enter(terminal, "/clear", "A new conversation.")
+        terminal.type("/permissions\r")
+        terminal.wait(lambda: terminal.text.count("Rules are kept in") == 2, "second list")
+        assert terminal.text.count("(for this session)") == 1
+
+
+@slow
 def test_a_slash_alone_is_the_page_of_help_and_no_line_of_it_is_ragged() -> None:
     with chatting([streamed("x")], rows=60) as terminal:
         text = enter(terminal, "/", "Ctrl-O shows")

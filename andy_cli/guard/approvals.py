@@ -39,7 +39,8 @@ class ApprovalStore:
     def __init__(self) -> None:
         self._read: list[Path] = []
         self._hosts: set[str] = set()
-        self._same: set[tuple[str, ...]] = set()
+        self._same: dict[tuple[str, ...], str] = {}
+        """The calls that may be made again, each spelled as a rule would be."""
 
     def add(self, request: ApprovalSubject, resolved_paths: Sequence[Path], session: bool) -> None:
         """The user said yes; `resolved_paths` are where the paths of the access lead."""
@@ -48,7 +49,13 @@ class ApprovalStore:
         elif request.effect is Effect.NETWORK:
             self._hosts.add(find_host(request.access))
         elif session and request.effect is not Effect.ACT:
-            self._same.add(_approval_key(request))
+            self._same[_approval_key(request)] = _spell_call(request)
+
+    def list_grants(self) -> list[str]:
+        """List what a yes holds for in this session, each spelled as a rule would be."""
+        places = dict.fromkeys(f"{Effect.READ}({path})" for path in self._read)
+        hosts = sorted(f"{Effect.NETWORK}({host})" for host in self._hosts)
+        return [*places, *hosts, *self._same.values()]
 
     def cover(self, request: ApprovalSubject, resolved_paths: Sequence[Path]) -> bool:
         if request.effect in (Effect.READ, Effect.PLAY):
@@ -71,6 +78,14 @@ def _approval_key(request: ApprovalSubject) -> tuple[str, ...]:
         access.address,
         *access.places,
     )
+
+
+def _spell_call(request: ApprovalSubject) -> str:
+    """`write_file(notes.txt)`, `terminal_execute(make all)`; the tool alone if it names nothing."""
+    access = request.access
+    address = f"{access.method} {access.address}" if access.address else ""
+    named = access.command or address or ", ".join(access.places)
+    return f"{request.tool}({named})" if named else request.tool
 
 
 def find_host(access: ResourceAccess) -> str:

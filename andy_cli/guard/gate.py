@@ -157,6 +157,10 @@ class Gate:
             resolved_path = resolve(written, self._workspace)
             (self._alone if too_wide(resolved_path) else self._roots).append(resolved_path)
 
+    def list_grants(self) -> list[str]:
+        """List what the user agreed to for this session, each spelled as a rule would be."""
+        return self._consents.list_grants()
+
     async def decide(self, request: ApprovalRequest) -> Decision:
         try:
             path_uses = request.access.uses

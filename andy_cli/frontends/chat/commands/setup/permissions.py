@@ -2,6 +2,7 @@
 
 from andy_cli.frontends.chat.chat_session import MODES, ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import config_folder
 
 KINDS = ("deny", "ask", "allow")
@@ -16,6 +17,7 @@ async def show_permissions(session: ChatSession, argument: str) -> str:
             f"{kind:5} {rule_text}  ({find_origin(session, kind, rule_text)})"
             for rule_text in rules
         ]
+    lines += [f"allow {spell_out(grant)}  (for this session)" for grant in gate.list_grants()]
     return "\n".join([*lines, f"Rules are kept in {config_folder() / 'config.toml'}, under guard."])
 
 
