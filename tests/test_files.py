@@ -292,6 +292,7 @@ def test_a_long_line_is_cut_and_says_so(workspace: Path) -> None:
         (codecs.BOM_UTF32_LE + "a ü\nb".encode("utf-32-le"), "a ü\nb"),
         (codecs.BOM_UTF32_BE + "a 🎵\n".encode("utf-32-be"), "a 🎵"),
         ("naïve café\n".encode("latin-1"), "naïve café"),
+        ("“naïve” – €5\n".encode("cp1252"), "“naïve” – €5"),
         ("ü 🎵\n".encode(), "ü 🎵"),
         (b"\x1b[31mred\x1b[0m\n", "\x1b[31mred\x1b[0m"),
         (b"", "The file is empty."),
@@ -303,6 +304,7 @@ def test_a_long_line_is_cut_and_says_so(workspace: Path) -> None:
         "utf-32-le",
         "utf-32-be",
         "latin-1",
+        "windows",
         "emoji",
         "escapes",
         "empty",
@@ -938,8 +940,23 @@ def test_every_place_is_changed_when_that_is_asked(workspace: Path) -> None:
 def test_a_character_that_the_file_cannot_hold_is_named(workspace: Path) -> None:
     (workspace / "a").write_bytes(b"caf\xe9")
     said = refused("edit_file", path="a", old_string="caf", new_string="€")
-    assert said.startswith("The file is written in Latin-1, which has no '\\u20ac'.")
+    assert said.startswith("The file is written in Latin-1, which has no '€'.")
     assert (workspace / "a").read_bytes() == b"caf\xe9"
+
+
+def test_a_whole_file_that_is_written_otherwise_says_so(workspace: Path) -> None:
+    (workspace / "crlf").write_bytes(b"a\r\nb\r\n")
+    (workspace / "mark").write_bytes(codecs.BOM_UTF8 + b"hi\n")
+    assert did("write_file", path="crlf", content="a\nb\nc\n").endswith(", CRLF becomes LF)")
+    marked = "UTF-8 with a byte order mark becomes UTF-8"
+    assert marked in did("write_file", path="mark", content="ho\n")
+    assert (workspace / "crlf").read_bytes() == b"a\nb\nc\n"
+
+
+def test_a_file_of_windows_is_changed_as_windows_writes_it(workspace: Path) -> None:
+    (workspace / "a").write_bytes("“five” – €5".encode("cp1252"))
+    done("edit_file", path="a", old_string="“five”", new_string="„fünf“")
+    assert (workspace / "a").read_bytes() == "„fünf“ – €5".encode("cp1252")
 
 
 @given(

@@ -248,3 +248,18 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(
         content = damage(content)
     with contextlib.suppress(ToolError):
         assert all(isinstance(part.text, str) for part in text_of(io.BytesIO(content), name))
+
+
+def test_a_formula_without_a_value_stands_for_itself(workspace: Path) -> None:
+    sums: office_files.Rows = [["a", 2], ["b", 3], ["sum", "=SUM(B1:B2)"]]
+    (workspace / "sums.xlsx").write_bytes(office_files.make_xlsx({"Sums": sums}))
+    with (workspace / "sums.xlsx").open("rb") as file:
+        assert [*text_of(file, "sums.xlsx")] == [
+            TextPart("sheet Sums", "a\t2\nb\t3\nsum\t=SUM(B1:B2)")
+        ]
+
+
+def test_a_document_of_pictures_holds_no_text(workspace: Path) -> None:
+    (workspace / "scan.pdf").write_bytes(pdf("", ""))
+    result = ran(TOOLS, "file_ingest", path="scan.pdf")
+    assert result.did == "read scan.pdf: it holds no text"

@@ -84,6 +84,20 @@ def test_a_page_is_read_as_markdown_without_what_stands_around_it() -> None:
     assert result.did.startswith("read a page of 127.0.0.1:")
 
 
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<ul><li>one<li>two<li>three</ul>", "* one\n* two\n* three"),
+        (
+            "<table><tr><th>name<th>price<tr><td>apple<td>1.50</table>",
+            "| name | price |\n| --- | --- |\n| apple | 1.50 |",
+        ),
+    ],
+)
+def test_an_end_tag_may_be_left_out(page: str, text: str) -> None:
+    assert reader.page_to_markdown(f"<!DOCTYPE html><title>t</title>{page}", "") == ("t", text)
+
+
 def test_a_page_is_read_without_the_extra_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
     title, text = reader.page_to_markdown(ARTICLE, "https://r.example/a/")
@@ -186,7 +200,8 @@ NOT_READ: list[tuple[Script, str]] = [
     (lambda r: page("", "text/html"), "There is no text on this page"),
     (lambda r: page("<script>all()</script>"), "There is no text on this page"),
     (lambda r: page("gone", status=410), "answered 410 Gone"),
-    (lambda r: page("odd", status=599), "answered 599,"),
+    (lambda r: page("odd", status=599), "answered 599, not with a page. Try it again later."),
+    (lambda r: page("who?", status=401), "It is not open to everybody."),
     (lambda r: page("x", "text/plain"), "an offset of 9 is past its end"),
     (lambda r: endless(b"<p>100 MB</p>" * 9000), "larger than 1 MB"),
     (lambda r: sent_on("http://localhost:1/"), "is not followed"),
@@ -358,6 +373,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({"url": "https://r.example/", "method": "TRACE"}, "no method"),
     ({"url": "https://r.example/", "method": "G\nET"}, "no method"),
     ({"url": "http://127.0.0.1:1/", "headers": {"Host": "x"}}, "written by andy itself"),
+    ({"url": "http://127.0.0.1:1/", "headers": {"X-Name": "Müller"}}, "ASCII alone"),
     ({"url": "http://127.0.0.1:1/"}, "nothing listens there"),
 ]
 

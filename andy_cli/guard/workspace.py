@@ -114,7 +114,12 @@ def contain(
             written, resolved or resolve(written, root_folder, operation), root_folder, operation
         )
     except (ToolError, OSError, ValueError) as error:
-        return Contained("invalid", None, str(error))
+        return Contained("invalid", None, _explain(error))
+
+
+def _explain(error: Exception) -> str:
+    """Say in words what is wrong with a path, without a full stop."""
+    return str(getattr(error, "strerror", None) or error).rstrip(".")
 
 
 def resolve(written: str, workspace: Path, operation: Operation = "read") -> Path:

@@ -1,9 +1,11 @@
-"""The values of an Excel workbook (.xlsx, .xlsm), sheet by sheet, a row a line.
+"""The values of an Excel workbook (.xlsx, .xlsm), sheet by sheet, a row a line. A formula stands
+for itself where no value of it was kept: programs that compute nothing write it so.
 
 By openpyxl, as it reads row by row: python-calamine is faster, but takes the memory of all cells
 between the first and the last one, and two cells in far corners end the process.
 """
 
+import re
 import warnings
 import zipfile
 import zlib
@@ -52,9 +54,11 @@ def read_sheets(file: BinaryIO, go_on: Callable[[], None]) -> Iterator[tuple[str
         _check_size(file)
         # The values that were last computed stand for formulas.
         workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        formulas = load_workbook(file, read_only=True) if _has_formulas(file) else workbook
         for name in workbook.sheetnames:
-            yield name, _read_sheet(workbook[name], go_on)
+            yield name, _read_sheet(workbook[name], formulas[name], go_on)
         workbook.close()
+        formulas.close()
     except (InvalidFileException, *FAULTS) as error:
         raise ToolError("The sheet is damaged or encrypted and cannot be read.") from error
 
@@ -66,6 +70,24 @@ def _check_size(file: BinaryIO) -> None:
             raise ToolError("The document would unpack to far more than it is.")
 
 
+FORMULA = re.compile(rb"<f[ >]")
+PIECE_BYTES = 1 << 20
+
+
+def _has_formulas(file: BinaryIO) -> bool:
+    """Tell whether a cell has a formula; without one the workbook is read once."""
+    with zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            if member.filename.startswith("xl/worksheets/"):
+                with archive.open(member) as part:
+                    end = b""
+                    while piece := part.read(PIECE_BYTES):
+                        if FORMULA.search(end + piece):
+                            return True
+                        end = piece[-2:]
+    return False
+
+
 @runtime_checkable
 class Sheet(Protocol):
     """The part of a sheet of openpyxl that we need."""
@@ -75,12 +97,22 @@ class Sheet(Protocol):
     def iter_rows(self, *, values_only: Literal[True]) -> Iterable[tuple[object, ...]]: ...
 
 
-def _read_sheet(sheet: object, go_on: Callable[[], None]) -> str:
-    if not isinstance(sheet, Sheet):
+def _read_sheet(sheet: object, formulas: object, go_on: Callable[[], None]) -> str:
+    """The rows of a sheet; `formulas` is the same sheet with them, or that sheet itself."""
+    if not isinstance(sheet, Sheet) or not isinstance(formulas, Sheet):
         return ""  # it is a chart
     # Else each row between two cells is made as wide as the whole sheet says it is.
     sheet.reset_dimensions()
-    return _read_rows(sheet.iter_rows(values_only=True), go_on)
+    rows = sheet.iter_rows(values_only=True)
+    if formulas is not sheet:
+        formulas.reset_dimensions()
+        both = zip(rows, formulas.iter_rows(values_only=True), strict=False)
+        rows = (tuple(map(_choose_value, *pair)) for pair in both)
+    return _read_rows(rows, go_on)
+
+
+def _choose_value(value: object, formula: object) -> object:
+    return formula if value is None and isinstance(formula, str) else value
 
 
 def _read_rows(rows: Iterable[tuple[object, ...]], go_on: Callable[[], None]) -> str:

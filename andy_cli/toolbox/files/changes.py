@@ -13,7 +13,7 @@ from andy_cli.guard.workspace import contain
 from andy_cli.toolbox.files.contents import content_of
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
 from andy_cli.toolbox.files.editing import describe_places, replace_text
-from andy_cli.toolbox.files.encodings import CHUNK_SIZE, decode_file
+from andy_cli.toolbox.files.encodings import CHUNK_SIZE, DecodedText, decode_file
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
@@ -88,12 +88,22 @@ def compare_data(earlier: Before, data: bytes) -> FileChange:
     if data_kind or kind_of_bytes(earlier.data[:SAMPLE_BYTES]):
         old_file = _describe_data(earlier.data, kind_of_bytes(earlier.data[:SAMPLE_BYTES]))
         return FileChange(f"{old_file} is replaced by {_describe_data(data, data_kind)}")
-    old_text, new_text = decode_file(earlier.data), decode_file(data)
+    return _compare_whole_texts(decode_file(earlier.data), decode_file(data))
+
+
+def _compare_whole_texts(old_text: DecodedText, new_text: DecodedText) -> FileChange:
+    """Describe the change of a text, and of how it is written."""
     change = compare_texts(old_text.text, new_text.text)
-    if old_text.encoding == new_text.encoding:
-        return change
-    becomes = f"{old_text.encoding.display_name} becomes {new_text.encoding.display_name}"
-    return change._replace(summary=f"{change.summary}, {becomes}")
+    forms = zip(_list_forms(old_text), _list_forms(new_text), strict=True)
+    becomes = [f", {old} becomes {new}" for old, new in forms if old and new and old != new]
+    return change._replace(summary="".join([change.summary, *becomes]))
+
+
+def _list_forms(decoded: DecodedText) -> tuple[str, str]:
+    """Name how a text is written, and how its lines end: nothing where there is but one."""
+    mark = " with a byte order mark" if decoded.encoding.mark and decoded.encoding.is_utf_8 else ""
+    line_end = ("CRLF" if "\r\n" in decoded.text else "LF") if "\n" in decoded.text else ""
+    return f"{decoded.encoding.display_name}{mark}", line_end
 
 
 def _describe_data(data: bytes, data_kind: str) -> str:

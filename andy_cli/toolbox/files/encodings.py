@@ -1,4 +1,4 @@
-"""Bytes as text and back: UTF-8, what a byte order mark says, else Latin-1.
+"""Bytes as text and back: UTF-8, what a byte order mark says, else Windows-1252 or Latin-1.
 
 encoding = encoding_of(file, work)      of an open file, read through once in pieces
 decode_file(data) -> DecodedText        of a file that is in memory, to be changed
@@ -6,6 +6,8 @@ DecodedText.encode_text(text) -> bytes  with the mark and in the encoding it had
 """
 
 import codecs
+import re
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
@@ -16,7 +18,9 @@ from andy_cli.toolbox.work import Work
 CHUNK_SIZE = 1 << 20
 """Bytes that are read at a time."""
 
-SPOKEN = {"utf-8": "UTF-8", "latin-1": "Latin-1"}
+SPOKEN = {"utf-8": "UTF-8", "latin-1": "Latin-1", "cp1252": "Windows-1252"}
+WINDOWS_BYTES = re.compile(rb"[\x80-\x9f]")
+"""Quotation marks, dashes and the euro of Windows-1252; hardly a text of Latin-1 has one."""
 
 
 class Encoding(NamedTuple):
@@ -28,6 +32,10 @@ class Encoding(NamedTuple):
     @property
     def display_name(self) -> str:
         return SPOKEN.get(self.name) or self.name[:6].upper()
+
+    @property
+    def is_utf_8(self) -> bool:
+        return self.name.startswith("utf-8")
 
 
 UTF_8 = Encoding("utf-8")
@@ -44,25 +52,46 @@ def marked_encoding(head: bytes) -> Encoding | None:
 def encoding_of(file: BinaryIO, work: Work) -> Encoding:
     """Find the encoding of a file; it is read from its start, and stands there afterwards."""
     head = file.read(SAMPLE_BYTES)
-    encoding = marked_encoding(head) or (
-        UTF_8 if _is_utf_8(head, file, work) else Encoding("latin-1")
-    )
+    encoding = marked_encoding(head)
+    if encoding is None and _is_utf_8(_read_pieces(head, file, work)):
+        encoding = UTF_8
+    if encoding is None:
+        file.seek(len(head))
+        encoding = _find_single_byte_encoding(_read_pieces(head, file, work))
     file.seek(0)
     return encoding
 
 
-def _is_utf_8(head: bytes, file: BinaryIO, work: Work) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
+def _read_pieces(head: bytes, file: BinaryIO, work: Work) -> Iterator[bytes]:
+    """Read a file to its end; `head` was read before."""
     data = head
+    while data:
+        work.go_on()
+        yield data
+        data = file.read(CHUNK_SIZE)
+
+
+def _is_utf_8(pieces: Iterable[bytes]) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        while data:
-            work.go_on()
-            decoder.decode(data)
-            data = file.read(CHUNK_SIZE)
+        for piece in pieces:
+            decoder.decode(piece)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _find_single_byte_encoding(pieces: Iterable[bytes]) -> Encoding:
+    """Find which of the two usual encodings with a byte a character is meant."""
+    has_windows_bytes = False
+    try:
+        for piece in pieces:
+            piece.decode("cp1252")
+            has_windows_bytes = has_windows_bytes or WINDOWS_BYTES.search(piece) is not None
+    except UnicodeDecodeError:  # a few bytes mean nothing in Windows-1252
+        return Encoding("latin-1")
+    return Encoding("cp1252" if has_windows_bytes else "latin-1")
 
 
 class DecodedText(NamedTuple):
@@ -76,10 +105,9 @@ class DecodedText(NamedTuple):
         try:
             return self.encoding.mark + text.encode(self.encoding.name)
         except UnicodeEncodeError as error:
-            unknown_character = ascii(error.object[error.start])
             raise ToolError(
                 f"The file is written in {self.encoding.display_name}, "
-                f"which has no {unknown_character}.",
+                f"which has no {error.object[error.start]!r}.",
                 "Use other characters, or write the whole file anew with write_file.",
             ) from error
 
@@ -96,4 +124,5 @@ def decode_file(data: bytes) -> DecodedText:
             raise ToolError(
                 f"The file is no proper {encoding.display_name}: {error.reason}."
             ) from error
-        return DecodedText(data.decode("latin-1"), Encoding("latin-1"))
+        single_byte = _find_single_byte_encoding([data])
+        return DecodedText(data.decode(single_byte.name), single_byte)

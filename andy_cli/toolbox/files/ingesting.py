@@ -43,7 +43,9 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     head = file.read(SAMPLE_BYTES)
     file.seek(0)
     if is_document(kind_of_bytes(head), name):
-        document_parts = read_document(file, name, work)
+        document_parts = [*read_document(file, name, work)]
+        if not any(document_part.text.strip() for document_part in document_parts):
+            return ""  # scanned pages have a place each, and are pictures
         return "\n\n".join(_with_place(document_part) for document_part in document_parts)
     refuse_binary(file, name)
     text = _read_plain(file, work)

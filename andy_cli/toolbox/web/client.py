@@ -143,6 +143,8 @@ def _check_headers(headers: Mapping[str, str]) -> None:
     for name, value in headers.items():
         if not TOKEN.fullmatch(name) or not VALUE.fullmatch(value):
             raise ToolError(f"{show_text(name)!r} is no header that can be sent.", "Leave it out.")
+        if not value.isascii():
+            raise ToolError(f"The header {name} can hold ASCII alone.", "Write it without others.")
         if name.lower() in OURS:
             raise ToolError(f"The header {name} is written by andy itself.", "Leave it out.")
 

@@ -12,6 +12,9 @@ ACCEPTED = (
     "text/html, application/xhtml+xml, text/plain, application/json, application/pdf, */*;q=.5"
 )
 
+BUSY, CLOSED = (408, 425, 429), (401, 402, 403, 407, 451)
+"""Statuses of a server that has too much to do, and of one that wants to know who asks."""
+
 
 async def read_window(url: str, offset: int, most_characters: int) -> tuple[str, str]:
     """Title, address and so many characters of a page's text; and the host, for the screen.
@@ -22,7 +25,7 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
     host = spell_out(host_of(page.url))
     if not 200 <= page.status < 300:
         raise ToolError(
-            f"{host} answered {status_of(page.status)}, not with a page. Check the address."
+            f"{host} answered {status_of(page.status)}, not with a page. {_advise(page.status)}"
         )
     title, text = await text_of(page)
     text = text.strip()
@@ -38,3 +41,10 @@ async def read_window(url: str, offset: int, most_characters: int) -> tuple[str,
         return head + shown_text, host
     advice = f" Go on with offset {end}." if end < len(text) else ""
     return f"{head}{shown_text}\n\n[Characters {offset} to {end} of {len(text)}.{advice}]", host
+
+
+def _advise(status: int) -> str:
+    """Say what may help where a server answers so."""
+    if status in BUSY or status >= 500:
+        return "Try it again later."
+    return "It is not open to everybody." if status in CLOSED else "Check the address."

@@ -9,6 +9,7 @@ import json
 import re
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from io import BytesIO
 from urllib.parse import urljoin
 
@@ -66,7 +67,9 @@ def _main_part(page: str, url: str) -> str:
     from markdownify import markdownify
 
     try:
-        parsed_page = BeautifulSoup(page, "html.parser")
+        # The parser of the standard library takes an end tag that is left out for a nesting.
+        parser = "lxml" if find_spec("lxml") else "html.parser"
+        parsed_page = BeautifulSoup(page, parser)
         for element in parsed_page.find_all(["title", *UNSEEN, *AROUND]):
             # An article has a header and a footer of its own.
             if element.name not in ("header", "footer") or not element.find_parent(
