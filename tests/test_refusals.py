@@ -13,6 +13,7 @@ from andy_cli.models.http.adapting import Adapter, adapt_body
 from andy_cli.models.http.features import find_features
 from andy_cli.models.http.refusals import (
     MAX_CHARACTERS,
+    as_error,
     parse_refusal,
     read_page,
     read_refusal,
@@ -136,6 +137,14 @@ def test_the_feature_that_is_named_comes_first(said: str, first: str | None) -> 
 )
 def test_a_conversation_that_is_too_long_is_known(said: str, context: bool) -> None:
     assert too_long(read_refusal({"error": {"message": said}})) is context
+
+
+def test_the_wrong_key_that_google_answers_with_400_is_one() -> None:
+    body = [{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}]
+    error = as_error(400, read_refusal(body), "gemini", "GEMINI_API_KEY")
+    assert (error.kind, error.exit_code, error.hint) == ("auth", 77, "Check GEMINI_API_KEY.")
+    other = as_error(400, read_refusal({"error": "no such field"}), "gemini", "GEMINI_API_KEY")
+    assert other.exit_code == 1
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])

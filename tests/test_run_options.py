@@ -37,6 +37,14 @@ def test_a_turn_ends_with_exit_4_after_so_many_replies(tmp_path: Path, folder: P
     assert ended["error"]["kind"] == "limit"
 
 
+def test_another_mode_than_that_of_y_beside_it_is_refused(tmp_path: Path, folder: Path) -> None:
+    for mode, code in (("plan", 2), ("ask", 2), ("auto", 0)):
+        with ModelServer([streamed("Hello.")]) as server:
+            done = run(server, tmp_path, "-y", "--permission-mode", mode, "hi", cwd=folder)
+        assert done.code == code, done.err
+    assert andy("chat", "-y", "--permission-mode", "plan", home=tmp_path).code == 2
+
+
 def test_a_reply_is_asked_to_be_no_longer_than_that(tmp_path: Path, folder: Path) -> None:
     with ModelServer([streamed("Hello")]) as server:
         assert run(server, tmp_path, "--max-tokens", "77", "hi", cwd=folder).code == 0

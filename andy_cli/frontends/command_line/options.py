@@ -15,6 +15,10 @@ from andy_cli.errors import UsageError
 from andy_cli.settings import Settings, load
 
 
+AUTO = "auto"
+"""The mode that -y stands for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """The values of the options that chat and run share."""
@@ -56,11 +60,20 @@ class Options:
             "model": self.model,
             "base_url": self.base_url,
             "api_key_env": self.api_key_env,
-            "guard.mode": "auto" if self.yes else self.mode,
+            "guard.mode": self._choose_mode(),
             "ui.plain": "true" if self.plain else "",
             "limits.rounds": self.max_turns,
             "max_tokens": self.max_tokens,
         }
+
+    def _choose_mode(self) -> str:
+        """Choose between -y, which is a mode, and one that is named. Raises UsageError for both."""
+        if self.yes and self.mode not in ("", AUTO) and not self.mode_origin:
+            raise UsageError(
+                f"-y is the mode {AUTO}, and --permission-mode names {self.mode}.",
+                "Give one of them.",
+            )
+        return AUTO if self.yes else self.mode
 
     def in_their_folder(self) -> "Options":
         """Go to the folder of --cwd; returns the options as they are to be read there.

@@ -231,6 +231,8 @@ def as_error(
         return error
     if status in RETRYABLE_STATUS:
         return _transient_error(status, server_name, f"{shown_status}{quoted}", retry_after)
+    if status == 400 and wording("wrong_key").search(refusal.text):
+        return _no_entry(401, server_name, f"{shown_status}{quoted}", key_from)
     if status in (401, 403):
         return _no_entry(status, server_name, f"{shown_status}{quoted}", key_from)
     if status == 413:
