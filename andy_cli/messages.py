@@ -142,6 +142,8 @@ class CallDelta(NamedTuple):
     id: str = ""
     name: str = ""
     arguments: str = ""
+    extra: object = None
+    """Data that its server wants back beside the call: of Gemini the signature of a thought."""
 
 
 class Usage(NamedTuple):

@@ -110,6 +110,18 @@ def test_a_native_call_comes_as_a_delta() -> None:
     assert chunks[0].call == CallDelta(0, "c1", "list_mp3s", '{"path":"music"}')
 
 
+def test_what_came_beside_a_call_goes_back_beside_it_to_that_server_alone() -> None:
+    signature = {"google": {"thought_signature": "c2ln"}}
+    asked = [status(), event({"tool_calls": [{**CALL, "index": 0, "extra_content": signature}]})]
+    with ModelServer([[*asked, event({}, "tool_calls")], streamed("Done.")]) as server:
+        said(client(server.url), REQUEST, FULL)
+        sent = server.requests[1].body["messages"][2]["tool_calls"]
+    assert sent == [{**CALL, "extra_content": signature}]
+    with ModelServer([streamed("Done.")]) as server:
+        said(client(server.url), FULL)
+        assert server.requests[0].body["messages"][2]["tool_calls"] == [CALL]
+
+
 def test_a_connection_is_used_again() -> None:
     with ModelServer([streamed("a", chunked=True)]) as server:
         assert said(client(server.url), REQUEST, REQUEST, REQUEST) == "aaa"

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, cast
 from andy_cli.errors import UsageError
 from andy_cli.settings import Settings, load
 
-
 AUTO = "auto"
 """The mode that -y stands for."""
 

@@ -96,6 +96,8 @@ class ChatClient:
         self._keep = keep_features
         self._kind = kind or ServerKind(endpoint)
         self._transport: Transport | None = None
+        self._extras: dict[str, object] = {}
+        """Id of a call -> what its server wants back beside it."""
 
     @property
     def name(self) -> str:
@@ -125,7 +127,7 @@ class ChatClient:
     async def _body(self, request: Request) -> Body:
         limit = self._settings.whole("max_tokens")
         learned = self._adapter.learned
-        body = body_of(self.endpoint, request, limit, REASONING in learned)
+        body = body_of(self.endpoint, request, limit, REASONING in learned, self._extras)
         if request.constraint and not request.constraint.free_text:
             kind = await self._kind.find()
             body |= write_constraint(kind, request.constraint, learned)
@@ -182,6 +184,7 @@ class ChatClient:
             size += len(data)
             for chunk in reader.feed(data):
                 has_begun = True
+                self._note_extra(chunk)
                 yield chunk
             if reader.failure or reader.done:
                 break
@@ -198,6 +201,10 @@ class ChatClient:
         if not has_begun:
             message = f"{show_url(self.endpoint.base_url)} ended its reply before it began."
             raise set_error_kind(TransientError(message, "Try again."), "protocol")
+
+    def _note_extra(self, chunk: Chunk) -> None:
+        if chunk.call and chunk.call.extra is not None:
+            self._extras[chunk.call.id] = chunk.call.extra
 
     def _check_limits(self, size: int, until: float) -> None:
         if size > MAX_BYTES:

@@ -210,6 +210,7 @@ def as_error(
     With `tells_status` the sentence has the status in it: the server sent that number.
     """
     shown_status = f" ({status})" if tells_status else ""
+    status = _find_meant_status(status, refusal)
     quoted = f": {refusal.message}" if refusal.message else "."
     if is_quota(status, refusal):
         return set_error_kind(
@@ -231,8 +232,6 @@ def as_error(
         return error
     if status in RETRYABLE_STATUS:
         return _transient_error(status, server_name, f"{shown_status}{quoted}", retry_after)
-    if status == 400 and wording("wrong_key").search(refusal.text):
-        return _no_entry(401, server_name, f"{shown_status}{quoted}", key_from)
     if status in (401, 403):
         return _no_entry(status, server_name, f"{shown_status}{quoted}", key_from)
     if status == 413:
@@ -245,6 +244,12 @@ def as_error(
     return set_error_kind(
         ModelError(f"{server_name} refused the request{shown_status}{quoted}"), "bad_request"
     )
+
+
+def _find_meant_status(status: int, refusal: ServerRefusal) -> int:
+    """Find the status that says more: Google answers a wrong key with 400."""
+    is_wrong_key = status == 400 and wording("wrong_key").search(refusal.text)
+    return 401 if is_wrong_key else status
 
 
 def _find_permanent_refusal(

@@ -18,7 +18,14 @@ something is sent.
 """
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -26,6 +33,7 @@ from urllib.parse import urlsplit
 from andy_cli.foreign_values import read_json
 from andy_cli.messages import Chunk, Constraint, Request, Schema, Wire
 from andy_cli.models.client import Endpoint, closing_stream
+from andy_cli.models.http.wire import EXTRA
 from andy_cli.settings import Settings
 
 Body = dict[str, object]
@@ -34,19 +42,26 @@ WANTS_REASONING = frozenset({"deepseek"})
 """Providers that demand the reasoning of earlier replies back; others must ask for it."""
 
 
+NO_EXTRAS: Mapping[str, object] = {}
+
+
 def body_of(
-    endpoint: Endpoint, request: Request, max_tokens: int = 0, reasoning: bool = False
+    endpoint: Endpoint,
+    request: Request,
+    max_tokens: int = 0,
+    reasoning: bool = False,
+    extras: Mapping[str, object] = NO_EXTRAS,
 ) -> Body:
     """`max_tokens` holds where the request names none; 0 leaves it to the server.
 
-    `reasoning`: the server has demanded the reasoning of earlier replies.
+    `reasoning`: the server has demanded the reasoning of earlier replies. `extras`: what it wants
+    back beside calls, by their ids.
     """
-    messages = list(request.messages)
-    if not (reasoning or endpoint.provider in WANTS_REASONING):
-        messages = [_without_reasoning(message) for message in messages]
     body: Body = {
         "model": endpoint.model,
-        "messages": messages,
+        "messages": _fit_messages(
+            request.messages, reasoning or endpoint.provider in WANTS_REASONING, extras
+        ),
         "stream": True,
         "stream_options": {"include_usage": True},
     }
@@ -59,6 +74,24 @@ def body_of(
     if request.sampling.temperature is not None:
         body["temperature"] = request.sampling.temperature
     return body
+
+
+def _fit_messages(
+    messages: Iterable[Wire], reasoning: bool, extras: Mapping[str, object]
+) -> list[Wire]:
+    """Fit messages to what their server wants back, `extras` and perhaps the reasoning."""
+    kept = messages if reasoning else map(_without_reasoning, messages)
+    return [_return_extras(message, extras) for message in kept]
+
+
+def _return_extras(message: Wire, extras: Mapping[str, object]) -> Wire:
+    calls = message.get("tool_calls")
+    if not extras or not isinstance(calls, list | tuple):
+        return message
+    returned = [
+        {**call, EXTRA: extras[call["id"]]} if call.get("id") in extras else call for call in calls
+    ]
+    return {**message, "tool_calls": returned}
 
 
 def _without_reasoning(message: Wire) -> Wire:

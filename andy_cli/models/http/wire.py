@@ -208,7 +208,12 @@ def read_call_delta(call: Mapping[str, object]) -> CallDelta:
         id="" if id is None else str(id),
         name=name if isinstance(name, str) else "",
         arguments=arguments,
+        extra=call.get(EXTRA),
     )
+
+
+EXTRA = "extra_content"
+"""The field of a call that is sent back as it came."""
 
 
 def _call_position(index: object) -> int | None:
