@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from contextlib import aclosing
 
@@ -258,6 +259,8 @@ def test_another_address_is_not_followed() -> None:
         assert "points to another address" in str(error)
         assert "pass" not in str(error)
         assert not other.requests
+    relative = str(failure([[status(307, {"location": "/v2/chat"})]]))
+    assert re.search(r"another address, http://127.0.0.1:\d+/v2/chat;", relative)
 
 
 def test_a_refusal_of_tools_has_a_kind_of_its_own_and_is_remembered() -> None:

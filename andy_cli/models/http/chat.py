@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from time import monotonic
 from typing import Protocol
+from urllib.parse import urljoin
 
 from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
 from andy_cli.guard.hosts import show_url
@@ -253,7 +254,7 @@ class ChatClient:
         provider = self.endpoint.provider
         server_name = f"{'The server' if provider == 'openai' else provider} at {shown_address}"
         if 300 <= refused.status < 400:
-            target = show_url(refused.headers.get("location", ""))
+            target = show_url(urljoin(self.endpoint.base_url, refused.headers.get("location", "")))
             message = (
                 f"{shown_address} points to another address, {target}; andy does not follow it."
             )
