@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -436,7 +436,9 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     if isinstance(default, bool):
         return _read_switch(key, text, origin)
     if isinstance(default, tuple):
-        return tuple(map(str, value if isinstance(value, list | tuple) else _split(text)))
+        if isinstance(value, list | tuple):
+            return tuple(map(str, value))
+        return tuple(split_outside_brackets(text, os.pathsep))
     if isinstance(default, str):
         return text
     return _number(key, text, origin, float if isinstance(default, float) else int)
@@ -468,10 +470,32 @@ def _number(key: str, text: str, origin: str, kind: Callable[[str], int | float]
     return number
 
 
-def _split(text: str) -> list[str]:
-    """At the separator of paths, but not within brackets: `Bash(git log:*)` is one."""
-    parts = re.split(re.escape(os.pathsep) + r"(?![^()]*\))", text)
+def split_outside_brackets(text: str, separators: str) -> list[str]:
+    """Split a text at separators that stand in no brackets: `Bash(git log:*)` is one part."""
+    parts = [""]
+    for character, depth in measure_depths(text):
+        if depth <= 0 and character in separators:
+            parts.append("")
+        else:
+            parts[-1] += character
     return [part.strip() for part in parts if part.strip()]
+
+
+def is_balanced(text: str) -> bool:
+    """Tell whether every bracket in a text is one of a pair."""
+    depths = [0, *(depth for _, depth in measure_depths(text))]
+    return min(depths) == depths[-1] == 0
+
+
+def measure_depths(text: str) -> Iterator[tuple[str, int]]:
+    """The characters of a text, each with the number of brackets that are open behind it.
+
+    `[(]` and `[)]` of a pattern are one character, and no bracket.
+    """
+    depth = 0
+    for character in re.findall(r"\[[()]\]|.", text, re.DOTALL):
+        depth += (character == "(") - (character == ")")
+        yield character, depth
 
 
 def _nearest(key: str) -> str:

@@ -63,6 +63,10 @@ def test_a_value_that_is_set_is_in_the_file_and_in_force(tmp_path: Path) -> None
     assert andy("config", "set", "guard.deny", "Bash(rm *):write_file", home=tmp_path).code == 0
     got = json.loads(andy("config", "get", "guard.deny", "--json", home=tmp_path).out)
     assert got == {"key": "guard.deny", "value": ["Bash(rm *)", "write_file"], "origin": str(path)}
+    several = "Bash(touch a (b:c)),Bash(mkdir *) Edit"
+    assert andy("config", "set", "guard.deny", several, home=tmp_path).code == 0
+    got = json.loads(andy("config", "get", "guard.deny", "--json", home=tmp_path).out)
+    assert got["value"] == ["Bash(touch a (b:c))", "Bash(mkdir *)", "Edit"]
 
 
 def test_what_comes_before_a_value_that_is_set_is_named(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from andy_cli.guard.rules import Rules, RuleSubject, find_unreachable_rules, par
 from andy_cli.guard.spec import Facet, address_fits, path_fits, spec_fits
 from andy_cli.guard.workspace import ResourceAccess, resolve
 from andy_cli.messages import Effect
+from andy_cli.settings import is_balanced
 
 CORPUS = Path(__file__).parent / "corpora" / "guard" / "rules.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
@@ -44,10 +45,55 @@ def test_a_rule(row: dict[str, Any], tmp_path: Path) -> None:
     assert (parse_rules((), (rule,), ()).find_question(asked) is not None) is touches
 
 
-@pytest.mark.parametrize("text", ["", "Bash(", "Bash()", "Bash( )", "two words", "(x)", "Bash)x("])
+SEVERAL = {
+    "Bash(touch *),Bash(mkdir *)": ["Bash(touch *)", "Bash(mkdir *)"],
+    "Write(k.txt) Bash(rm *)": ["Write(k.txt)", "Bash(rm *)"],
+    "Bash(git:*) Edit": ["Bash(git:*)", "Edit"],
+    "Read Write\tEdit(docs/**)": ["Read", "Write", "Edit(docs/**)"],
+    "Bash,read_file , odd.add,": ["Bash", "read_file", "odd.add"],
+    "Write(a (1).txt);gmail_send(to:a, b)": ["Write(a (1).txt)", "gmail_send(to:a, b)"],
+    "Bash(echo [)],x *),Bash(echo [(])": ["Bash(echo [)],x *)", "Bash(echo [(])"],
+}
+
+
+@pytest.mark.parametrize(("text", "rules"), SEVERAL.items())
+def test_several_rules_in_one_text_are_several(text: str, rules: list[str]) -> None:
+    for parsed_rules in parse_rules((text,), (text,), (text,)):
+        assert [rule.text for rule in parsed_rules] == rules
+
+
+def test_each_rule_of_a_text_holds(tmp_path: Path) -> None:
+    rules = parse_rules(("Bash(touch *),Bash(mkdir *) Write(k.txt)",), (), ())
+    for line, allowed in (("touch a", False), ("mkdir b", False), ("make_it all", True)):
+        verdict = decided(tmp_path, ResourceAccess(command=line), Effect.RUN, rules, "auto")
+        assert verdict.allowed is allowed, line
+    access = ResourceAccess(("k.txt",), "write")
+    assert not decided(tmp_path, access, Effect.WRITE, rules, "auto", "write_file").allowed
+
+
+NO_RULES = (
+    "", ",", "Bash(", "Bash()", "Bash( )", "two words", "(x)", "Bash)x(", "Bash (rm *)",
+    "Bash(touch *)x", "Bash(touch *)Bash(mkdir *)", "Bash(a):Bash(b)", "Bash(a)), Bash(b)",
+    "Bash(a(), Bash(b)", "Bash npm test *", "Bash *", "Bash(git *) push *", "Write, Bash git *",
+    '["Bash", "Write"]', "'Bash'",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_RULES)
 def test_what_is_no_rule_is_said_to_be_none(text: str) -> None:
     with pytest.raises(UsageError, match="is no rule"):
         parse_rules((), (), (text,))
+
+
+@pytest.mark.parametrize("name", ["a).txt", "b(.txt", "c (1).txt", "),Bash(d"])
+def test_the_rule_proposed_for_a_name_with_brackets_is_one_that_allows_it(
+    name: str, tmp_path: Path
+) -> None:
+    access = ResourceAccess((name,), "delete")
+    request = ApprovalRequest("write_file", Effect.WRITE, "do it", access)
+    rules = parse_rules((), (), suggest_rules(request, tmp_path))
+    assert len(rules.allow) == 1
+    assert decided(tmp_path, access, Effect.WRITE, rules, tool="write_file").allowed
 
 
 TOOLS = ("terminal_execute", "read_file", "write_file", "gmail_send", "edit_file")
@@ -493,7 +539,7 @@ def test_no_proposal_raises(written: str, spec: str, effect: Effect) -> None:
     ]
     rules = (
         parse_rules((), (), (f"x({spec.strip()}y)",))
-        if "(" not in spec
+        if is_balanced(spec.strip())
         else parse_rules((), (), ("x",))
     )
     for access in claims:

@@ -7,6 +7,7 @@ same one. What is done in the user's name is asked each time.
 
 import glob
 import os
+import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +18,7 @@ from andy_cli.guard.rules import Rules, parse_rule
 from andy_cli.guard.spec import Facet, catches_special, is_special_name, list_commands
 from andy_cli.guard.workspace import ResourceAccess, inside, resolve, too_wide
 from andy_cli.messages import Effect
+from andy_cli.settings import is_balanced
 
 MAX_RULES = 4
 """Paths that get a rule each."""
@@ -101,7 +103,9 @@ def suggest_rules(request: ApprovalSubject, workspace: Path) -> tuple[str, ...]:
     if request.effect in (Effect.ACT, Effect.DESTROY):
         return ()
     if access.command:
-        return tuple(f"{tool}({prefix})" for prefix in _command_prefixes(access.command, workspace))
+        return tuple(
+            _spell_rule(tool, prefix) for prefix in _command_prefixes(access.command, workspace)
+        )
     if access.address:
         return (f"{tool}({access.method} {_find_site(access)}/**)",)
     if access.places:
@@ -121,7 +125,14 @@ def _place_rules(tool: str, access: ResourceAccess, workspace: Path) -> tuple[st
         path_specs = [_files_like(path, workspace) for path in paths]
     else:
         path_specs = [_spell_path(path) for path in paths]
-    return tuple(f"{tool}({path_spec})" for path_spec in dict.fromkeys(path_specs))
+    return tuple(_spell_rule(tool, path_spec) for path_spec in dict.fromkeys(path_specs))
+
+
+def _spell_rule(tool: str, rule_spec: str) -> str:
+    """The rule, in which a bracket without its pair stands for itself."""
+    if not is_balanced(rule_spec):
+        rule_spec = re.sub(r"[()]", r"[\g<0>]", rule_spec)
+    return f"{tool}({rule_spec})"
 
 
 def _list_folder_specs(paths: Collection[Path], workspace: Path) -> list[str]:

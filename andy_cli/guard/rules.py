@@ -6,6 +6,8 @@
     gmail_send(to:*@example.org)                               any argument by its name
     gmail_*    mcp__files__read    network                     tools, servers, effects
 
+Several may stand in one text: with commas between them, or blanks, `Bash(git *) Edit`.
+
 Without brackets, or with `(**)`, a rule for what changes files means the workspace. In what is
 allowed a wildcard stands for no hidden file, for none with secrets and for none that something runs
 by itself: who means `.env` or `.github/**` writes so. In a command line it stands for no word that
@@ -19,13 +21,16 @@ when any part is, whatever wrapper the command hides in.
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
+from andy_cli.guard.commands.lookup import WILDCARDS
 from andy_cli.guard.spec import Facet, catches_special, is_clear, list_facets, spec_fits
 from andy_cli.guard.workspace import ResourceAccess, inside
 from andy_cli.messages import Arguments, Effect
+from andy_cli.settings import is_balanced, split_outside_brackets
 
 ORGANISING = ("move", "copy", "make_folder", "trash")
 ALIASES = {
@@ -38,7 +43,7 @@ ALIASES = {
 }
 """Names that other agents' rules use; a rule for editing holds for whatever changes a file."""
 
-RULE = re.compile(r"([^\s()]+)(?:\((.*)\))?", re.DOTALL)
+RULE = re.compile(r"([\w.:/*?\[\]!-]+)(?:\((.*)\))?", re.DOTALL)
 EFFECTS = frozenset(effect.value for effect in Effect)
 
 
@@ -63,14 +68,58 @@ class PermissionRule(NamedTuple):
 
 
 def parse_rule(text: str) -> PermissionRule:
-    """Raises UsageError for what is no rule."""
+    """Parse one rule. Raises UsageError for what is none."""
     match = RULE.fullmatch(text.strip())
-    if match is None or (match[2] is not None and not match[2].strip()):
-        raise UsageError(
-            f"{text!r} is no rule.", "A rule is a tool, or a tool and what for: Bash(git status *)."
-        )
+    if match is None or not _is_spec(match[2]):
+        raise _refuse_text(text)
     rule_spec = (match[2] or "").strip()
     return PermissionRule(match[1], "" if rule_spec in ("*", "**") else rule_spec, text.strip())
+
+
+def _is_spec(written: str | None) -> bool:
+    return written is None or (bool(written.strip()) and is_balanced(written))
+
+
+def _refuse_text(text: str) -> UsageError:
+    return UsageError(
+        f"{text!r} is no rule.",
+        "A rule is a tool, or a tool and what for: Bash(git status *). Several have commas between"
+        " them. A bracket that is not one of a pair is written [(] or [)].",
+    )
+
+
+def parse_rule_list(text: str) -> list[PermissionRule]:
+    """Parse the rules of one text, one or several. Raises UsageError for what is none."""
+    rules = [
+        rule
+        for part in split_outside_brackets(text, RULE_SEPARATORS)
+        for rule in _parse_spaced_rules(part)
+    ]
+    if not rules:
+        raise _refuse_text(text)
+    return rules
+
+
+RULE_SEPARATORS = ",;\n"
+
+
+def _parse_spaced_rules(part: str) -> list[PermissionRule]:
+    """Parse rules with nothing but blanks between them.
+
+    Who writes `Bash npm test *` forgot the brackets, and must not be given all of `Bash`, nor all
+    tools: a name that may be a word of a command needs a comma before it.
+    """
+    words = split_outside_brackets(part, " \t\r\f\v")
+    try:
+        rules = [parse_rule(word) for word in words]
+    except UsageError as error:
+        raise _refuse_text(part) from error
+    for before, rule in pairwise(rules):
+        is_known = rule.tool in ALIASES or rule.tool in EFFECTS
+        is_apart = before.text.endswith(")") and WILDCARDS.isdisjoint(rule.tool)
+        if not (is_known or is_apart):
+            raise _refuse_text(part)
+    return rules
 
 
 class RuleSubject(NamedTuple):
@@ -175,10 +224,12 @@ def _in_workspace(facet: Facet, workspace: Path) -> bool:
 
 
 def parse_rules(deny: Iterable[str], ask: Iterable[str], allow: Iterable[str]) -> Rules:
-    """Raises UsageError for what is no rule."""
-    return Rules(
-        tuple(map(parse_rule, deny)), tuple(map(parse_rule, ask)), tuple(map(parse_rule, allow))
-    )
+    """Parse texts that hold one rule or several. Raises UsageError for what is no rule."""
+    return Rules(_parse_texts(deny), _parse_texts(ask), _parse_texts(allow))
+
+
+def _parse_texts(texts: Iterable[str]) -> tuple[PermissionRule, ...]:
+    return tuple(rule for text in texts for rule in parse_rule_list(text))
 
 
 def find_unreachable_rules(rules: Rules, tools: Iterable[str]) -> list[str]:

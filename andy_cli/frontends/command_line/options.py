@@ -177,12 +177,20 @@ SHARED_OPTIONS = (
     Option(
         "allow",
         ("--allow", "--allowed-tools"),
-        "allow this without asking: a tool, a kind of action, or a rule such as 'Bash(git log *)'",
+        "allow this without asking: a tool, a kind of action, or a rule such as 'Bash(git log *)';"
+        " several with commas",
         list,
         "RULE",
         "rules",
     ),
-    Option("deny", ("--deny", "--disallowed-tools"), "never allow this", list, "RULE", "rules"),
+    Option(
+        "deny",
+        ("--deny", "--disallowed-tools"),
+        "never allow this; several with commas",
+        list,
+        "RULE",
+        "rules",
+    ),
     Option(
         "mode",
         ("--permission-mode",),

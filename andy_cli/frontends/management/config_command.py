@@ -80,8 +80,10 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
             "Put it into an environment variable; `api_key_env` names that variable.",
         )
     if key in RULES:
-        parse_rules(load((f"{key}={value}",)).texts(key), (), ())
-    path = save(key, value)
+        written_rules = parse_rules(load((f"{key}={value}",)).texts(key), (), ()).deny
+        path = save(key, [rule.text for rule in written_rules])
+    else:
+        path = save(key, value)
     current = load()[key]
     is_used = current.origin == str(path)
     return path, "" if is_used else f"{current.origin} comes before it and is used instead."

@@ -9,7 +9,7 @@ from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.approvals import suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
-from andy_cli.guard.rules import Rules, explain_unreachable, parse_rule
+from andy_cli.guard.rules import Rules, explain_unreachable, parse_rule, parse_rule_list
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
 
@@ -175,11 +175,10 @@ def parse_edited_rules(text: str, rules: Rules, tools: Collection[str]) -> Appro
 
     Raises UsageError for what is no rule, or one that could never allow anything.
     """
-    written_rules = [rule_text.strip() for rule_text in text.split("; ") if rule_text.strip()]
-    parsed_rules = rules._replace(allow=tuple(map(parse_rule, written_rules)))
-    if not written_rules:
+    if not text.strip():
         raise UsageError("There is no rule.")
+    parsed_rules = rules._replace(allow=tuple(parse_rule_list(text)))
     for rule in parsed_rules.allow:
         if reason := explain_unreachable("allow", rule, parsed_rules, [*tools]):
             raise UsageError(f"The rule {rule.text!r} never matches: {reason}.")
-    return ApprovalAnswer(True, rules=tuple(written_rules))
+    return ApprovalAnswer(True, rules=tuple(rule.text for rule in parsed_rules.allow))
