@@ -3,8 +3,8 @@
     defaults < user file < environment < flags, and what a trusted project tightens
 
 The user file is `config.toml` in the configuration folder. A project's `.andy/config.toml` is not
-read at all before its folder is trusted (`andy trust`); then it may forbid, ask and limit, and
-nothing else: it never loosens a rule, names a server or a key.
+read at all before its folder is trusted (`andy trust`); then it may forbid, ask and limit there
+and in all folders below, and nothing else: it never loosens a rule, names a server or a key.
 """
 
 import contextlib
@@ -303,12 +303,21 @@ LESS = ("limits.rounds", "limits.calls_per_reply", "limits.calls")
 
 
 def _tighten(values: dict[str, Value], folder: Path) -> list[str]:
-    """Let a trusted project tighten; returns what it was not let do, in words."""
-    file = folder / ".andy" / "config.toml"
-    if not file.is_file():
-        return []
-    if not trusts(Settings(values), folder):
-        return [f"{file} is not read: `andy trust` lets this folder tighten what is allowed."]
+    """Let the trusted projects that hold for a folder tighten; returns what they were not let do,
+    in words."""
+    projects = list_trusted_folders(Settings(values), folder)
+    own_file = folder / ".andy" / "config.toml"
+    notes = []
+    if own_file.is_file() and folder.resolve() not in projects:
+        notes.append(
+            f"{own_file} is not read: `andy trust` lets this folder tighten what is allowed."
+        )
+    for project in projects:
+        notes += _tighten_by_file(values, project / ".andy" / "config.toml")
+    return notes
+
+
+def _tighten_by_file(values: dict[str, Value], file: Path) -> list[str]:
     notes = []
     for key, written, origin in _from_file(file):
         fitted = _fit(key, written, origin)
@@ -330,6 +339,15 @@ def _is_stricter(key: str, fitted: object, now: object) -> bool:
 def trusts(settings: Settings, folder: Path) -> bool:
     """Tell whether the user trusts exactly this folder."""
     return str(folder.resolve()) in settings.texts("trust.folders")
+
+
+def list_trusted_folders(settings: Settings, folder: Path) -> list[Path]:
+    """List the trusted folders that hold for a folder: itself and those above, the nearest first.
+
+    What a project forbids is forbidden in every folder of it.
+    """
+    folder = folder.resolve()
+    return [project for project in (folder, *folder.parents) if trusts(settings, project)]
 
 
 Layer = list[tuple[str, object, str]]

@@ -226,6 +226,7 @@ def test_tools_of_a_project_are_there_once_it_is_trusted(home: Path) -> None:
     assert collection(project).registry.get("greet") is None
     save("trust.folders", [str(project)])
     assert collection(project).registry.get("greet") is not None
+    assert collection(project / "src").registry.get("greet") is not None
     assert not trusts(load(), project / ".andy")
 
 
@@ -320,6 +321,22 @@ def test_a_trusted_project_tightens(home: Path, monkeypatch: pytest.MonkeyPatch)
     assert settings.texts("guard.deny") == ("Bash(curl *)",)
     assert (settings.text("guard.mode"), settings.whole("limits.calls")) == ("plan", 5)
     assert settings.notes == []
+
+
+def test_what_a_trusted_project_forbids_is_forbidden_in_its_folders(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = in_project(home, monkeypatch, TIGHTER, trusted=True)
+    inner = project / "vendor" / "part"
+    written(inner / ".andy", "config.toml", '[guard]\ndeny = ["Write"]\n')
+    for folder in (inner.parent, inner):
+        monkeypatch.chdir(folder)
+        assert load().texts("guard.deny") == ("Bash(curl *)",)
+    assert "part/.andy/config.toml is not read" in load().notes[0]
+    save("trust.folders", [str(project), str(inner)])
+    assert set(load().texts("guard.deny")) == {"Write", "Bash(curl *)"}
+    monkeypatch.chdir(home)
+    assert load().texts("guard.deny") == ()
 
 
 @pytest.mark.parametrize("text", LOOSER)

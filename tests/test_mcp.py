@@ -737,6 +737,8 @@ def test_no_server_of_a_project_starts_before_it_is_trusted(home: Path) -> None:
     save("trust.folders", [str(project)])
     found = servers(load(), project)
     assert [(each.name, each.command) for each in found] == [("u", "mine"), ("p", "sh")]
+    below = servers(load(), project / "src")
+    assert [(each.name, each.cwd) for each in below] == [("u", ""), ("p", str(project))]
 
 
 def test_of_one_name_the_server_of_the_command_line_is_taken(home: Path) -> None:

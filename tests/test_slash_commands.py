@@ -557,6 +557,9 @@ def test_commands_of_a_project_are_offered_once_it_is_trusted(
     save("trust.folders", [str(project)])
     assert [command.name for command in list_added(None).commands] == ["deploy"]
     assert "leak.md, which leads out of the project" in list_added(None).notes[0]
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+    assert [command.name for command in list_added(None).commands] == ["deploy"]
 
 
 @slow

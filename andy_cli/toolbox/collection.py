@@ -1,9 +1,9 @@
-"""The sources of tools: those that ship, the user's own files, packages, a trusted project.
+"""The sources of tools: those that ship, the user's own files, packages, trusted projects.
 
     tools/*.py of the checkout or the wheel       source ""
     ~/.config/andy/tools/*.py                     source: the file
     entry points of the group `andy.tools`        source: the package; a module or one tool
-    .andy/tools/*.py of a trusted folder          source: the file
+    .andy/tools/*.py of trusted folders           source: the file
 
 A file that cannot be loaded is named with its fault, and the others are there all the same. No tool
 takes the name of another. Files of the user are looked at again before each turn.
@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 from andy_cli.resources import bundled_folder
-from andy_cli.settings import Settings, config_folder, trusts
+from andy_cli.settings import Settings, config_folder, list_trusted_folders
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
@@ -35,8 +35,8 @@ class Collection:
     def __init__(self, settings: Settings, workspace: Path) -> None:
         self._off = settings.texts("tools.disabled")
         self._folders = [user_folder()]
-        if trusts(settings, workspace):
-            self._folders.append(workspace / ".andy" / "tools")
+        for project in list_trusted_folders(settings, workspace):
+            self._folders.append(project / ".andy" / "tools")
         self._seen: dict[str, int] = {}
         self.registry = Registry(self._allowed_tools(shipped_tools()))
         self.problems: list[str] = []

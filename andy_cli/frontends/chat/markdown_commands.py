@@ -24,7 +24,7 @@ from andy_cli.agent.prompt.instructions import is_outside_or_secret, read_limite
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import CommandPrompt, SlashCommand
-from andy_cli.settings import Settings, config_folder, trusts
+from andy_cli.settings import Settings, config_folder, list_trusted_folders
 
 MAX_BYTES = 64_000
 """Bytes of a file."""
@@ -66,14 +66,17 @@ def find_markdown_commands(settings: Settings, taken_names: Collection[str]) -> 
     """All commands in files, the user's before the project's; none has one of the `taken_names`."""
     commands: dict[str, SlashCommand] = {}
     notes: list[str] = []
-    own_folder, project_folder = config_folder() / "commands", Path.cwd() / ".andy" / "commands"
-    for folder in (own_folder, project_folder):
-        if folder == project_folder and not trusts(settings, Path.cwd()):
-            notes += [UNTRUSTED.format(folder=folder)] if any(list_files(folder)) else []
-            continue
+    projects = list_trusted_folders(settings, Path.cwd())
+    here = Path.cwd().resolve()
+    untrusted_folder = here / ".andy" / "commands"
+    if here not in projects and any(list_files(untrusted_folder)):
+        notes.append(UNTRUSTED.format(folder=untrusted_folder))
+    sources: list[tuple[Path, Path | None]] = [(config_folder() / "commands", None)]
+    sources += [(project / ".andy" / "commands", project) for project in projects]
+    for folder, of_project in sources:
         for path in list_files(folder):
             name = derive_name(path, folder)
-            if fault := find_fault(path, folder == project_folder, name, {*taken_names, *commands}):
+            if fault := find_fault(path, of_project, name, {*taken_names, *commands}):
                 notes.append(f"Not offered: {path}, {fault}.")
                 continue
             try:
@@ -96,13 +99,13 @@ def derive_name(path: Path, folder: Path) -> str:
     return ":".join(path.relative_to(folder).with_suffix("").parts).lower()
 
 
-def find_fault(path: Path, of_project: bool, name: str, taken_names: Collection[str]) -> str:
+def find_fault(path: Path, project: Path | None, name: str, taken_names: Collection[str]) -> str:
     """Say why a file is not a command, or nothing."""
     if not NAME.fullmatch(name):
         return "whose name is none for a command"
     if name in taken_names:
         return f"there is a /{name} already"
-    if of_project and is_outside_or_secret(path, Path.cwd().resolve()):
+    if project is not None and is_outside_or_secret(path, project):
         return "which leads out of the project"
     return ""
 

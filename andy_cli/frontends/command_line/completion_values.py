@@ -12,7 +12,7 @@ from pathlib import Path
 from andy_cli.errors import AndyError
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.resources import PACKAGE, bundled_folder
-from andy_cli.settings import SETTINGS, config_folder, load, state_folder, trusts
+from andy_cli.settings import SETTINGS, config_folder, list_trusted_folders, load, state_folder
 
 Offer = tuple[str, str]
 """The value, and what it means."""
@@ -28,8 +28,8 @@ FIRST_WORDS = 60
 def list_tools() -> list[Offer]:
     """The tools in files, and their effects; what packages and servers bring is not known."""
     folders = [bundled_folder("tools"), config_folder() / "tools"]
-    if trusts(load(), Path.cwd()):
-        folders.append(Path.cwd() / ".andy" / "tools")
+    for project in list_trusted_folders(load(), Path.cwd()):
+        folders.append(project / ".andy" / "tools")
     return [
         offer
         for folder in folders

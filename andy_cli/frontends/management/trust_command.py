@@ -24,9 +24,9 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
         raise UsageError(f"{path} is no folder.")
     save("trust.folders", [*trusted, *([path] * (path not in trusted))])
     sys.stdout.write(
-        f"{path} is trusted: its .andy/config.toml may tighten what is allowed, and the tools in"
-        " its .andy/tools are loaded; its AGENTS.md tells the model how to work; chat offers the"
-        " commands in its .andy/commands.\n"
+        f"{path} is trusted, with the folders in it: its .andy/config.toml may tighten what is"
+        " allowed, and the tools in its .andy/tools are loaded; its AGENTS.md tells the model how"
+        " to work; chat offers the commands in its .andy/commands.\n"
     )
 
 

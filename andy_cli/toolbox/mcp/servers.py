@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.settings import Settings, config_folder, replace_file, state_folder, trusts
+from andy_cli.settings import (
+    Settings,
+    config_folder,
+    list_trusted_folders,
+    replace_file,
+    state_folder,
+)
 
 PROJECT_FILES = (".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".andy/mcp.json")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
@@ -73,16 +79,18 @@ def user_file() -> Path:
 def servers(
     settings: Settings, workspace: Path, more_files: Iterable[Path] = ()
 ) -> list[McpServer]:
-    """All servers, those of `more_files` before the user's and those of a trusted project; of one
+    """All servers, those of `more_files` before the user's and those of trusted projects; of one
     name the first. Raises UsageError for a file of the user's own that cannot be read."""
     servers_by_name: dict[str, McpServer] = {}
     for file in (*more_files, user_file()):
         for server in read(file, os.environ, is_own=True):
             servers_by_name.setdefault(server.name, server)
-    if trusts(settings, workspace):
+    for project in list_trusted_folders(settings, workspace):
         for name in PROJECT_FILES:
-            for server in read(workspace / name, os.environ):
-                servers_by_name.setdefault(server.name, server)
+            for server in read(project / name, os.environ):
+                # Its command may name files from there, wherever below andy was started.
+                started_there = server._replace(cwd=str(project / server.cwd))
+                servers_by_name.setdefault(server.name, started_there)
     return list(servers_by_name.values())
 
 
