@@ -549,6 +549,13 @@ OFFERED = [
         ResourceAccess(address="https://a.example/b"),
         "ask https://a.example for anything",
     ),
+    (
+        "api_call",
+        Effect.WRITE,
+        "send a request",
+        ResourceAccess(("a.json",), "write", address="https://a.example/b"),
+        "ask https://a.example for anything and keep it in any *.json here",
+    ),
     ("fs.move", Effect.RUN, "move (fs)", ResourceAccess(), "move (fs), whatever it is given"),
 ]
 

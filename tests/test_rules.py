@@ -350,6 +350,12 @@ SUGGESTED = [
         ResourceAccess(address="https://a.example/b"),
         ("GET https://a.example/**",),
     ),
+    (
+        "api_call",
+        Effect.WRITE,
+        ResourceAccess(("a.txt",), "write", address="https://a.example/b"),
+        ("GET https://a.example/**", "{here}/*.txt"),
+    ),
     ("gmail_send", Effect.ACT, ResourceAccess(), ()),
 ]
 

@@ -106,10 +106,13 @@ def suggest_rules(request: ApprovalSubject, workspace: Path) -> tuple[str, ...]:
         return tuple(
             _spell_rule(tool, prefix) for prefix in _command_prefixes(access.command, workspace)
         )
-    if access.address:
-        return (f"{tool}({access.method} {_find_site(access)}/**)",)
+    site_rules = (f"{tool}({access.method} {_find_site(access)}/**)",) if access.address else ()
     if access.places:
-        return _place_rules(tool, access, workspace)
+        # Every part of a call needs a rule, and without one for its paths the other is of no use.
+        place_rules = _place_rules(tool, access, workspace)
+        return (*site_rules, *place_rules) if place_rules else ()
+    if site_rules:
+        return site_rules
     if request.fingerprint:
         return (f"{tool}(#{request.fingerprint[:16]})",)
     return (tool,)

@@ -59,13 +59,15 @@ def find_choices(request: ApprovalRequest, workspace: Path) -> ApprovalChoices:
 
 def describe_rules(request: ApprovalRequest, rules: Sequence[str], workspace: Path) -> str:
     """Describe what the offered rules allow: `edit any file in src/`."""
+    if not rules:
+        return ""
     access, specs = request.access, [parse_rule(rule_text).spec for rule_text in rules]
     if access.command:
         return f"run {' and '.join(_describe_command(spec) for spec in specs)}"
     if access.address:
-        return (
-            f"ask {specs[0].removesuffix('/**').rpartition(' ')[2]} for anything" if specs else ""
-        )
+        site = specs[0].removesuffix("/**").rpartition(" ")[2]
+        places = " and ".join(_describe_places(spec, workspace) for spec in specs[1:])
+        return f"ask {site} for anything" + f" and keep it in {places}" * bool(places)
     if access.places:
         action_verb = request.action.partition(" ")[0]
         places = " and ".join(_describe_places(spec, workspace) for spec in specs)
