@@ -1078,6 +1078,7 @@ def test_sending_a_file_is_an_act_that_shows_file_size_and_receiver(workspace: P
     assert (access.places, access.operation) == (("a.txt",), "read")
     assert (access.address, access.method, access.effect) == (address, "PUT", None)
     assert access.shown == f"the whole of a.txt, 5 bytes\nto {address}"
+    assert not access.trusted
     assert "There is no" in refused("file_upload", path="a.txt", destination=address)
 
 
@@ -1403,7 +1404,9 @@ def test_a_file_is_sent_whole_to_an_address_of_the_users_own(workspace: Path) ->
     (workspace / "a.txt").write_bytes(b"hello" * 1000)
     with WebServer(lambda received: [head(200), b"thanks"]) as server:
         work_in(workspace, f"web.trusted={server.host}")
-        sent = done("file_upload", path="a.txt", destination=f"http://{server.host}/put")
+        address = f"http://{server.host}/put"
+        assert claimed(TOOLS, "file_upload", path="a.txt", destination=address).trusted
+        sent = done("file_upload", path="a.txt", destination=address)
     assert "took it: 200. thanks" in sent
     assert server.requests[-1].body == b"hello" * 1000
 

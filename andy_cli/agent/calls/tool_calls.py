@@ -315,12 +315,11 @@ async def approve_and_execute(
         reply.compiled.dialect == conversation.dialect.name
         and conversation.model.profile.is_one_object
     )
+    proposed = conversation.tools.propose(call)._replace(guessed=resolved.guessed)
     injection_reason = conversation.tools.find_injection_reason(
-        request, call, reply.raw, request.quoted and not is_framed
+        request, proposed.effect, reply.raw, request.quoted and not is_framed
     )
-    approval_request = conversation.tools.propose(call, injection_reason)._replace(
-        guessed=resolved.guessed
-    )
+    approval_request = conversation.tools.add_doubt(proposed, injection_reason)
     call_run.effect, call_run.action = approval_request.effect, approval_request.action
     yield events.ToolUsed(call.id, call.name, call.arguments, approval_request.action)
     decision = await conversation.tools.decide(call, approval_request)

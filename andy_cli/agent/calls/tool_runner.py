@@ -108,11 +108,9 @@ class ToolRunner:
         return text if isinstance(text, str) else None
 
     def find_injection_reason(
-        self, request: ToolRequest, call: ToolCall, reply_text: str, quoted: bool
+        self, request: ToolRequest, effect: Effect, reply_text: str, quoted: bool
     ) -> InjectionReason:
-        """Find why a request may not be the model's own wish."""
-        tool = self._registry.get(call.name)
-        effect = tool.effect if tool else Effect.ACT
+        """Find why a request may not be the model's own wish; the effect is this very call's."""
         if is_quoted(request, reply_text) or (quoted and effect is not Effect.READ):
             return InjectionReason.QUOTED
         if reason := self._find_repetition(request, reply_text, effect):
@@ -139,14 +137,8 @@ class ToolRunner:
                 return reason
         return InjectionReason.NONE
 
-    def propose(
-        self, call: ToolCall, injection_reason: InjectionReason = InjectionReason.NONE
-    ) -> ApprovalRequest:
-        """Say what a call would do and touch.
-
-        Where no user can confirm a quoted request it fails, and the model is told to write it
-        alone.
-        """
+    def propose(self, call: ToolCall) -> ApprovalRequest:
+        """Say what a call would do and touch."""
         tool = self._registry.get(call.name)
         assert tool is not None, "resolve lets no unknown tool through"
         access, fault, problem = NO_ACCESS, "", ""
@@ -154,20 +146,31 @@ class ToolRunner:
             access = self._registry.find_access(call)
         except ToolError as error:
             fault, problem = error.content, str(error)
-        if injection_reason is InjectionReason.QUOTED and self._gate.ask is None:
-            fault, problem = WRITE_ALONE, "the model wrote it as an example"
         return ApprovalRequest(
             tool=tool.name,
             effect=access.effect or tool.effect,
             action=tool.intent(call.arguments),
             access=access,
-            injection_reason=injection_reason,
             fingerprint=tool.fingerprint,
             fault=fault,
             problem=problem,
             arguments=call.arguments,
             action_end=tool.action_end,
         )
+
+    def add_doubt(
+        self, approval_request: ApprovalRequest, injection_reason: InjectionReason
+    ) -> ApprovalRequest:
+        """Add why a request may not be the model's own wish.
+
+        Where no user can confirm a quoted request it fails, and the model is told to write it
+        alone.
+        """
+        doubted = approval_request._replace(injection_reason=injection_reason)
+        if injection_reason is InjectionReason.QUOTED and self._gate.ask is None:
+            problem = "the model wrote it as an example"
+            return doubted._replace(fault=WRITE_ALONE, problem=problem)
+        return doubted
 
     async def decide(self, call: ToolCall, approval_request: ApprovalRequest) -> Decision:
         """Let the gate decide; its decision is on disk before anything runs (P8)."""

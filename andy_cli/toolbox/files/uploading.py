@@ -16,6 +16,7 @@ from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
 from andy_cli.toolbox.runtime_context import granted_path, here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
+from andy_cli.toolbox.web.trust import is_trusted
 from andy_cli.toolbox.work import Work
 
 MAX_ANSWER_BYTES = 4000
@@ -36,7 +37,12 @@ def find_upload_access(path: str, destination: str) -> ResourceAccess:
         _check_address(destination)
         shown_transfer = f"the whole of {shown_file}\nto {spell_out(destination)}"
         return ResourceAccess(
-            (path,), "read", address=destination, method=METHOD, shown=shown_transfer
+            (path,),
+            "read",
+            address=destination,
+            method=METHOD,
+            trusted=is_trusted(destination),
+            shown=shown_transfer,
         )
     target = _target_path(path, destination)
     shown_transfer = f"{shown_file}, copied to {spell_out(target)}"

@@ -13,7 +13,7 @@ from andy_cli.foreign_values import read_json
 from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Effect
 from andy_cli.toolbox.web import engines
-from andy_cli.toolbox.web.trust import host_of, trusted_hosts
+from andy_cli.toolbox.web.trust import is_trusted
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 """Methods that ask and change nothing: RFC 9110, section 9.2.1."""
@@ -98,8 +98,7 @@ def _find_address_access(
     address: str, method: str, is_own: bool = False, shown: str = ""
 ) -> ResourceAccess:
     """`is_own`: it is a server of the user's settings, which no rule of the public net is for."""
-    host = host_of(address)
-    trusted = is_own or not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
+    trusted = is_own or is_trusted(address)
     return ResourceAccess(address=address, method=method, trusted=trusted, shown=shown)
 
 
