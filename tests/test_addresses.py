@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,15 @@ from hypothesis import strategies as st
 
 from andy_cli.frontends.debug.debug_part import ChunkCut
 from andy_cli.frontends.debug.parts.url import PART
-from andy_cli.guard.addresses import AddressJudgement, judge, judge_redirect, judge_redirects
+from andy_cli.guard.addresses import (
+    AddressJudgement,
+    advise_opening,
+    judge,
+    judge_redirect,
+    judge_redirects,
+)
 from andy_cli.guard.hosts import is_loopback, is_public
+from andy_cli.settings import save
 from tests.cases import Row, loop_over, name, rows
 
 ROWS = rows("guard/ssrf.jsonl", "guard/own_ssrf.jsonl")
@@ -145,3 +153,11 @@ def test_this_machine_is_known_by_name_and_address(host: str) -> None:
 )
 def test_an_odd_host_is_not_this_machine(host: str) -> None:
     assert not is_loopback(host)
+
+
+def test_the_advice_to_name_a_server_keeps_those_that_are_named(home: Path) -> None:
+    judged = judge("http://127.0.0.1:81/", "GET", lambda host: ("127.0.0.1",))
+    assert "`andy config set web.trusted 127.0.0.1:81`" in advise_opening(judged)
+    save("web.trusted", "nas, 10.0.0.1:80")
+    told = advise_opening(judged)
+    assert "`andy config set web.trusted 'nas, 10.0.0.1:80, 127.0.0.1:81'`" in told

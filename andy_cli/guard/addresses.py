@@ -16,11 +16,13 @@ settings (`trusted`) to open, never for a model or a page.
 """
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin
 
 from andy_cli.guard.hosts import HostError, find_spoofing, is_address, is_public, plain_host
+from andy_cli.settings import load
 
 Verdict = Literal["allow", "allow_stripped", "ask", "block", "error"]
 Resolver = Callable[[str], Sequence[str]]
@@ -100,7 +102,10 @@ def advise_opening(judged: AddressJudgement) -> str:
     """Advise how the user can open what is their own; nothing for what is not."""
     if "not on the public net" not in judged.reason and "its network" not in judged.reason:
         return ""
-    command = f"andy config set web.trusted {judged.host}:{judged.port}"
+    # What is set stands in place of what was: those that are named already are named again.
+    named_hosts = load().text("web.trusted")
+    hosts = f"{named_hosts}, {judged.host}:{judged.port}".removeprefix(", ")
+    command = f"andy config set web.trusted {shlex.quote(hosts)}"
     return f"A server of one's own can be named: `{command}`."
 
 
