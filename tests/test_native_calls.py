@@ -86,6 +86,11 @@ def test_arguments_that_are_sent_again_are_one_call() -> None:
     )
 
 
+def test_arguments_that_only_python_takes_for_the_same_are_two_calls() -> None:
+    written = CallDelta(0, "c1", "switch", '{"on": 1}{"on": true}')
+    assert joined(written)[0] == [("switch", {"on": 1}), ("switch", {"on": True})]
+
+
 def test_two_calls_at_one_position_keep_the_ids_that_they_came_with() -> None:
     calls = NativeCalls()
     calls.add(CallDelta(0, "c1", "play", A))

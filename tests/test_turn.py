@@ -597,6 +597,13 @@ def test_a_whole_answer_that_was_taken_for_an_announcement_is_given_again_below_
     assert ended(seen).result == "A mutex is a lock, as I said."
 
 
+def test_an_answer_in_an_object_below_an_announcement_is_shown_without_it() -> None:
+    model = ScriptedModel(["I will list the songs now.", '{"answer": "The folder is fine."}'])
+    seen = happened(conversation(model), "list the songs")
+    shown = [each.content for each in seen if isinstance(each, events.Said) and each.delta]
+    assert "".join(shown) == "I will list the songs now.\n\nThe folder is fine."
+
+
 def test_who_announces_again_when_told_has_answered() -> None:
     model = ScriptedModel(["I will list the songs now."])
     seen = happened(conversation(model), "list the songs")

@@ -83,8 +83,10 @@ class OutputFilter:
 
     def _withhold_shown(self, text: str) -> str:
         """Return nothing while all so far is on the screen already, all once it is not."""
-        if not self._shown or self._shown.startswith(self.text.strip()):
-            return "" if self._shown else text
+        if not text or not self._shown:
+            return text
+        if self._shown.startswith(self.text.strip()):
+            return ""
         self._shown = ""
         return self.text
 

@@ -3,9 +3,9 @@ were refused, failed, ran out of time or were stopped, and that no later call pu
 of the model is not looked at.
 """
 
-import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,8 +23,7 @@ MAX_REASON_CHARACTERS = 160
 """Characters of a reason."""
 MIN_SIMILARITY = 0.5
 """Of two texts of which one is written anew for the other."""
-MAX_COMPARED_LENGTH = 2000
-"""Characters of them that are compared."""
+WORD = re.compile(r"\w+")
 MIN_NAME_LENGTH = 2
 """Characters of what the user calls by its name."""
 
@@ -122,8 +121,9 @@ def _is_rewritten(value: CallValue, others: Sequence[CallValue]) -> bool:
 
 
 def _measure_similarity(one: str, other: str) -> float:
-    kept, compared = one[:MAX_COMPARED_LENGTH], other[:MAX_COMPARED_LENGTH]
-    return difflib.SequenceMatcher(None, kept, compared).ratio()
+    """Measure the share of words that two texts have in common: 1 if all. Takes linear time."""
+    words, other_words = Counter(WORD.findall(one)), Counter(WORD.findall(other))
+    return 2 * (words & other_words).total() / max(1, words.total() + other_words.total())
 
 
 def _is_same_thing(one: str, other: str) -> bool:
