@@ -3,6 +3,7 @@ reloaded, refused, switched off; and what a project may bring."""
 
 import ast
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -190,12 +191,25 @@ def test_a_file_that_changes_comes_or_goes_is_seen_before_the_next_turn(
     assert found.registry.get("welcome") is None
 
 
+ONE_TOOL = """
+from andy_cli.toolbox.tool import tool
+
+@tool(effect="read", action="do it")
+def one({parameters}):
+    'Do it.'
+"""
+
 BROKEN = [
     ("def (", "invalid syntax (line 1)"),
     ("import not_there_at_all", "ModuleNotFoundError: No module named 'not_there_at_all'"),
     ("raise SystemError('no')", "SystemError: no"),
     (GREETING.format(name="list_mp3s", words="x"), "there is a tool list_mp3s already"),
     (GREETING.format(name="r\u0435ad_file", words="x"), "is no name for a tool"),
+    ("raise SystemExit(3)", "SystemExit: 3"),
+    (ONE_TOOL.format(parameters="x, y=3"), "one cannot be used: x has no type hint: write it as"),
+    (ONE_TOOL.format(parameters="*x: int"), "*x: int is no parameter that a model can fill"),
+    (ONE_TOOL.format(parameters="x: type(tool)"), "the type of a parameter has to be str, int"),
+    (ONE_TOOL.format(parameters="").replace("read", "see"), "effect='see' is none of read, play"),
 ]
 
 
@@ -211,6 +225,18 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_work(
     assert why in said
     assert found.take_problems() == []
     assert found.registry.get("greet") is not None
+
+
+def test_a_tool_that_cannot_say_whether_it_is_ready_is_not_offered(
+    folder: Path, tmp_path: Path
+) -> None:
+    text = ONE_TOOL.format(parameters="").replace('it")', 'it", unavailable_reason=lambda: 1 / 0)')
+    written(folder, "a.py", text)
+    tools = collection(tmp_path).registry
+    made = tools.get("one")
+    assert made is not None
+    assert "ZeroDivisionError" in made.unavailable_reason()
+    assert "one" not in tools.ready_functions(tools.functions)
 
 
 def test_a_tool_that_is_switched_off_is_not_there(folder: Path, tmp_path: Path) -> None:
@@ -283,7 +309,12 @@ def test_the_commands_for_tools_of_ones_own(home: Path) -> None:
     assert andy("tools", "add", str(file), "--replace", folder=home).code == 0
 
 
-BAD_FILES = [("nothing.py", "x = 1", "holds no tool"), ("bad.py", "def (", "cannot be loaded")]
+BAD_FILES = [
+    ("nothing.py", "x = 1", "from andy_cli.toolbox.tool import tool"),
+    ("bad.py", "def (", "cannot be loaded"),
+    ("untyped.py", ONE_TOOL.format(parameters="x"), "x has no type hint"),
+    ("clash.py", GREETING.format(name="read_file", words="x"), "rename the function"),
+]
 
 
 @pytest.mark.parametrize(("name", "text", "why"), BAD_FILES)
@@ -292,6 +323,14 @@ def test_what_is_no_file_of_tools_is_not_added(name: str, text: str, why: str, h
     done = andy("tools", "add", str(file), folder=home)
     assert (done.code, why in done.err) == (2, True)
     assert not (home / ".config" / "andy" / "tools").exists()
+
+
+def test_what_a_tool_prints_is_no_part_of_what_andy_prints(home: Path) -> None:
+    text = "print('loading')\n" + ONE_TOOL.format(parameters="") + "    print('working')\n"
+    written(home / ".config" / "andy" / "tools", "one.py", text)
+    done = andy("tools", "test", "one", "--json", folder=home)
+    assert json.loads(done.out)["name"] == "one"
+    assert ("loading\n" in done.err, "working\n" in done.err) == (True, True)
 
 
 TIGHTER = '[guard]\ndeny = ["Bash(curl *)"]\nmode = "plan"\n[limits]\ncalls = 5\n'

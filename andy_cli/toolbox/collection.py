@@ -13,14 +13,16 @@ import importlib.metadata
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import ModuleType
 
+from andy_cli.errors import UsageError
 from andy_cli.resources import bundled_folder
 from andy_cli.settings import Settings, config_folder, list_trusted_folders
+from andy_cli.toolbox.printing import printing_aside
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
 
@@ -69,19 +71,20 @@ class Collection:
     def _take_file(self, source: str, file: Path) -> None:
         try:
             self._put_tools(source, tools_in(file))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # Somebody's code, and running it is how it is loaded: its fault is its own.
             self.problems.append(f"{file} cannot be loaded: {describe_fault(error)}.")
 
     def _from_packages(self) -> None:
         for entry_point in packaged_tools():
             try:
-                loaded = entry_point.load()
+                with printing_aside():
+                    loaded = entry_point.load()
                 tools = [loaded] if isinstance(loaded, Tool) else tools_of(loaded)
                 self._put_tools(
                     entry_point.dist.name if entry_point.dist else entry_point.value, tools
                 )
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 # As above.
                 self.problems.append(
                     f"The package of {entry_point.value}: {describe_fault(error)}."
@@ -89,17 +92,46 @@ class Collection:
 
     def _put_tools(self, source: str, tools: Iterable[Tool]) -> None:
         for offered in self._allowed_tools(tools):
-            if not NAME.fullmatch(offered.name):
-                self.problems.append(f"{source}: {offered.name!a} is no name for a tool.")
-            elif self.registry.get(offered.name) is not None:
-                self.problems.append(f"{source}: there is a tool {offered.name} already.")
-            else:
-                self.registry.put([replace(offered, source=source)])
+            if fault := self.find_fault(offered):
+                self.problems.append(f"{source}: {fault}")
+                continue
+            reason = _guard_reason(offered.unavailable_reason)
+            self.registry.put([replace(offered, source=source, unavailable_reason=reason)])
+
+    def find_fault(self, tool: Tool, source: str = "") -> str:
+        """Say why a tool cannot be used and what to change, or nothing.
+
+        One of the same name is no fault if it came from `source`, which this one replaces.
+        """
+        if not NAME.fullmatch(tool.name):
+            return f"{tool.name!a} is no name for a tool: it has to fit {NAME.pattern}."
+        other_tool = self.registry.get(tool.name)
+        if other_tool is not None and (not source or other_tool.source != source):
+            return f"there is a tool {tool.name} already: rename the function."
+        try:
+            # Each makes what it needs when it is first asked, by the code of the tool.
+            _ = tool.schema
+            tool.check({})
+        except Exception as error:
+            return f"{tool.name} cannot be used: {describe_fault(error)}."
+        return ""
 
     def _allowed_tools(self, tools: Iterable[Tool]) -> Iterator[Tool]:
         for tool in tools:
             if not any(fnmatchcase(tool.name, pattern) for pattern in self._off):
                 yield tool
+
+
+def _guard_reason(unavailable_reason: Callable[[], str]) -> Callable[[], str]:
+    """Make somebody's code that fails a reason: it is asked of every tool before each request."""
+
+    def find_reason() -> str:
+        try:
+            return unavailable_reason()
+        except Exception as error:
+            return f"It cannot be said whether it is ready: {describe_fault(error)}."
+
+    return find_reason
 
 
 def user_folder() -> Path:
@@ -113,11 +145,14 @@ def file_stamp(file: Path) -> int:
         return 0
 
 
-def describe_fault(error: Exception) -> str:
-    """Describe what is wrong with somebody's code, with the line where that is known."""
+def describe_fault(error: BaseException) -> str:
+    """Describe what is wrong with somebody's code, in one line, with its number if known."""
+    if isinstance(error, UsageError):
+        return str(error).removesuffix(".")
     if isinstance(error, SyntaxError):
         return f"{error.msg} (line {error.lineno})"
-    return f"{type(error).__name__}: {error}".removesuffix(".")
+    message = " ".join(str(error).split())
+    return f"{type(error).__name__}: {message}".removesuffix(".")
 
 
 def load_tool_files() -> Registry:
@@ -131,12 +166,16 @@ def shipped_tools() -> Iterator[Tool]:
 
 
 def tools_in(file: Path) -> list[Tool]:
-    """The tools a file defines. Files are loaded by path: `tools` is nobody's package name."""
+    """The tools a file defines. Files are loaded by path: `tools` is nobody's package name.
+
+    Raises whatever its code raises.
+    """
     module_spec = importlib.util.spec_from_file_location(f"andy_tools_{file.stem}", file)
     assert module_spec is not None
     assert module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)
-    module_spec.loader.exec_module(module)
+    with printing_aside():
+        module_spec.loader.exec_module(module)
     return tools_of(module)
 
 

@@ -5,6 +5,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from andy_cli.messages import (
     ToolCall,
     ToolResult,
 )
+from andy_cli.toolbox.printing import printing_aside
 from andy_cli.toolbox.runtime_context import find_meant_paths, granting_places, here
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
 from andy_cli.toolbox.work import run_in_daemon_thread
@@ -147,7 +149,7 @@ class Registry:
             if needed := tool.unavailable_reason():
                 raise ToolError(needed)
             PROGRESS.set(self.progress)
-            with granting_places(granted):
+            with granting_places(granted), printing_aside() if tool.source else nullcontext():
                 returned = as_outcome(await finish_call(tool, call))
                 content = render_content(returned)
                 outcome = returned

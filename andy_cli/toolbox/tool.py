@@ -15,15 +15,15 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, PydanticUserError, ValidationError, create_model
 
 from andy_cli.actions import fill_action
-from andy_cli.errors import ToolError
+from andy_cli.errors import ToolError, UsageError
 from andy_cli.guard.workspace import NO_ACCESS, Operation, ResourceAccess
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
-from andy_cli.toolbox.described import describe_function
+from andy_cli.toolbox.described import describe_function, parameter_hints
 
 __all__ = [
     "Display",
@@ -177,8 +177,10 @@ def tool(
     """Make a tool of a function. Its parameters need type hints; every one may be described.
 
     Without `find_access` every parameter of type `Path` is a place it reads, or writes if that is
-    its effect.
+    its effect. Raises UsageError for another effect than those of `Effect`.
     """
+    if effect not in [*Effect]:
+        raise UsageError(f"effect={effect!r} is none of {', '.join(Effect)}.")
     kind = Effect(effect)
 
     def make(function: Callable[..., object]) -> Tool:
@@ -248,14 +250,20 @@ class _Described:
 
 
 def arguments_model(function: Callable[..., object]) -> type[BaseModel]:
-    hints = get_type_hints(function, include_extras=True)
+    """Make a model of the parameters. Raises UsageError for one that cannot be written as JSON."""
+    hints = parameter_hints(function)
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints[name], default)
-    return create_model(
-        function.__name__, __config__=ConfigDict(extra="forbid", frozen=True), **fields
-    )
+    try:
+        return create_model(
+            function.__name__, __config__=ConfigDict(extra="forbid", frozen=True), **fields
+        )
+    except PydanticUserError as error:
+        types = "str, int, float, bool, list, dict, Path or a pydantic model"
+        reason = error.message.partition(". ")[0]
+        raise UsageError(f"the type of a parameter has to be {types}. {reason}.") from error
 
 
 def _first_paragraph(function: Callable[..., object]) -> str:

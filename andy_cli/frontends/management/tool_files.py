@@ -8,28 +8,35 @@ from pathlib import Path
 
 from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.management.tools_command import find_tool, load_tools
+from andy_cli.frontends.management.tools_command import find_tool, load_collection, load_tools
 from andy_cli.frontends.terminal.tables import print_line
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.settings import load, replace_file, save
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
+from andy_cli.toolbox.tool import Tool
+
+
+EXAMPLE = """A tool is a function with type hints and a docstring, which tells the model its use:
+
+    from andy_cli.toolbox.tool import tool
+
+    @tool(effect="read", action="count the words of {text}")
+    def count_words(text: str) -> int:
+        \"\"\"Count the words of a text.\"\"\"
+        return len(text.split())
+"""
 
 
 def add_file(file: Path, instead: bool) -> None:
-    """Copy a file of tools to where andy looks for them, if it can be loaded."""
-    try:
-        text = file.read_bytes()
-        tools = tools_in(file)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
-    except Exception as error:
-        # Somebody's code: it is run to be loaded.
-        raise UsageError(f"{file} cannot be loaded: {describe_fault(error)}.") from error
-    if not tools:
-        raise UsageError(f"{file} holds no tool.", "A tool is a function with @tool(...) above it.")
+    """Copy a file of tools to where andy looks for them, if all of them can be used."""
+    text, tools = load_file(file)
     target_file = user_folder() / file.name
+    collection = load_collection()
+    for tool in tools:
+        if fault := collection.find_fault(tool, str(target_file)):
+            raise UsageError(f"{file} is not added: {fault}")
     if target_file.exists() and target_file.read_bytes() != text and not instead:
         raise UsageError(f"{target_file} exists and is another.", "Give --replace to replace it.")
     try:
@@ -39,6 +46,21 @@ def add_file(file: Path, instead: bool) -> None:
     for tool in tools:
         print_line(f"{tool.name} ({tool.effect}): {tool.description}")
     print_line(f"Kept in {target_file}.")
+
+
+def load_file(file: Path) -> tuple[bytes, list[Tool]]:
+    """Read a file and the tools that it defines. Raises UsageError where there are none."""
+    try:
+        text = file.read_bytes()
+        tools = tools_in(file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
+    except (Exception, SystemExit) as error:
+        # Somebody's code: it is run to be loaded.
+        raise UsageError(f"{file} cannot be loaded: {describe_fault(error)}.", EXAMPLE) from error
+    if not tools:
+        raise UsageError(f"{file} holds no tool.", EXAMPLE)
+    return text, tools
 
 
 def disable_tool(name: str) -> None:

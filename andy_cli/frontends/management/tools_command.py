@@ -14,10 +14,15 @@ from andy_cli.toolbox.tool import Tool
 
 def load_tools() -> Registry:
     """All tools; what cannot be loaded is told on stderr."""
+    return load_collection().registry
+
+
+def load_collection() -> Collection:
+    """All tools and where they come from, as `load_tools`."""
     collection = Collection(load(), Path.cwd().resolve())
     for sentence in collection.take_problems():
         sys.stderr.write(f"andy: {sentence}\n")
-    return collection.registry
+    return collection
 
 
 def find_tool(name: str, tools: Registry | None = None) -> Tool:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from andy_cli.errors import ClosedPipeError, OutputError
+from andy_cli.toolbox.printing import is_printing_aside
 
 ASCII_GLYPHS = {
     "•": "*",
@@ -45,9 +46,15 @@ REPLACING = "andy.ascii"
 
 
 class OutputStream(io.TextIOWrapper):
-    """Standard output, whose failures are told from those of all other files."""
+    """Standard output, whose failures are told from those of all other files.
+
+    What the code of a tool prints goes to standard error: on this stream it would stand within an
+    answer, or between lines of JSON.
+    """
 
     def write(self, text: str, /) -> int:
+        if is_printing_aside():
+            return sys.stderr.write(text)
         with mark_output_errors():
             return super().write(text)
 
