@@ -10,6 +10,7 @@ import pytest
 
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.toolbox import runtime_context
+from andy_cli.toolbox.files.history import undoing
 from andy_cli.toolbox.web import engines, reader, reading
 from tests.papers import pdf
 from tests.tools import claimed, ran, shipped, work_in
@@ -346,6 +347,34 @@ def test_an_answer_can_be_kept_as_a_file(workspace: Path) -> None:
     missing = answered(lambda r: page(b"x"), "api_call", path="none/out.bin")
     assert "No such file" in failed(missing)
     assert [each.name for each in workspace.iterdir()] == ["got.bin"]
+
+
+@pytest.mark.parametrize(
+    ("before", "announced", "did"),
+    [
+        (None, "new file with the answer", "200 OK, made keep.txt, 4 bytes"),
+        (b"orig\n", "a file of 5 bytes is replaced by the answer", "200 OK, replaced keep.txt, 4"),
+        (b"", "a file of 0 bytes is replaced by the answer", "200 OK, replaced keep.txt, 4 bytes"),
+    ],
+)
+def test_an_answer_kept_as_a_file_is_a_change_of_it(
+    before: bytes | None, announced: str, did: str, workspace: Path
+) -> None:
+    """It is announced, told, shown and taken back as any other."""
+    file = workspace / "keep.txt"
+    if before is not None:
+        file.write_bytes(before)
+    tool = TOOLS.get("api_call")
+    assert tool is not None
+    action = tool.intent({"url": "https://r.example/x", "path": "keep.txt"})
+    assert action == "send a GET request to https://r.example/x into keep.txt"
+    assert claimed(TOOLS, "api_call", url="r.example/x", path="keep.txt").summary == announced
+    result = answered(lambda r: page(b"new\n"), "api_call", path="keep.txt")
+    assert file.read_bytes() == b"new\n"
+    assert did in result.did
+    assert "+new" in result.display.diff
+    assert "keep.txt" in undoing.take_back_last()
+    assert (file.read_bytes() if file.exists() else None) == before
 
 
 WRONG: list[tuple[str, dict[str, object]]] = [

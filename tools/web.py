@@ -145,7 +145,7 @@ def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
 @tool(
     effect="act",
     title="web request",
-    action="send a {method|GET} request to {url|an address}",
+    action="send a {method|GET} request to {url|an address} into {path}",
     find_access=_find_access,
 )
 async def api_call(
@@ -156,13 +156,16 @@ async def api_call(
     path: Kept = "",
 ) -> Outcome:
     """Make an HTTP request; gives status, headers and body as they come."""
-    from andy_cli.toolbox.web.calling import call_address, status_of
+    from andy_cli.toolbox.web.calling import call_address, call_into_file, status_of
     from andy_cli.toolbox.web.client import WebRequest
     from andy_cli.toolbox.web.redirect_policy import show_url
 
     asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})
     request = WebRequest(asked.url, asked.method, asked.headers, asked.body.encode())
-    answer, status = await call_address(request, granted_path(path, "write") if path else None)
-    return Outcome(
-        answer, f"requested {show_url(asked.url)} by {asked.method}: {status_of(status)}"
-    )
+    requested = f"requested {show_url(asked.url)} by {asked.method}"
+    if not path:
+        answer, status = await call_address(request)
+        return Outcome(answer, f"{requested}: {status_of(status)}")
+    answer, status, written = await call_into_file(request, granted_path(path, "write"))
+    summary = f"{requested}: {status_of(status)}, {written.summary}"
+    return Outcome(answer, summary, display=written.display)

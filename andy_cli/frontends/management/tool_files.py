@@ -17,7 +17,6 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
 from andy_cli.toolbox.tool import Tool
 
-
 EXAMPLE = """A tool is a function with type hints and a docstring, which tells the model its use:
 
     from andy_cli.toolbox.tool import tool

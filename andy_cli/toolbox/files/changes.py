@@ -42,10 +42,11 @@ def _content_before(written: str) -> Before:
     contained = contain(written, workspace, "write")
     if contained.path is None or contained.verdict not in ("inside", "ask"):
         return Before(there=True, known=False)
-    return _read_place(GrantedPath(contained.path, workspace))
+    return read_place(GrantedPath(contained.path, workspace))
 
 
-def _read_place(granted: GrantedPath) -> Before:
+def read_place(granted: GrantedPath) -> Before:
+    """Read what is there, up to what is shown of a change."""
     try:
         size = granted.path.lstat().st_size
         with granted.open() as file:
@@ -81,10 +82,7 @@ def compare_data(earlier: Before, data: bytes) -> FileChange:
         new_file = f"new file, {_describe_data(data, data_kind)}"
         return FileChange(new_file) if data_kind else describe_new_text(decode_file(data).text)
     if not earlier.known:
-        old_content = (
-            f"a file of {show_size(earlier.size)}" if earlier.size else "what may be there"
-        )
-        return FileChange(f"{old_content} is replaced by {_describe_data(data, data_kind)}")
+        return FileChange(_describe_replacing(earlier, _describe_data(data, data_kind)))
     if data_kind or kind_of_bytes(earlier.data[:SAMPLE_BYTES]):
         old_file = _describe_data(earlier.data, kind_of_bytes(earlier.data[:SAMPLE_BYTES]))
         return FileChange(f"{old_file} is replaced by {_describe_data(data, data_kind)}")
@@ -104,6 +102,20 @@ def _list_forms(decoded: DecodedText) -> tuple[str, str]:
     mark = " with a byte order mark" if decoded.encoding.mark and decoded.encoding.is_utf_8 else ""
     line_end = ("CRLF" if "\r\n" in decoded.text else "LF") if "\n" in decoded.text else ""
     return f"{decoded.encoding.display_name}{mark}", line_end
+
+
+def _describe_replacing(earlier: Before, new_content: str) -> str:
+    size_known = earlier.known or earlier.size
+    old_content = f"a file of {show_size(earlier.size)}" if size_known else "what may be there"
+    return f"{old_content} is replaced by {new_content}"
+
+
+def announce_file(written: str, new_content: str) -> str:
+    """Say what a file would become whose content is not known yet: `new file with the answer`."""
+    earlier = _content_before(written)
+    if not earlier.there:
+        return f"new file with {new_content}"
+    return _describe_replacing(earlier, new_content)
 
 
 def _describe_data(data: bytes, data_kind: str) -> str:
@@ -130,13 +142,31 @@ def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
     """Make or replace a file. Raises ToolError, with everything as it was."""
     data = content_of(content, mime_type)
     granted = granted_path(written, "write")
-    earlier = _read_place(granted)
+    earlier = read_place(granted)
     is_new = write_whole(granted, _split_pieces(data))
-    change = compare_data(earlier, data)
-    done = f"{'made' if is_new else 'replaced'} {show_path(granted.path)}, {show_size(len(data))}"
+    written_file = _describe_write(granted, compare_data(earlier, data), len(data), is_new)
+    return Outcome(written_file.summary, written_file.summary, display=written_file.display)
+
+
+class FileWrite(NamedTuple):
+    """A file that was written, as the user is told and shown it."""
+
+    summary: str
+    display: Display
+
+
+def describe_written(granted: GrantedPath, earlier: Before, size: int, is_new: bool) -> FileWrite:
+    """Describe the file that is there now, of `size` bytes, beside what was there before."""
+    now = read_place(granted)
+    change = compare_data(earlier, now.data) if now.there and now.known else FileChange("")
+    return _describe_write(granted, change, size, is_new)
+
+
+def _describe_write(granted: GrantedPath, change: FileChange, size: int, is_new: bool) -> FileWrite:
+    done = f"{'made' if is_new else 'replaced'} {show_path(granted.path)}, {show_size(size)}"
     # Who replaces a file may not know what was in it.
     summary = done if is_new or not change.diff else f"{done} ({change.summary})"
-    return Outcome(summary, summary, display=Display(diff=change.diff))
+    return FileWrite(summary, Display(diff=change.diff))
 
 
 def _split_pieces(data: bytes) -> Sequence[bytes]:

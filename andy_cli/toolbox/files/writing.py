@@ -44,13 +44,26 @@ def write_whole(
     `go_on` is asked just before the new file takes the place of the old one, and may raise.
     Raises ToolError, with everything as it was. It is noted, so that it can be taken back.
     """
-    old_state = _read_before(granted)
-    folders = find_missing_folders(granted.path, granted.root)
+    writing = WritingRecord(granted)
     hashed = Hashed(pieces)
     is_new = replace_whole(granted, hashed, go_on)
-    summary = f"{'made' if is_new else 'changed'} {show_path(granted.path)}"
-    record_change(Written(granted, hashed.digest, is_new, *old_state, folders), summary)
+    writing.record(hashed.digest, is_new)
     return is_new
+
+
+class WritingRecord:
+    """Note of a file that is about to be written, of what it holds before, to be taken back."""
+
+    def __init__(self, granted: GrantedPath) -> None:
+        self._granted = granted
+        self._old_state = _read_before(granted)
+        self._folders = find_missing_folders(granted.path, granted.root)
+
+    def record(self, digest: bytes, is_new: bool) -> None:
+        """Record that it was written; `digest` is the hash of what it holds now."""
+        summary = f"{'made' if is_new else 'changed'} {show_path(self._granted.path)}"
+        change = Written(self._granted, digest, is_new, *self._old_state, self._folders)
+        record_change(change, summary)
 
 
 def _read_before(granted: GrantedPath) -> tuple[bytes | None, int]:
@@ -65,16 +78,19 @@ def _read_before(granted: GrantedPath) -> tuple[bytes | None, int]:
 
 
 class Hashed:
-    """Pieces, and the hash of those that were taken."""
+    """Pieces, and the hash of those that were taken, or added one by one."""
 
-    def __init__(self, pieces: Iterable[bytes]) -> None:
+    def __init__(self, pieces: Iterable[bytes] = ()) -> None:
         self._pieces = pieces
         self._hash = blake2b(digest_size=16)
 
     def __iter__(self) -> Iterator[bytes]:
         for data in self._pieces:
-            self._hash.update(data)
+            self.add(data)
             yield data
+
+    def add(self, data: bytes) -> None:
+        self._hash.update(data)
 
     @property
     def digest(self) -> bytes:

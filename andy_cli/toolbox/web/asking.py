@@ -84,7 +84,18 @@ def of_request(request: ApiRequest, path: str) -> ResourceAccess:
     lines += ["", request.body] if request.body else []
     file_paths = (path,) if path else ()
     access = _find_address_access(request.url, request.method, shown="\n".join(lines))
-    return access._replace(effect=effect, places=file_paths, operation="write")
+    return access._replace(
+        effect=effect, places=file_paths, operation="write", summary=_announce_file(path)
+    )
+
+
+def _announce_file(path: str) -> str:
+    if not path:
+        return ""
+    # What writes files takes a while to load, and most calls write none.
+    from andy_cli.toolbox.files.changes import announce_file
+
+    return announce_file(path, "the answer")
 
 
 def _mask_header(name: str, value: str) -> str:

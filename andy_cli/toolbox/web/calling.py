@@ -4,6 +4,7 @@ from http import HTTPStatus
 
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
+from andy_cli.toolbox.files.changes import FileWrite, describe_written, read_place
 from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
 from andy_cli.toolbox.web.files import Kept, keep_answer
@@ -21,8 +22,8 @@ INTERESTING = frozenset(
 MAX_HEADER_LENGTH = 300
 
 
-async def call_address(request: WebRequest, granted: GrantedPath | None) -> tuple[str, int]:
-    """The answer, and its status; the body goes to the place if there is one.
+async def call_address(request: WebRequest) -> tuple[str, int]:
+    """The answer, and its status.
 
         HTTP 200 OK
         content-type: application/json
@@ -32,13 +33,18 @@ async def call_address(request: WebRequest, granted: GrantedPath | None) -> tupl
     The body is told as it came: names in it are the server's. Raises ToolError for what never came
     to an answer; an answer of whatever status is one.
     """
-    if granted is None:
-        answer = await fetch_answer(request, for_pages())
-        return f"{_answer_head(answer, request)}\n\n{_answer_body(answer)}".rstrip(), answer.status
+    answer = await fetch_answer(request, for_pages())
+    return f"{_answer_head(answer, request)}\n\n{_answer_body(answer)}".rstrip(), answer.status
+
+
+async def call_into_file(request: WebRequest, granted: GrantedPath) -> tuple[str, int, FileWrite]:
+    """The head of the answer as `call_address` tells it, its status, and the file with its body."""
+    earlier = read_place(granted)
     async with open_answer(request, for_files()) as arriving:
-        kept_answer = await keep_answer(arriving, granted)
-    note = f"(kept {kept_answer.bytes} bytes in {granted.path})"
-    return f"{_answer_head(kept_answer, request)}\n\n{note}", kept_answer.status
+        kept = await keep_answer(arriving, granted)
+    note = f"(kept {kept.bytes} bytes in {granted.path})"
+    written = describe_written(granted, earlier, kept.bytes, kept.is_new)
+    return f"{_answer_head(kept, request)}\n\n{note}", kept.status, written
 
 
 def status_of(status: int) -> str:

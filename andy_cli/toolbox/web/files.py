@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
+from andy_cli.toolbox.files.writing import Hashed, WritingRecord
 from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.tool import progress
 from andy_cli.toolbox.web.client import (
@@ -42,6 +43,8 @@ class Kept(NamedTuple):
     status: int
     headers: Mapping[str, str]
     bytes: int
+    is_new: bool
+    """Nothing was there before."""
 
 
 async def download_file(
@@ -57,15 +60,20 @@ async def download_file(
 
 
 async def keep_answer(answer: WebAnswer, granted: GrantedPath) -> Kept:
-    """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be."""
-    arrived = 0
-    with _replacing_file(granted) as file:
+    """Stream an answer to its place, whatever its status. Raises ToolError if it cannot be.
+
+    It is noted, so that it can be taken back.
+    """
+    arrived, hashed, writing = 0, Hashed(), WritingRecord(granted)
+    with _replacing_file(granted) as (file, is_new):
         meter = _Meter(answer.length)
         async for data in answer.pieces:
             file.write(data)
+            hashed.add(data)
             arrived += len(data)
             meter.at(arrived)
-    return Kept(answer.url, answer.status, answer.headers, arrived)
+    writing.record(hashed.digest, is_new)
+    return Kept(answer.url, answer.status, answer.headers, arrived, is_new)
 
 
 async def send_body(
@@ -107,8 +115,9 @@ class _Meter:
 
 
 @contextmanager
-def _replacing_file(granted: GrantedPath) -> Iterator[BinaryIO]:
-    """A new file that takes the place when nothing goes wrong; no link is followed."""
+def _replacing_file(granted: GrantedPath) -> Iterator[tuple[BinaryIO, bool]]:
+    """A new file that takes the place when nothing goes wrong, and whether that is free; no link
+    is followed."""
     with folder_inside(granted.path, granted.root) as folder:
         name = granted.path.name
         draft_name = f".{name[:100]}.{secrets.token_hex(4)}.part"
@@ -118,7 +127,7 @@ def _replacing_file(granted: GrantedPath) -> Iterator[BinaryIO]:
             with os.fdopen(os.open(draft_name, flags, 0o666, dir_fd=folder), "wb") as file:
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
-                yield file
+                yield file, mode is None
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(draft_name, name, src_dir_fd=folder, dst_dir_fd=folder)
