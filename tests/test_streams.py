@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,24 @@ def to(server: ModelServer) -> str:
 def sessions(home: Path) -> list[str]:
     folder = home / ".local" / "state" / "andy" / "sessions"
     return [file.read_text(encoding="utf-8") for file in folder.glob("*.jsonl")]
+
+
+def test_what_is_said_while_a_sound_device_is_opened_arrives(home: Path) -> None:
+    program = """
+import os, sys
+from andy_cli.frontends.terminal.standard_streams import prepare_streams
+from andy_cli.toolbox.music.sound import silence_stderr
+prepare_streams()
+with silence_stderr():
+    print("said", file=sys.stderr)
+    os.write(2, b"of a library")
+print("later", file=sys.stderr)
+os.write(2, b"of another")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment(home), capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"said\nlater\nof another")
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from typing import TextIO
+from typing import BinaryIO, TextIO, cast
 
 from andy_cli.errors import ClosedPipeError, OutputError
 from andy_cli.toolbox.printing import is_printing_aside
@@ -123,14 +123,29 @@ def wrap_stream(
         return kind(io.BufferedWriter(file), "utf-8", REPLACING)
     if not isinstance(stream, io.TextIOWrapper):
         return stream
+    buffer = stream.buffer if number == 1 else separate_buffer(stream)
     chosen = ":" in os.environ.get("PYTHONIOENCODING", "")
     return kind(
-        stream.buffer,
+        buffer,
         choose_encoding(stream),
         (stream.errors if chosen else None) or REPLACING,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
+
+
+def separate_buffer(stream: io.TextIOWrapper) -> BinaryIO:
+    """Open the place of a stream once more, under a number of andy's own.
+
+    Libraries write their troubles to number 2; while a sound device is opened that leads nowhere,
+    and what andy says meanwhile still arrives.
+    """
+    try:
+        file = io.FileIO(os.dup(stream.fileno()), "w")
+    except OSError:  # no further file can be opened
+        return cast(BinaryIO, stream.buffer)
+    is_unbuffered = isinstance(stream.buffer, io.RawIOBase)
+    return cast(BinaryIO, file if is_unbuffered else io.BufferedWriter(file))
 
 
 def choose_encoding(stream: io.TextIOWrapper) -> str:

@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Literal, Protocol
 
 from andy_cli.errors import ToolError
@@ -115,7 +116,7 @@ def open_device(sink: Sink, frames: Generator[bytes, int, None]) -> tuple[Device
     nowhere = [miniaudio.Backend.NULL]
     for backends in ([], nowhere) if sink == "default" else (nowhere,):
         try:
-            with _silent_stderr():
+            with silence_stderr():
                 device = miniaudio.PlaybackDevice(
                     sample_rate=RATE,
                     buffersize_msec=PERIOD_MS,
@@ -131,19 +132,27 @@ def open_device(sink: Sink, frames: Generator[bytes, int, None]) -> tuple[Device
     raise ToolError("No sound device starts.", "Ask the user to check the sound settings.")
 
 
+_stderr_lock = Lock()
+"""Of two at once the second would keep the first one's nowhere as the place to return to."""
+
+
 @contextmanager
-def _silent_stderr() -> Iterator[None]:
-    """Nothing reaches file descriptor 2 meanwhile: ALSA and JACK write their troubles there."""
-    try:
-        saved_stderr = os.dup(2)
-    except OSError:  # there is no standard error
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(saved_stderr, 2)
-        os.close(nowhere)
-        os.close(saved_stderr)
+def silence_stderr() -> Iterator[None]:
+    """Nothing reaches file descriptor 2 meanwhile: ALSA and JACK write their troubles there.
+
+    What andy says goes by a number of its own.
+    """
+    with _stderr_lock:
+        try:
+            saved_stderr = os.dup(2)
+        except OSError:  # there is no standard error
+            yield
+            return
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 2)
+            yield
+        finally:
+            os.dup2(saved_stderr, 2)
+            os.close(nowhere)
+            os.close(saved_stderr)
