@@ -527,7 +527,7 @@ def mcp_add(
 
 @mcp_app.command("list")
 def mcp_list(json: AsJson = False, set_: Set = None) -> None:
-    """List the servers, and what is wrong with any of them."""
+    """List the servers, and what is wrong with an entry; `andy mcp test` tries a server."""
     from andy_cli.frontends.management.mcp_command import list_servers
 
     list_servers(json)

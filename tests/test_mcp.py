@@ -24,6 +24,7 @@ from andy_cli import events
 from andy_cli.agent.turn import turn
 from andy_cli.errors import UsageError
 from andy_cli.frontends.doctor.doctor_command import check_server
+from andy_cli.frontends.management import mcp_command
 from andy_cli.messages import Effect, Status, ToolCall, ToolResult
 from andy_cli.settings import load, save
 from andy_cli.toolbox.mcp import long_lines
@@ -777,13 +778,24 @@ def test_the_commands(home: Path) -> None:
     assert json.loads(shown)[1]["headers"] == ["Authorization"]
     tried = andy("mcp", "test", "mem", home=home)
     assert (tried.code, "mem.search_memory" in tried.out) == (0, True)
-    assert tried.err.startswith("andy: left out: 'say hello' (its name holds more than letters")
+    assert "andy: left out: 'say hello' (its name holds more than letters" in tried.err
     assert andy("mcp", "remove", "mem", home=home).code == 0
     assert andy("mcp", "remove", "mem", home=home).code == 2
     missing = andy("mcp", "test", "mem", home=home)
     assert (missing.code, "There are: far" in missing.err) == (2, True)
     assert andy("mcp", "add", "a b", "--", "x", home=home).code == 2
     assert andy("mcp", "add", "nothing", home=home).code == 2
+
+
+def test_a_server_that_is_waited_for_is_named_at_once(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_command, "SLOW_SECONDS", 0.05)
+    told: list[str] = []
+    server = McpServer("silent", sys.executable, ("-c", "import time; time.sleep(60)"), timeout=0.5)
+    trial = asyncio.run(mcp_command.try_server(server, lambda waited: told.append(waited.name)))
+    assert told == ["silent"]
+    assert "not ready within 0.5 s" in trial.state
 
 
 def test_servers_of_another_program_are_taken_over(home: Path) -> None:

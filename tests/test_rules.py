@@ -132,6 +132,12 @@ def test_a_rule_that_may_match_is_not(rule: str) -> None:
     assert find_unreachable_rules(parse_rules((), (), (rule,)), TOOLS) == []
 
 
+def test_a_rule_about_a_tool_of_a_server_may_match_once_it_is_there() -> None:
+    rules = parse_rules((), (), ("odd.add", "odd.*", "kom.memory.v1.find"))
+    assert find_unreachable_rules(rules, TOOLS, ["odd", "kom.memory.v1"]) == []
+    assert len(find_unreachable_rules(rules, TOOLS, ["other"])) == 3
+
+
 def decided(
     workspace: Path,
     access: ResourceAccess,

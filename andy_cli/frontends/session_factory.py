@@ -100,14 +100,12 @@ async def open_chat(
     gate = create_gate(options, settings, folder, ask_approval)
     gate.keep = lambda rules: tell_user(f"Kept in {keep_rules(rules)}.")
     names = [tool.name for tool in tools.registry]
-    for sentence in find_unreachable_rules(gate.rules, names):
+    mcp_servers = servers(settings, folder.resolve(), map(Path, options.mcp_config))
+    server_names = [mcp_server.name for mcp_server in mcp_servers]
+    for sentence in find_unreachable_rules(gate.rules, names, server_names):
         tell_user(sentence)
     server = describe_server(chosen, settings, options.no_session)
-    hub = Hub(
-        servers(settings, folder.resolve(), map(Path, options.mcp_config)),
-        tools.registry,
-        tell_user,
-    )
+    hub = Hub(mcp_servers, tools.registry, tell_user)
     hub.start()
     instructions = load_instructions(options, settings, folder, client.guided, tell_user)
     conversation = Conversation(

@@ -232,12 +232,15 @@ def _parse_texts(texts: Iterable[str]) -> tuple[PermissionRule, ...]:
     return tuple(rule for text in texts for rule in parse_rule_list(text))
 
 
-def find_unreachable_rules(rules: Rules, tools: Iterable[str]) -> list[str]:
+def find_unreachable_rules(
+    rules: Rules, tools: Iterable[str], servers: Iterable[str] = ()
+) -> list[str]:
     """Why a rule can never matter, in words, one sentence for each such rule.
 
-    Tools of MCP servers may come later: rules about `mcp__...` are not looked at.
+    Tools of MCP servers may come later: rules about `mcp__...`, and about tools of one of the
+    `servers`, match one that is still to come.
     """
-    known_tools = [*tools]
+    known_tools = [*tools, *(f"{server}{ANY_TOOL}" for server in servers)]
     sentences = []
     for kind, listed in rules._asdict().items():
         reasons = [
@@ -278,7 +281,14 @@ def _may_name_tool(rule: PermissionRule, known_tools: Sequence[str]) -> bool:
     """Tell whether a rule is about an effect, a known tool, or a server's, which may come later."""
     if rule.tool.startswith("mcp__") or rule.tool in EFFECTS:
         return True
+    server_names = [name.removesuffix(ANY_TOOL) for name in known_tools if name.endswith(ANY_TOOL)]
+    if any(rule.tool.startswith(f"{server}.") for server in server_names):
+        return True
     return any(fnmatchcase(name, pattern) for name in known_tools for pattern in rule.names)
+
+
+ANY_TOOL = ".*"
+"""Stands behind the name of a server whose tools are not known yet; no tool is called so."""
 
 
 WRAPPERS = frozenset("sudo doas env xargs nohup timeout nice eval exec ssh su time watch".split())

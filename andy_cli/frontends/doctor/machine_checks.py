@@ -1,5 +1,6 @@
 """Checks of `andy doctor` without a network: this machine, the settings, the rules."""
 
+import contextlib
 import os
 import platform
 import shutil
@@ -20,6 +21,7 @@ from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
 from andy_cli.toolbox.google.login import scopes
 from andy_cli.toolbox.google.login.account import connected_account
+from andy_cli.toolbox.mcp.servers import servers
 
 MIN_COLUMNS = 40
 """Columns below which answers are hard to read."""
@@ -98,7 +100,11 @@ def look_at_rules(settings: Settings) -> list[Finding]:
         rules = parse_rules(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
     except UsageError as error:
         return [*findings, Finding("rules", "fail", str(error), EDIT)]
-    idle_rules = find_unreachable_rules(rules, [tool.name for tool in tools.registry])
+    server_names: list[str] = []
+    with contextlib.suppress(UsageError):  # the check of servers says it
+        server_names = [server.name for server in servers(settings, Path.cwd().resolve())]
+    names = [tool.name for tool in tools.registry]
+    idle_rules = find_unreachable_rules(rules, names, server_names)
     findings += [Finding("rules", "warn", idle_rule, EDIT) for idle_rule in idle_rules]
     count = sum(map(len, rules))
     if not idle_rules:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -180,7 +180,7 @@ def import_login() -> ModuleType:
 
 def test_server(name: str, as_json: bool) -> int:
     """Connect, list the tools, end; returns the exit code."""
-    trial = asyncio.run(try_server(find_server(name)))
+    trial = asyncio.run(try_server(find_server(name), tell_slow))
     if as_json:
         tool_records = [
             {"name": tool.name, "description": tool.description} for tool in trial.tools
@@ -205,13 +205,28 @@ class ServerTrial(NamedTuple):
     """The tools that cannot be used, with why."""
 
 
-async def try_server(server: McpServer) -> ServerTrial:
+SLOW_SECONDS = 1.0
+"""Seconds after which it is said that a server is waited for."""
+
+
+def tell_slow(server: McpServer) -> None:
+    sys.stderr.write(f"Waiting for {server.name}, {server.timeout:g} s at most.\n")
+
+
+async def try_server(
+    server: McpServer, tell_waiting: Callable[[McpServer], None] = lambda server: None
+) -> ServerTrial:
+    """Start a server and list its tools; `tell_waiting` is called once if that takes a while."""
     registry = Registry()
     hub = Hub([server], registry, lambda sentence: None)
     hub.start()
     try:
         (connection,) = hub.connections
-        await connection.wait_until_settled()
+        settling = asyncio.create_task(connection.wait_until_settled())
+        settled, _ = await asyncio.wait([settling], timeout=SLOW_SECONDS)
+        if not settled:
+            tell_waiting(server)
+        await settling
         return ServerTrial(connection.state, [*registry], describe_left_out(connection))
     finally:
         await hub.close()
