@@ -12,8 +12,21 @@ from hypothesis import strategies as st
 from andy_cli.errors import UsageError
 from andy_cli.guard.approvals import find_host, suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
-from andy_cli.guard.rules import Rules, RuleSubject, find_unreachable_rules, parse_rules
-from andy_cli.guard.spec import Facet, address_fits, path_fits, spec_fits
+from andy_cli.guard.rules import (
+    Rules,
+    RuleSubject,
+    find_unreachable_rules,
+    parse_rule_list,
+    parse_rules,
+)
+from andy_cli.guard.spec import (
+    Facet,
+    address_fits,
+    catches_special,
+    list_commands,
+    path_fits,
+    spec_fits,
+)
 from andy_cli.guard.workspace import ResourceAccess, resolve
 from andy_cli.messages import Effect
 from andy_cli.settings import is_balanced
@@ -618,3 +631,32 @@ def test_start_up_files_are_safe_where_the_home_itself_is_the_workspace(home: Pa
         access = ResourceAccess((name,), "write")
         assert not decided(home, access, Effect.WRITE, everything, "auto").allowed
     assert decided(home, ResourceAccess(("notes.md",), "write"), Effect.WRITE, everything).allowed
+
+
+@pytest.mark.parametrize(
+    "line", ["sed -i 's/.*foo/bar/' a.txt", "jq '.items[].name' a.json", "rg '.*foo'"]
+)
+def test_a_quoted_pattern_is_no_file_with_secrets(line: str) -> None:
+    program = line.partition(" ")[0]
+    assert all(
+        not catches_special(f"{program} *", part, Path("/w")) for part in list_commands(line, False)
+    )
+    assert any(
+        catches_special("cat *", part, Path("/w")) for part in list_commands("cat .e*", False)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [("terminal_execute(bash -c echo :))", "bash -c echo :)"), ("write_file(a(b.txt)", "a(b.txt")],
+)
+def test_a_rule_that_was_kept_with_a_lone_bracket_is_read(text: str, spec: str) -> None:
+    assert [rule.spec for rule in parse_rule_list(text)] == [spec]
+
+
+@pytest.mark.parametrize(
+    "text", ["Bash(echo :) *),Bash(rm *)", "Bash(echo :) *) Edit Bash(rm *)", "Bash(a", "Bash(a)x"]
+)
+def test_no_rule_hides_in_the_brackets_of_another(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_rule_list(text)

@@ -279,3 +279,10 @@ def test_a_cd_in_a_shell_of_its_own_counts_there_alone() -> None:
         assert judge(line).verdict == "ask", line
     assert judge("(cd sub; cat ../x)").verdict == "allow"
     assert judge("(cd sub); cat x").verdict == "allow"
+
+
+def test_a_line_that_names_too_many_deep_places_is_refused_at_once(tmp_path: Path) -> None:
+    deep = "cd " + "a/" * 1900
+    names = " ".join(f"f{number}" for number in range(700))
+    assert judge_in_workspace(f"{deep}; mv {names} d", tmp_path).verdict == "deny"
+    assert judge_in_workspace(f"mv {names} d", tmp_path).verdict == "ask"

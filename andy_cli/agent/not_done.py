@@ -24,6 +24,10 @@ MAX_REASON_CHARACTERS = 160
 MIN_SIMILARITY = 0.5
 """Of two texts of which one is written anew for the other."""
 WORD = re.compile(r"\w+")
+MAX_VALUES = 12
+"""Single values of a call that are compared one by one."""
+MAX_COMPARED_LENGTH = 1000
+"""Characters of a value that are compared."""
 MIN_NAME_LENGTH = 2
 """Characters of what the user calls by its name."""
 
@@ -98,10 +102,11 @@ def _is_same_act(action: ActionRecord, later: ActionRecord) -> bool:
     """Tell whether a call tries anew what another could not do. A command is the same one only as
     it stands. Of all else what its tool names is the same; of the rest one value may be another.
     """
-    if Effect.RUN in (action.effect, later.effect):
+    is_command = Effect.RUN in (action.effect, later.effect)
+    values, others = [*_list_values(action)], [*_list_values(later)]
+    if is_command or max(len(values), len(others)) > MAX_VALUES:
         return action.arguments == later.arguments
-    others = [*_list_values(later)]
-    changed = [value for value in _list_values(action) if not _has_match(value, others)]
+    changed = [value for value in values if not _has_match(value, others)]
     is_other_thing = any(_is_named(value.text, action.action) for value in changed)
     rewritten = [value for value in changed if _is_rewritten(value, others)]
     return not is_other_thing and len(changed) - len(rewritten) <= 1
@@ -156,7 +161,7 @@ def _flatten(name: str, value: object) -> Iterator[CallValue]:
         for inner in value:
             yield from _flatten(name, inner)
     elif value not in ("", None):
-        yield CallValue(name, str(value))
+        yield CallValue(name, str(value)[:MAX_COMPARED_LENGTH])
 
 
 def _shorten_reason(text: str) -> str:

@@ -44,6 +44,8 @@ ALIASES = {
 """Names that other agents' rules use; a rule for editing holds for whatever changes a file."""
 
 RULE = re.compile(r"([\w.:/*?\[\]!-]+)(?:\((.*)\))?", re.DOTALL)
+ANOTHER_RULE = re.compile(r"\).*[\s,;][\w.:/*?\[\]!-]+\(", re.DOTALL)
+"""The beginning of another rule within the brackets of one."""
 EFFECTS = frozenset(effect.value for effect in Effect)
 
 
@@ -70,14 +72,19 @@ class PermissionRule(NamedTuple):
 def parse_rule(text: str) -> PermissionRule:
     """Parse one rule. Raises UsageError for what is none."""
     match = RULE.fullmatch(text.strip())
-    if match is None or not _is_spec(match[2]):
+    if match is None or not _is_spec(text, match[2]):
         raise _refuse_text(text)
     rule_spec = (match[2] or "").strip()
     return PermissionRule(match[1], "" if rule_spec in ("*", "**") else rule_spec, text.strip())
 
 
-def _is_spec(written: str | None) -> bool:
-    return written is None or (bool(written.strip()) and is_balanced(written))
+def _is_spec(text: str, written: str | None) -> bool:
+    """Tell whether what stands in the brackets of a text is of one rule. A lone bracket may be a
+    command's own, where no other rule seems to begin behind one that closes."""
+    if written is None:
+        return True
+    is_one = is_balanced(written) or not (is_balanced(text) or ANOTHER_RULE.search(written))
+    return is_one and bool(written.strip())
 
 
 def _refuse_text(text: str) -> UsageError:
@@ -90,6 +97,8 @@ def _refuse_text(text: str) -> UsageError:
 
 def parse_rule_list(text: str) -> list[PermissionRule]:
     """Parse the rules of one text, one or several. Raises UsageError for what is none."""
+    if not is_balanced(text):
+        return [parse_rule(text)]
     rules = [
         rule
         for part in split_outside_brackets(text, RULE_SEPARATORS)

@@ -14,7 +14,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -49,6 +49,14 @@ FORK_BOMB = re.compile(r"(?<![\w:.])([\w:.]{1,40})\s*\(\)\s*\{[^}]{0,200}?\1\s*\
 SAFE_KINDS = frozenset("LNMPS")
 
 
+MAX_LOOKED_UP = 1_000_000
+"""Characters of the places of one line that are looked up: each folder of a path takes its time."""
+
+
+class TooMuchToLookUp(Exception):
+    """A line names more places than can be judged."""
+
+
 def judge(
     line: str,
     shell: Shell = "sh",
@@ -60,22 +68,35 @@ def judge(
         return ask("it says nothing")
     if len(line) > MAX_CHARACTERS:
         return deny("it is too long to be judged")
-    if shell == "sh":
-        judged = strictest(_judge_commands(line, inside, ShellFolder(locate=locate), MAX_DEPTH))
-    else:
-        judged = windows.judge(line, shell, locate)
+    try:
+        if shell == "sh":
+            judged = strictest(_judge_commands(line, inside, ShellFolder(locate=locate), MAX_DEPTH))
+        else:
+            judged = windows.judge(line, shell, locate)
+    except TooMuchToLookUp:
+        return deny("it is too long to be judged")
     odd_characters = _find_odd_characters(line)
     return ask(odd_characters) if odd_characters and judged.verdict == "allow" else judged
 
 
 def judge_in_workspace(line: str, workspace: Path, shell: Shell | None = None) -> CommandJudgement:
     """Judge a command line as it would run in a workspace of this machine: links are followed."""
+    real_workspace, looked_up = workspace.resolve(), 0
+
     # Commands of one line speak of the same places again and again.
+    @cache
+    def locate(place: str, follows: bool) -> tuple[str, ...]:
+        nonlocal looked_up
+        looked_up += len(place)
+        if looked_up > MAX_LOOKED_UP:
+            raise TooMuchToLookUp
+        return locate_place(place, follows, real_workspace)
+
     return judge(
         line,
         shell or ("cmd" if sys.platform == "win32" else "sh"),
         lambda path: contain(path, workspace, "list").verdict == "inside",
-        cache(partial(locate_place, workspace=workspace.resolve())),
+        locate,
     )
 
 

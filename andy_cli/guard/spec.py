@@ -33,6 +33,8 @@ class Facet(NamedTuple):
     """A command that is its words and nothing more: no file is written, nothing is assigned."""
     reads: tuple[str, ...] = ()
     """The files that are a command's input."""
+    patterns: tuple[str, ...] = ()
+    """Words of a command that its shell takes for patterns of names: none that is quoted."""
 
 
 def list_facets(
@@ -68,7 +70,8 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
             "command",
             command.texts,
             command.is_plain and not shell_line.doubt,
-            tuple(read.text for read in command.reads),
+            command.read_texts,
+            command.patterns,
         )
         for command in shell_line.commands
     ]
@@ -203,19 +206,24 @@ def _catches_secret(command_spec: str, command: Facet) -> bool:
     if command_spec in (" ".join(words), glob.escape(" ".join(words))):
         words = ()
     secret_specs = [*filter(is_secret, command_spec.split())]
+    given_words = (*words, *command.reads)
+    secret_words = [
+        *filter(_names_secret, given_words),
+        *(word for word in command.patterns if word in given_words and HIDDEN.search(word)),
+    ]
     return any(
         not any(fnmatchcase(word, secret_spec) for secret_spec in secret_specs)
-        for word in filter(_may_name_secret, (*words, *command.reads))
+        for word in secret_words
     )
 
 
-def _may_name_secret(word: str) -> bool:
-    """Check whether a word names a file with secrets, whole or behind a sign, or by a pattern that
-    takes hidden ones."""
-    if "://" in word:
-        return False
-    is_hidden_pattern = re.search(r"(?:^|/)\.[^/]*[*?\[]", word) is not None
-    return is_hidden_pattern or any(map(is_secret, (word, *re.split(r"[@=:;,<]", word))))
+HIDDEN = re.compile(r"(?:^|/)\.[^/]*[*?\[]")
+"""A pattern that takes hidden files."""
+
+
+def _names_secret(word: str) -> bool:
+    """Check whether a word names a file with secrets, whole or behind a sign."""
+    return "://" not in word and any(map(is_secret, (word, *re.split(r"[@=:;,<]", word))))
 
 
 def is_only_caught(path_spec: str, path: str, workspace: Path) -> bool:

@@ -78,6 +78,15 @@ class ShellCommand(NamedTuple):
         return tuple(word.text for word in self.words)
 
     @property
+    def read_texts(self) -> tuple[str, ...]:
+        return tuple(word.text for word in self.reads)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The words that the shell takes for patterns of names: none that is quoted."""
+        return tuple(word.text for word in (*self.words, *self.reads) if word.wild)
+
+    @property
     def is_plain(self) -> bool:
         """It is its words and nothing more: no file is written, nothing in them is replaced."""
         writes = any(word.text != "/dev/null" for word in self.writes)
