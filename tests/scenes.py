@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.agent.conversation import Conversation
+from andy_cli.agent.prompt.instructions import Instructions
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
 from andy_cli.guard.gate import Gate
@@ -56,9 +57,18 @@ def broken() -> str:
 MUSIC = Registry([list_mp3s, play_mp3, set_volume, ping, note, broken])
 
 
-def conversation(model: ModelClient, *settings: str, gate: Gate | None = None) -> Conversation:
+def conversation(
+    model: ModelClient, *settings: str, gate: Gate | None = None, instructions: str = ""
+) -> Conversation:
     folder = Path.cwd()
-    return Conversation(model, MUSIC, gate or Gate(folder), load(settings, environment={}), folder)
+    return Conversation(
+        model,
+        MUSIC,
+        gate or Gate(folder),
+        load(settings, environment={}),
+        folder,
+        instructions=Instructions(appended=instructions),
+    )
 
 
 def events_of(model: ModelClient, user: str, *settings: str) -> list[Event]:

@@ -1,6 +1,7 @@
 """What the model is told of a history that grows, and of one that a server finds too long (C30)."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 
 from hypothesis import given
@@ -11,7 +12,7 @@ from andy_cli.agent.history.compression import LEFT_OUT_COUNT, estimate_message,
 from andy_cli.agent.history.history import WindowedHistory
 from andy_cli.agent.history.rendering import MISSING, pair_results
 from andy_cli.agent.turn import turn
-from andy_cli.messages import Message
+from andy_cli.messages import Message, ToolCall
 from tests.desk import client
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
 from tests.scenes import conversation
@@ -95,11 +96,11 @@ def server_with_window(limit: int, sizes: list[int]) -> ModelServer:
     return ModelServer(answer)
 
 
-def ask_all(url: str, questions: Sequence[str]) -> list[events.Ended]:
+def ask_all(url: str, questions: Sequence[str], rules: str = "") -> list[events.Ended]:
     """How each turn of one chat ended."""
 
     async def asked() -> list[events.Ended]:
-        chat, found = conversation(client(url, tools=False)), []
+        chat, found = conversation(client(url, tools=False), instructions=rules), []
         for question in questions:
             seen = [event async for event in turn(chat, question)]
             found += [each for each in seen if isinstance(each, events.Ended)]
@@ -124,3 +125,42 @@ def test_a_question_that_is_too_long_alone_is_said_and_the_chat_goes_on() -> Non
         ended = ask_all(server.url, ["x" * 40_000, "hello"])
     assert [each.exit_code for each in ended] == [1, 0]
     assert len(sizes) < 5
+
+
+def test_a_message_that_is_too_long_takes_no_other_with_it() -> None:
+    told, history = WindowedHistory(), [Message("user", "x y z words " * 6000)]
+    history.append(Message("assistant", "(no answer)"))
+    for words in ("my name is Bea", "I live in Ulm", "what is my name?"):
+        history.append(Message("user", words))
+        told.shorten(history, 8192, fixed=1700, failed=())
+        messages = told.list_messages(history)
+        assert messages[1:] == history[1:]
+        assert messages[0].content.startswith("x y z words x y z")
+        assert len(messages[0].content) > 4000, "as much of it as there is room for"
+        history.append(Message("assistant", f"{words}: noted"))
+
+
+def test_of_a_text_that_does_not_fit_as_much_stays_as_there_is_room_for() -> None:
+    history = [Message("user", "hello"), Message("user", "word " * 20_000), Message("user", "so?")]
+    told = WindowedHistory()
+    told.shorten(history, 20_000, fixed=2000, failed=())
+    told.list_messages(history)
+    assert 8000 < told.count_tokens(history) < 10_000
+
+
+def test_a_failure_that_is_too_long_is_cut_and_the_task_stays() -> None:
+    call = ToolCall("c", "run_command", {"command": "make"})
+    failed = json.dumps({"ok": False, "output": "error " * 20_000, "status": 2})
+    history = [
+        Message("user", "mend it"),
+        Message("assistant", "Which?"),
+        Message("user", "the parser"),
+        Message("assistant", "", (call,)),
+        Message("tool", failed, call_id="c", name="run_command"),
+    ]
+    told = WindowedHistory()
+    told.shorten(history, 8192, fixed=1700, failed=("c",))
+    messages = told.list_messages(history)
+    assert messages[:4] == history[:4]
+    assert told.count_tokens(history) < 8192 - 1700
+    assert json.loads(messages[4].content)["data"]["ok"] is False

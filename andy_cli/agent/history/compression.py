@@ -4,11 +4,12 @@ A truncated result is valid JSON that says what is missing: a stub says how much
 the head of it, and says how to get the rest.
 
 Of a history what goes first is what can be had again: old results become such stubs, then long
-arguments of old calls, then old answers and long old texts of the user. Never touched are the
+arguments of old calls, then old answers and long old texts of the user. Not touched are the
 system prompt, the task, the user's last words, what the user decided, errors, and the last calls
 with their results. A call and its result stay together whatever happens. Oldest first, and only as
-much as is needed; the whole text stays in the session's log. Where even that is too much, whole
-messages are left out, and a note says how many.
+much as is needed; the whole text stays in the session's log. Where even that is too much, what is
+too long by itself is cut, but for the system prompt and the user's last words; then whole messages
+are left out, and a note says how many. The task, the last words and the last calls always stay.
 """
 
 import json
@@ -156,7 +157,11 @@ def truncate_result(content: str, max_tokens: int, tool: str = "") -> str:
     Data becomes valid JSON marked `truncated`, with the first items and the number of those left
     out; text keeps its head and tail around a line that says what is missing.
     """
-    if tokens(content) <= max_tokens or is_error(content):
+    return content if is_error(content) else _truncate_any_result(content, max_tokens, tool)
+
+
+def _truncate_any_result(content: str, max_tokens: int, tool: str) -> str:
+    if tokens(content) <= max_tokens:
         return content
     value = read_json(content)
     size = max(int(len(content) * max_tokens / tokens(content)), 1)
@@ -214,9 +219,12 @@ REPLY = 4096
 """Tokens kept free for the reply at most; a quarter of a small window."""
 MIN_CUT_CHARACTERS = 400
 """Characters below which nothing is won."""
+CERTAIN_SHARE = 0.9
+"""Part of the characters that would stay by the average of a text: its signs are not all alike."""
 LEFT_OUT = "({count} earlier messages of this conversation are left out here, for want of room.)"
 LEFT_OUT_COUNT = re.compile(re.escape(LEFT_OUT).replace(r"\{count\}", r"(?P<count>\d+)"))
 CUT = " [... {count:,} characters left out ...] "
+CUT_COUNT = re.compile(re.escape(CUT).replace(r"\{count:,\}", r"(?P<count>[\d,]+)"))
 DECIDED = Expression(
     r"(?i)^\W*(?:no|yes|yeah|nope|ok|okay|stop|wait|wrong|actually|instead|rather|correction)\b"
     r"|\b(?:do not|don['\u2019]t|never|always|must(?: not)?|only|instead of|i meant|i said"
@@ -233,6 +241,9 @@ class CompressedHistory(NamedTuple):
     """The ids of the calls whose results or arguments were shortened."""
     left_out: int = 0
     """Messages that are not in the history any more."""
+
+
+ToolNames = Mapping[str, str]
 
 
 def compress_history(
@@ -262,7 +273,9 @@ def compress_history(
     goal_size = int(available * goal_share)
     compressed = _shorten_messages(history, size_before, goal_size, pinned)
     if leave_out and compressed.after > available:
-        return _leave_out(compressed, goal_size, pinned)
+        compressed = _cut_pinned(compressed, available, goal_size, pinned)
+    if leave_out and compressed.after > available:
+        return _leave_out(compressed, available, goal_size, pinned)
     return compressed
 
 
@@ -281,7 +294,9 @@ def _shorten_messages(
                 break
             if position in pinned:
                 continue
-            changed = shorten(message, names)
+            changed = _keep_what_fits(
+                message, shorten(message, names), sizes[position] - (size_after - goal_size)
+            )
             size = estimate_message(changed) if changed is not message else sizes[position]
             if size < sizes[position]:
                 size_after += size - sizes[position]
@@ -290,53 +305,134 @@ def _shorten_messages(
     return CompressedHistory(tuple(messages), size_before, size_after, tuple(shortened))
 
 
+def _keep_what_fits(message: Message, changed: Message, max_tokens: int) -> Message:
+    """Cut a text less than to `changed` where so many tokens of it may stay."""
+    size = estimate_message(message)
+    if message.role == "tool" or changed.content == message.content or max_tokens <= 0:
+        return changed
+    max_characters = int(len(message.content) * max_tokens / size * CERTAIN_SHARE)
+    if max_characters <= len(changed.content):
+        return changed
+    longer = cut_content(message, {}, message.role, max_characters)
+    return longer if estimate_message(longer) <= max_tokens else changed
+
+
+def _cut_pinned(
+    compressed: CompressedHistory, available: int, goal_size: int, pinned: Collection[int]
+) -> CompressedHistory:
+    """Cut what is pinned and too long by itself, so that the others need not go for it.
+
+    Of the task half the goal stays, or what the last messages leave of the room. The user's last
+    words stay whole: what is asked of half of them would be another wish.
+    """
+    messages = list(compressed.history)
+    names = {call.id: call.name for message in messages for call in message.calls}
+    task, last_words, latest_calls = _find_essentials(messages)
+    size_after = compressed.after
+    shortened = dict.fromkeys(compressed.shortened)
+    # The task last: it is what all the others are about.
+    for position in sorted(pinned, key=lambda position: (position in task, position)):
+        message = messages[position]
+        if size_after <= goal_size:
+            break
+        if position in last_words or message.role == "system":
+            continue
+        max_tokens = goal_size // 2
+        if position in task:
+            needed_tokens = _sum_sizes(messages, last_words | latest_calls) + LEFT_OUT_TOKENS
+            max_tokens = min(max_tokens, available - needed_tokens)
+        elif position in latest_calls:
+            max_tokens //= len(latest_calls)
+        changed = _cut_to_tokens(message, names, max_tokens, position in task | latest_calls)
+        size_after += estimate_message(changed) - estimate_message(message)
+        messages[position] = changed
+        if changed is not message:
+            shortened |= dict.fromkeys(list_changed_calls(message, changed))
+    return compressed._replace(
+        history=tuple(messages), after=size_after, shortened=tuple(shortened)
+    )
+
+
+def _cut_to_tokens(
+    message: Message, names: ToolNames, max_tokens: int, is_essential: bool
+) -> Message:
+    """Cut a message to so many tokens, or to the few that are always kept.
+
+    Of the user's words that are not essential the beginning stays, which holds a decision.
+    """
+    size = estimate_message(message)
+    if message.role == "tool":
+        tool = message.name or names.get(message.call_id, "")
+        content = _truncate_any_result(message.content, max(max_tokens, 1), tool)
+        changed = message._replace(content=content)
+    elif message.calls:
+        changed = cut_arguments(message, names) if size > max_tokens else message
+    elif is_from_user(message) and not is_essential:
+        changed = cut_content(message, names, message.role, 2 * MIN_CUT_CHARACTERS)
+    else:
+        share = max(max_tokens, 0) / size
+        max_characters = max(int(len(message.content) * share), MIN_CUT_CHARACTERS // 2)
+        changed = cut_content(message, names, message.role, max_characters)
+    return changed if estimate_message(changed) < size else message
+
+
+def _find_essentials(messages: Sequence[Message]) -> tuple[set[int], set[int], set[int]]:
+    """Find what is never left out: the task, the user's last words, the last calls."""
+    users = [position for position, message in enumerate(messages) if is_from_user(message)]
+    last_words = {*users[-1:]}
+    return {*users[:1]} - last_words, last_words, find_latest_calls(messages)
+
+
 def _leave_out(
-    compressed: CompressedHistory, goal_size: int, pinned: Collection[int]
+    compressed: CompressedHistory, available: int, goal_size: int, pinned: Collection[int]
 ) -> CompressedHistory:
     """Leave out the oldest messages, a call with its results; what is pinned only at the last.
 
-    The task is the last to go; the user's last words and the last calls stay.
+    The task, the user's last words and the last calls stay.
     """
     messages = compressed.history
-    user_positions = [
-        position for position, message in enumerate(messages) if is_from_user(message)
-    ]
-    task = set(user_positions[:1])
+    task, last_words, latest_calls = _find_essentials(messages)
     left_out_positions = _choose_left_out(
-        compressed, goal_size, pinned, task, {*user_positions[-1:]}
+        compressed, available, goal_size, pinned, task | last_words | latest_calls
     )
     if not left_out_positions:
         return compressed
     remaining = [
         message for position, message in enumerate(messages) if position not in left_out_positions
     ]
-    note_position = min(task, default=-1) + 1 if left_out_positions.isdisjoint(task) else 0
     left_out = sum(_count_left_out(messages[position]) for position in left_out_positions)
-    remaining.insert(note_position, _make_left_out_note(left_out))
+    remaining.insert(min(task, default=-1) + 1, _make_left_out_note(left_out))
     size_after = sum(map(estimate_message, remaining))
     return compressed._replace(history=tuple(remaining), after=size_after, left_out=left_out)
 
 
 def _choose_left_out(
     compressed: CompressedHistory,
+    available: int,
     goal_size: int,
     pinned: Collection[int],
-    task: Collection[int],
-    last_words: Collection[int],
+    essential: set[int],
 ) -> set[int]:
     """Choose the positions of the messages that go."""
     messages = compressed.history
-    needed = {*last_words, *find_latest_calls(messages)}
-    groups = [group for group in _group_messages(messages) if needed.isdisjoint(group)]
-    groups.sort(key=lambda group: (not group.isdisjoint(task), not group.isdisjoint(pinned)))
-    size_after = compressed.after + estimate_message(_make_left_out_note(len(messages)))
+    groups = [group for group in _group_messages(messages) if essential.isdisjoint(group)]
+    groups.sort(key=lambda group: not group.isdisjoint(pinned))
+    least_size = _sum_sizes(messages, essential)
+    if least_size + LEFT_OUT_TOKENS > goal_size:
+        # The goal cannot be reached: all the others would go though there is room for some.
+        goal_size = available
+    size_after = compressed.after + LEFT_OUT_TOKENS
     left_out_positions: set[int] = set()
     for group in groups:
         if size_after <= goal_size:
             break
         left_out_positions |= group
-        size_after -= sum(estimate_message(messages[position]) for position in group)
+        size_after -= _sum_sizes(messages, group)
     return left_out_positions
+
+
+def _sum_sizes(messages: Sequence[Message], positions: Collection[int]) -> int:
+    return sum(estimate_message(messages[position]) for position in positions)
 
 
 def is_from_user(message: Message) -> bool:
@@ -363,6 +459,10 @@ def _count_left_out(message: Message) -> int:
     """Count the messages that are gone with this one: a note stands for those it tells of."""
     note = LEFT_OUT_COUNT.fullmatch(message.content) if message.note else None
     return int(note["count"]) if note else 1
+
+
+LEFT_OUT_TOKENS = MESSAGE_TOKENS + tokens(LEFT_OUT.format(count=100_000))
+"""Estimated tokens of the note."""
 
 
 def reserve_for_reply(window: int, most_tokens: int = REPLY) -> int:
@@ -421,9 +521,6 @@ def find_latest_calls(history: Sequence[Message]) -> set[int]:
     return {last_calls, *(position for position in positions if history[position].call_id in ids)}
 
 
-ToolNames = Mapping[str, str]
-
-
 def stub_result(message: Message, names: ToolNames, head: int) -> Message:
     """Replace a result by a stub that keeps so many characters of its data."""
     if message.role != "tool" or len(message.content) < MIN_CUT_CHARACTERS:
@@ -470,7 +567,11 @@ def cut_middle(text: str, max_characters: int) -> str:
         return text
     remaining = max_characters - len(CUT) - 10
     head, tail = remaining * 2 // 3, remaining // 3
-    return text[:head] + CUT.format(count=len(text) - head - tail) + text[len(text) - tail :]
+    middle = text[head : len(text) - tail]
+    count = len(middle)
+    for notice in CUT_COUNT.finditer(middle):  # of an earlier cut
+        count += int(notice["count"].replace(",", "")) - len(notice[0])
+    return text[:head] + CUT.format(count=count) + text[len(text) - tail :]
 
 
 STEPS: tuple[Callable[[Message, ToolNames], Message], ...] = (
