@@ -164,3 +164,23 @@ def test_a_failure_that_is_too_long_is_cut_and_the_task_stays() -> None:
     assert messages[:4] == history[:4]
     assert told.count_tokens(history) < 8192 - 1700
     assert json.loads(messages[4].content)["data"]["ok"] is False
+
+
+def test_where_the_request_is_mostly_rules_the_task_is_not_left_out() -> None:
+    """The server refuses and does not tell its window."""
+    pastes = [f"paste {n} {'words of user ' * 400}" for n in range(8)]
+    questions = ["The secret word is ALPHA.", *pastes, "what is the secret word?"]
+    sent: list[list[str]] = []
+
+    def answer(request: Received) -> Answer:
+        sent.append([str(message["content"]) for message in request.body["messages"]])
+        size = len(json.dumps(request.body)) // 4
+        if size > 8192:
+            return refused(400, TOO_LONG.format(limit=8192, sent=size))
+        return streamed("Fine.")
+
+    with ModelServer(answer) as server:
+        ended = ask_all(server.url, questions, rules="Be polite. " * 1500)
+    assert [each.exit_code for each in ended] == [0] * len(questions)
+    assert sent[-1][1] == questions[0]
+    assert [words for words in sent[-1] if words.startswith("paste")] != []

@@ -7,7 +7,12 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import ToolRunner
-from andy_cli.agent.history.compression import CompressedHistory, reserve_for_reply, truncate_result
+from andy_cli.agent.history.compression import (
+    REPLY,
+    CompressedHistory,
+    reserve_for_reply,
+    truncate_result,
+)
 from andy_cli.agent.history.history import History, read_bare_words
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
@@ -150,8 +155,13 @@ class WindowBudget:
         if error.kind not in TOO_LONG or self._narrowed_at == length:
             return False
         self._narrowed_at = length
-        sent_tokens = self.estimate()
-        self._window = int(min(await self.find_window(), sent_tokens) * NARROWED_SHARE)
+        sent_tokens = min(await self.find_window(), self.estimate())
+        window = int(sent_tokens * NARROWED_SHARE)
+        if self.is_assumed:
+            # What goes with every request may be most of it: half of the rest still has room.
+            needed = (self._model.profile.fixed + sent_tokens) // 2
+            window = max(window, needed + min(REPLY, needed // 3))
+        self._window = window
         self.is_assumed = False
         shortened = self._shorten()
         return shortened.after < shortened.before
