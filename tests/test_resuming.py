@@ -99,6 +99,20 @@ def test_run_goes_on_with_the_newest_session_of_this_folder(home: Path, here: Pa
     assert numbers == [*range(1, len(numbers) + 1)]
 
 
+def test_an_answer_that_was_taken_back_does_not_return_with_the_session(
+    home: Path, here: Path
+) -> None:
+    replies = ["I have deleted the file old.log.", "Nothing was done yet.", "Well."]
+    with ModelServer([streamed(reply) for reply in replies]) as server:
+        run(server, "Is old.log still there?", home=home, cwd=here)
+        assert len(server.requests) == 2, "it was asked for anew"
+        run(server, "-c", "How are you?", home=home, cwd=here)
+        told = ["Is old.log still there?", "Nothing was done yet.", "How are you?"]
+        assert texts(server) == told
+    (card,) = list_sessions(kept(home))
+    assert [message.content for message in read(card.path)] == [*told, "Well."]
+
+
 @pytest.mark.slow
 def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(home: Path, here: Path) -> None:
     with ModelServer([streamed("One."), streamed("Two."), streamed("Yes.")]) as server:

@@ -8,7 +8,7 @@ import pytest
 from andy_cli.errors import UsageError
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import CARD_EVERY, Log, intact_records, read, read_records
-from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN, resume_session
+from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN, find_compaction, resume_session
 from andy_cli.sessions.store import find_session, list_sessions
 
 HELLO, ANSWER = Message("user", "Hello"), Message("assistant", "Good morning")
@@ -118,3 +118,31 @@ def test_a_file_that_holds_no_message_is_no_session(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"role": "user", "content": "not checked"}\n')
     with pytest.raises(UsageError, match="is no session"):
         resume_session(find_session(tmp_path, "s"))
+
+
+def test_a_summary_stands_for_the_messages_that_were_not_taken_back(tmp_path: Path) -> None:
+    log = Log(tmp_path, "s")
+    log.message(Message("user", "is it done?"))
+    log.message(Message("assistant", "I did it."))
+    log.message(Message("user", "Nothing did it.", note=True))
+    log.message(Message("assistant", "No."))
+    log.retraction(1)
+    log.compaction([Message("user", "is it done?"), Message("assistant", "No.")])
+    log.message(Message("user", "go on"))
+    log.close()
+    records = [*intact_records(log.path.read_bytes())]
+    compaction = find_compaction(records)
+    assert compaction is not None
+    assert compaction.stands_for == 2
+    assert [message.content for message in read(log.path)] == ["is it done?", "No.", "go on"]
+
+
+def test_nothing_else_is_taken_back_where_lines_are_missing(tmp_path: Path) -> None:
+    log = Log(tmp_path, "s")
+    log.message(Message("user", "hello"))
+    log.message(Message("assistant", "Hello."))
+    log.message(Message("user", "go on"))
+    for count in (-3, 0, 1, 2, 3, 50):
+        log.retraction(count)
+    log.close()
+    assert [message.content for message in read(log.path)] == ["hello", "Hello.", "go on"]

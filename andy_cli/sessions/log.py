@@ -39,6 +39,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 BUSY = "another andy is writing it"
 CARD = "session"
 COMPACTION = "compaction"
+RETRACTION = "retraction"
+"""The record of an answer that did not hold and was asked for anew: none of both is told."""
 END = "end"
 """The record of how a call ended; one that did not begin has it too."""
 VERSION = 2
@@ -93,6 +95,14 @@ class Log:
         An andy that does not know this kind of line tells the model the whole.
         """
         self.append(COMPACTION, messages=[as_record(message) for message in messages])
+
+    def retraction(self, messages_after: int) -> None:
+        """Keep that an answer and the question after it count no more; so many messages follow
+        them.
+
+        An andy that does not know this kind of line tells the model both.
+        """
+        self.append(RETRACTION, messages_after=messages_after)
 
     def append(self, type: str, **fields: object) -> None:
         """Keep a record, after the card if that is due."""
@@ -304,9 +314,28 @@ def read_records(path: Path) -> Iterator[Record]:
 
 def read(path: Path) -> Iterator[Message]:
     """The messages of a session, in order; damaged lines are passed over."""
+    messages: list[Message] = []
     for record in read_records(path):
-        if record.get("type") == "message" and (message := as_message(record)):
-            yield message
+        apply_record(messages, record)
+    yield from messages
+
+
+def apply_record(messages: list[Message], record: Record) -> None:
+    """Do to the messages so far what a record says: add one, or take back an answer and the
+    question after it."""
+    if record.get("type") == "message":
+        if message := as_message(record):
+            messages.append(message)
+    elif record.get("type") == RETRACTION:
+        end = len(messages) - int_of(record, "messages_after")
+        if 2 <= end <= len(messages) and is_answer_with_note(*messages[end - 2 : end]):
+            del messages[end - 2 : end]
+
+
+def is_answer_with_note(answer: Message, note: Message) -> bool:
+    """Tell whether these are an answer and what andy asked of it: after a damaged line they may be
+    something else."""
+    return answer.role == "assistant" and not answer.calls and note.note
 
 
 def find_unfinished(path: Path) -> list[ToolCall]:

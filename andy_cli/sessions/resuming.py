@@ -12,6 +12,7 @@ from andy_cli.sessions.log import (
     VERSION,
     Log,
     Record,
+    apply_record,
     as_message,
     intact_records,
     read_tail,
@@ -79,7 +80,9 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
         session_log.close()
         raise
     session_log.write_card()
-    messages = [message for record in records if (message := message_in(record))]
+    messages: list[Message] = []
+    for record in records:
+        apply_record(messages, record)
     compaction = find_compaction(records)
     if not is_whole:
         messages, count_before = from_first_turn(messages), len(messages)
@@ -135,12 +138,12 @@ def find_ended(records: Iterable[Record]) -> list[EndedCall]:
 
 def find_compaction(records: Iterable[Record]) -> Compaction | None:
     """The last time that the conversation was compacted; None where it never was."""
-    latest, message_count = None, 0
+    latest = None
+    messages_before: list[Message] = []
     for record in records:
-        if message_in(record):
-            message_count += 1
-        elif record.get("type") == COMPACTION and (messages := _read_messages(record)):
-            latest = Compaction(message_count, messages)
+        apply_record(messages_before, record)
+        if record.get("type") == COMPACTION and (messages := _read_messages(record)):
+            latest = Compaction(len(messages_before), messages)
     return latest
 
 
