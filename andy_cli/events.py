@@ -126,9 +126,16 @@ class ToolAnswered:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
+    """The history was shortened to what the model's window has room for."""
+
     type: ClassVar[str] = "compressed"
     before: int
     after: int
+    """Estimated tokens of what the model is told of the history."""
+    cut_texts: int = 0
+    """Messages of the user or the model that were cut, and not results only."""
+    left_out: int = 0
+    """Messages that are left out, those included that were before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,19 @@ def test_an_answer_that_was_taken_back_does_not_return_with_the_session(
     assert [message.content for message in read(card.path)] == [*told, "Well."]
 
 
+def test_what_the_model_is_sent_less_of_is_told_once_a_turn(home: Path, here: Path) -> None:
+    small = ("-c", "--set", "limits.context=8192")
+    with ModelServer([streamed("Noted.")] * 4) as server:
+        run(server, "a long story " * 5000, home=home, cwd=here)
+        run(server, "another one " * 5000, home=home, cwd=here)
+        done = run(server, *small, "and now?", home=home, cwd=here)
+        assert done.err.count("has no room for the whole conversation") == 1, done.err
+        assert "Earlier messages are shortened in what the model is sent" in done.err
+        quiet = run(server, *small, "-q", "and now?", home=home, cwd=here)
+    assert (done.out, quiet.out) == ("Noted.\n", "Noted.\n")
+    assert "no room" not in quiet.err
+
+
 @pytest.mark.slow
 def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(home: Path, here: Path) -> None:
     with ModelServer([streamed("One."), streamed("Two."), streamed("Yes.")]) as server:

@@ -385,3 +385,18 @@ def test_without_a_terminal_text_is_written_word_by_word_as_it_comes() -> None:
     assert shown.written == "Three **songs** in\n\n"
     shown.view.close()
     assert shown.written == "Three **songs** in\n\nall\n\n"
+
+
+def test_what_the_model_is_sent_less_of_is_one_line_a_turn() -> None:
+    shown = Shown(width=120)
+    for turn in (1, 2):
+        shown.view.show_event(events.Compressed(9000, 4000, cut_texts=3))
+        shown.show(f"Answer {turn}.")
+        shown.view.show_event(events.Compressed(9000, 4000, cut_texts=3, left_out=2))
+        shown.view.show_event(ended())
+    shown.view.close()
+    assert shown.text.count("Earlier messages are shortened in what the model is sent") == 2
+    assert "left out" not in shown.text
+    view = Shown(width=120, terminal=False)
+    view.view.show_event(events.Compressed(9000, 4000, left_out=2))
+    assert view.written.startswith("2 earlier messages are left out in what the model is sent")

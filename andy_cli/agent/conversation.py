@@ -195,7 +195,7 @@ class Conversation:
         if await self.model.refuse_native_tools(error):
             return "Going on without native tools."
         if await self.budget.narrow(error):
-            return "Asking again without the oldest messages."
+            return "Asking again with the oldest messages shortened or left out."
         return ""
 
     async def add_result(self, result: ToolResult, note: str = "") -> None:

@@ -35,6 +35,7 @@ from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
 from andy_cli.frontends.session_factory import OpenConversation, open_chat
 from andy_cli.frontends.terminal.messages import (
     CORRECTION_MARK,
+    describe_shortening,
     find_changed_paragraphs,
     format_action,
     format_problem,
@@ -261,6 +262,7 @@ class RunPrinter:
         self._can_redraw = not task.options.plain
         self._shows_progress = sys.stderr.isatty() and self._can_redraw and not task.quiet
         self._progress_line = ""
+        self._told_shortening = False
 
     def show_event(self, event: Event) -> None:
         if self.lost_output:
@@ -287,6 +289,9 @@ class RunPrinter:
                 self.show_progress(one_line(event.action))
             case events.ToolAnswered() if event.did:
                 self._tell_action(event)
+            case events.Compressed() if not self._told_shortening:
+                self._told_shortening = True
+                self.tell(describe_shortening(event))
             case events.Failed(kind="grounding") if self._streams_answer:
                 pass  # what is put right is seen
             case events.Failed():

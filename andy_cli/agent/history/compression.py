@@ -239,6 +239,8 @@ class CompressedHistory(NamedTuple):
     """Estimated tokens of the history without what is `fixed`."""
     shortened: tuple[str, ...] = ()
     """The ids of the calls whose results or arguments were shortened."""
+    cut_texts: int = 0
+    """Messages of the user or the model whose text was cut."""
     left_out: int = 0
     """Messages that are not in the history any more."""
 
@@ -274,9 +276,17 @@ def compress_history(
     compressed = _shorten_messages(history, size_before, goal_size, pinned)
     if leave_out and compressed.after > available:
         compressed = _cut_pinned(compressed, available, goal_size, pinned)
+    compressed = compressed._replace(cut_texts=_count_cut_texts(history, compressed.history))
     if leave_out and compressed.after > available:
         return _leave_out(compressed, available, goal_size, pinned)
     return compressed
+
+
+def _count_cut_texts(history: Sequence[Message], shortened: Sequence[Message]) -> int:
+    return sum(
+        message.role != "tool" and message.content != shorter.content
+        for message, shorter in zip(history, shortened, strict=True)
+    )
 
 
 def _shorten_messages(

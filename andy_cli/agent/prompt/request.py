@@ -134,7 +134,9 @@ class WindowBudget:
         if self.estimate() + reserve_for_reply(await self.find_window()) > self._window:
             shortened = self._shorten()
             if shortened.after < shortened.before:
-                yield events.Compressed(shortened.before, shortened.after)
+                yield events.Compressed(
+                    shortened.before, shortened.after, shortened.cut_texts, shortened.left_out
+                )
 
     async def _fit_tools(self) -> None:
         model = self._model

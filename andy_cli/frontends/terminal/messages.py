@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from andy_cli.events import Ended, ToolAnswered
+from andy_cli.events import Compressed, Ended, ToolAnswered
 from andy_cli.messages import Status
 
 CORRECTION_MARK = "Put right:"
@@ -65,6 +65,16 @@ def list_not_done(event: Ended) -> list[str]:
         reason_note = "" if is_told else f" ({entry['reason']})"
         lines.append(f"Not done: {entry['action']}{reason_note}")
     return lines
+
+
+def describe_shortening(event: Compressed) -> str:
+    """Say what the model is sent less of; the conversation itself is kept whole."""
+    if event.left_out:
+        plural = "messages are" if event.left_out > 1 else "message is"
+        parts = f"{event.left_out:,} earlier {plural} left out"
+    else:
+        parts = f"Earlier {'messages' if event.cut_texts else 'results'} are shortened"
+    return f"{parts} in what the model is sent: its window has no room for the whole conversation."
 
 
 def find_changed_paragraphs(earlier_text: str, later_text: str) -> str:

@@ -21,6 +21,7 @@ from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.messages import (
     CORRECTION_MARK,
+    describe_shortening,
     find_changed_paragraphs,
     format_problem,
     list_not_done,
@@ -81,6 +82,7 @@ class TurnView:
         self._last_event = self._clock()
         self._next_drawing = 0.0
         self._drawn_tail: tuple[str, str] = ("", "")
+        self._told_shortening = False
 
     def show_event(self, event: Event) -> None:
         self._last_event = self._clock()
@@ -99,6 +101,8 @@ class TurnView:
                 self.finish_text()
                 self._activity, self._progress_lines = join_lines(action), ()
                 self.tick()
+            case events.Compressed():
+                self._tell_shortening(event)
             case _:
                 self._show_boundary(event)
 
@@ -123,9 +127,16 @@ class TurnView:
                     f"Nothing that was found supports: {', '.join(names)}", markdown.WARNING
                 )
             case events.Ended():
+                self._told_shortening = False
                 self.finish_text()
                 for line in list_not_done(event):
                     self._print_line(line, markdown.WARNING)
+
+    def _tell_shortening(self, event: events.Compressed) -> None:
+        """Say it once a turn: each of many rounds may shorten something."""
+        if not self._told_shortening:
+            self._told_shortening = True
+            self._print_line(describe_shortening(event), markdown.QUIET)
 
     def _replace_answer(self, content: str) -> None:
         """A whole answer in place of its pieces: over them while they are on the screen."""
