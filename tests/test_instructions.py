@@ -1,5 +1,6 @@
 """AGENTS.md and its like: who is told them, from a shell."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from andy_cli.guard.gate import Gate
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry
 from tests.fakes import ScriptedModel
-from tests.model_server import ModelServer, called, streamed
+from tests.model_server import Answer, ModelServer, Received, called, refused, streamed
 from tests.shell import Done, andy
 
 
@@ -148,3 +149,58 @@ def test_a_model_that_is_too_small_is_not_told_them(guided: bool, tmp_path: Path
     )
     assert "Mine." in chat.model.profile.system
     assert ("Theirs." in chat.model.profile.system) is not guided
+
+
+LONG = "Build with make plum. " * 1300
+REFUSAL = "This model's maximum context length is 8192 tokens; your messages have {size}."
+
+
+@pytest.mark.parametrize("tells_window", [True, False])
+def test_what_has_no_room_in_the_window_is_cut_and_said(
+    tells_window: bool, tmp_path: Path, project: Path
+) -> None:
+    (project / "AGENTS.md").write_text(LONG)
+    trust(tmp_path, project)
+
+    def answer(request: Received) -> Answer:
+        size = len(json.dumps(request.body)) // 4
+        return refused(400, REFUSAL.format(size=size)) if size > 8192 else streamed("Hello")
+
+    setting = ["--set", "limits.context=8192"] if tells_window else []
+    with ModelServer(answer) as server:
+        to = ("--base-url", server.url, "--model", "m", *setting)
+        done = andy("run", *to, "hi", home=tmp_path, cwd=project)
+        prompt = str(server.requests[-1].body["messages"][0]["content"])
+    assert (done.code, done.out) == (0, "Hello\n"), done.err
+    assert "Build with make plum." in prompt
+    assert "[The rest was left out.]" in prompt
+    said = "only the beginning of AGENTS.md" if tells_window else "with less of AGENTS.md"
+    assert said in done.err
+
+
+def test_another_model_is_told_them_whole(tmp_path: Path) -> None:
+    told = Instructions(files=(InstructionFile("AGENTS.md", LONG),))
+    chat = Conversation(
+        ScriptedModel([]),
+        Registry([]),
+        Gate(tmp_path),
+        load(environment={}),
+        tmp_path,
+        instructions=told,
+    )
+    assert chat.model.limit_instructions(500) == ["AGENTS.md"]
+    assert chat.model.limit_instructions(500) == []
+    assert LONG.strip() not in chat.model.profile.system
+    chat.switch_model(ScriptedModel([]))
+    assert LONG.strip() in chat.model.profile.system
+
+
+def test_of_several_files_the_nearest_is_cut_last() -> None:
+    files = (InstructionFile("AGENTS.md", LONG), InstructionFile("src/AGENTS.md", "Tabs."))
+    told = Instructions(appended="Mine.", files=files)
+    limited = told.limit_files(500)
+    assert [file.name for file in limited.files] == ["AGENTS.md", "src/AGENTS.md"]
+    assert limited.files[1] == files[1]
+    assert 400 < limited.count_file_tokens() <= 500
+    assert told.limit_files(3).files == files[1:]
+    assert told.limit_files(100_000) is told

@@ -194,9 +194,7 @@ class Conversation:
         """
         if await self.model.refuse_native_tools(error):
             return "Going on without native tools."
-        if await self.budget.narrow(error):
-            return "Asking again with the oldest messages shortened or left out."
-        return ""
+        return await self.budget.narrow(error)
 
     async def add_result(self, result: ToolResult, note: str = "") -> None:
         """Add the result of a call to the history; one that is too long is shortened.

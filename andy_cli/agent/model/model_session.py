@@ -258,7 +258,10 @@ class ModelSession:
         instructions: Instructions,
     ) -> None:
         self._settings, self._registry = settings, registry
-        self._folder, self._instructions = folder, instructions
+        self._folder = folder
+        self.instructions = instructions
+        """As the user and the project wrote them; `_told_instructions` are as much as the model's
+        window has room for."""
         self.dialects = dialects_by_name()
         self.usage = Usage()
         self.exchanges: deque[ModelExchange] = deque(maxlen=MAX_KEPT_EXCHANGES)
@@ -270,6 +273,7 @@ class ModelSession:
         `server` is asked what it knows of the model, should it be needed.
         """
         self.server = server
+        self._told_instructions = self.instructions
         self.thinks_first = False
         """Its replies begin inside reasoning that the prompt opened."""
         self.trust = choose_trust(
@@ -302,7 +306,7 @@ class ModelSession:
             self._registry,
             self.dialects,
             self._folder,
-            self._instructions,
+            self._told_instructions,
             self.trust,
             self.shortlist,
         )
@@ -340,6 +344,22 @@ class ModelSession:
         """Show the model these tools whole, and the others by name."""
         self.shortlist = shortlist
         self._rebuild(self.client, Detected(self.dialect, self.profile.why))
+
+    def limit_instructions(self, max_tokens: int) -> list[str]:
+        """Tell the model so many tokens of the files with instructions.
+
+        Returns the names of those of which it is told less from now on.
+        """
+        limited = self.instructions.limit_files(max_tokens)
+        told_files, self._told_instructions = self._told_instructions.files, limited
+        if limited.files == told_files:
+            return []
+        self._rebuild(self.client, Detected(self.dialect, self.profile.why))
+        return [file.name for file in told_files if file not in limited.files]
+
+    def count_told_instructions(self) -> int:
+        """Estimate the tokens of those files as they are told."""
+        return self._told_instructions.count_file_tokens()
 
     # Native tools: whether the server takes them, and whether the model sees them.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.guard.workspace import is_secret_file
+from andy_cli.models.token_count import tokens
 from andy_cli.settings import Settings, config_folder, trusts
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
@@ -61,10 +62,36 @@ class Instructions:
         """Return the same for a model that is too small for files."""
         return replace(self, files=())
 
+    def count_file_tokens(self) -> int:
+        """Estimate the tokens of the files."""
+        return sum(tokens(file.text) for file in self.files)
+
+    def limit_files(self, max_tokens: int) -> "Instructions":
+        """Return the same with so many tokens of the files; the farthest are cut first."""
+        if self.count_file_tokens() <= max_tokens:
+            return self
+        files: list[InstructionFile] = []
+        for file in reversed(self.files):
+            text = cut_to_tokens(file.text, max_tokens)
+            max_tokens -= tokens(text)
+            if text:
+                files.insert(0, file._replace(text=text))
+        return replace(self, files=tuple(files))
+
     def texts(self) -> list[str]:
         """List the texts of the prompt on which an answer may rest."""
         texts = [self.system, self.appended, *(file.text for file in self.files)]
         return [text for text in texts if text]
+
+
+def cut_to_tokens(text: str, max_tokens: int) -> str:
+    """Cut the end of a text that has more tokens; nothing is left where the mark has no room."""
+    if tokens(text) <= max_tokens:
+        return text
+    size = int(len(text) * max(max_tokens, 0) / tokens(text))
+    while size > 0 and tokens(text[:size] + CUT) > max_tokens:
+        size = int(size * 0.9)
+    return text[:size] + CUT if size > 0 else ""
 
 
 NO_INSTRUCTIONS = Instructions()

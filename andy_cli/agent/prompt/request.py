@@ -68,6 +68,12 @@ SMALL_RESULT = 12_000
 """Characters of a result that fit into every window."""
 RESULT_SHARE = 4
 """A result takes one part in so many of the window."""
+INSTRUCTIONS_SHARE = 4
+"""So do the files with instructions together."""
+FILES_CUT = (
+    "The model is told only the beginning of {names}: instructions may take a quarter of its "
+    "window. Shorten them, or choose a model with a longer context."
+)
 
 TOO_LONG = ("context", "too_large")
 NARROWED_SHARE = 0.75
@@ -128,6 +134,10 @@ class WindowBudget:
     async def make_room(self, failed_calls: Collection[str]) -> AsyncIterator[events.Event]:
         """Shorten what is told of a history that has outgrown the model's window (C30)."""
         self._history.failed_calls |= set(failed_calls)
+        if cut_files := await self._fit_instructions():
+            yield events.Failed(
+                "warning", "context", FILES_CUT.format(names=" and ".join(cut_files))
+            )
         await self._fit_tools()
         if self.estimate() < SMALL_HISTORY:
             return
@@ -138,6 +148,13 @@ class WindowBudget:
                     shortened.before, shortened.after, shortened.cut_texts, shortened.left_out
                 )
 
+    async def _fit_instructions(self) -> list[str]:
+        """Cut the files with instructions to their part of the window; returns their names."""
+        model = self._model
+        if model.client.guided or model.profile.fixed < SMALL_HISTORY:
+            return []
+        return model.limit_instructions(await self.find_window() // INSTRUCTIONS_SHARE)
+
     async def _fit_tools(self) -> None:
         model = self._model
         are_few = model.shortlist is None and model.profile.fixed < SMALL_HISTORY
@@ -147,26 +164,33 @@ class WindowBudget:
     def _shorten(self) -> CompressedHistory:
         return self._history.shorten(self._window, self._model.profile.fixed)
 
-    async def narrow(self, error: ModelError) -> bool:
+    async def narrow(self, error: ModelError) -> str:
         """Tell this model less from now on if its server said that the request is too long.
 
-        Once for a request. False where nothing more can be left out, or the error says something
-        else.
+        Once for a request. Returns a sentence that says what it is told less of; nothing where that
+        cannot be, or the error says something else.
         """
         length = len(self._history.messages)
         if error.kind not in TOO_LONG or self._narrowed_at == length:
-            return False
+            return ""
         self._narrowed_at = length
+        self._window = await self._guess_smaller_window()
+        self.is_assumed = False
+        cut_files = await self._fit_instructions()
+        shortened = self._shorten()
+        if shortened.after < shortened.before:
+            return "Asking again with the oldest messages shortened or left out."
+        return f"Asking again with less of {' and '.join(cut_files)}." if cut_files else ""
+
+    async def _guess_smaller_window(self) -> int:
         sent_tokens = min(await self.find_window(), self.estimate())
         window = int(sent_tokens * NARROWED_SHARE)
-        if self.is_assumed:
-            # What goes with every request may be most of it: half of the rest still has room.
-            needed = (self._model.profile.fixed + sent_tokens) // 2
-            window = max(window, needed + min(REPLY, needed // 3))
-        self._window = window
-        self.is_assumed = False
-        shortened = self._shorten()
-        return shortened.after < shortened.before
+        if not self.is_assumed:
+            return window
+        # What goes with every request may be most of it: half of the rest still has room.
+        fixed_tokens = self._model.profile.fixed - self._model.count_told_instructions()
+        needed_tokens = (fixed_tokens + sent_tokens) // 2
+        return max(window, needed_tokens + min(REPLY, needed_tokens // 3))
 
     def warn_of_unread(self, reply: ModelReply) -> str:
         """Warn, once, if the server read much less than it was sent."""
