@@ -194,8 +194,8 @@ class _Call:
         for value in values:
             if not isinstance(value, dict):
                 return None
-            # As JSON: to Python 1 and true are equal.
-            if json.dumps(value) not in map(json.dumps, argument_objects[-1:]):
+            # As they are written: to Python 1 and true are equal.
+            if repr(value) not in map(repr, argument_objects[-1:]):
                 argument_objects.append(value)
         return argument_objects
 
