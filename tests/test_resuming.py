@@ -127,6 +127,17 @@ def test_what_the_model_is_sent_less_of_is_told_once_a_turn(home: Path, here: Pa
 
 
 @pytest.mark.slow
+def test_lines_of_a_session_that_cannot_be_read_are_told(home: Path, here: Path) -> None:
+    with ModelServer([streamed("Hello Bea.")] * 3) as server:
+        run(server, "my name is Bea", home=home, cwd=here)
+        (path,) = kept(home).glob("*.jsonl")
+        assert "cannot be read" not in run(server, "-c", "hi", home=home, cwd=here).err
+        path.write_bytes(path.read_bytes().replace(b"name is Bea", b"name is Eva", 1) + b'{"torn')
+        done = run(server, "-c", "who am I?", home=home, cwd=here)
+    assert done.code == 0
+    assert "1 line of its file cannot be read: what stood there is left out." in done.err
+
+
 def test_a_session_is_gone_on_with_by_the_beginning_of_its_id(home: Path, here: Path) -> None:
     with ModelServer([streamed("One."), streamed("Two."), streamed("Yes.")]) as server:
         run(server, "First", home=home, cwd=here)

@@ -14,6 +14,7 @@ from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.resuming import ResumedSession, resume_session
 from andy_cli.sessions.store import SessionCard, find_newest, find_session, list_sessions
+from andy_cli.toolbox.files.names import count_noun
 
 MAX_NUMBERED = 15
 """Sessions that are shown with a number; the others are meant by their ids."""
@@ -114,6 +115,9 @@ def summarize_lines(resumed: ResumedSession) -> Iterator[str]:
     if not resumed.whole:
         number = len(resumed.messages)
         yield f"It is long: the model is told of the last {number:,} messages at most."
+    if resumed.damaged_lines:
+        lines = count_noun(resumed.damaged_lines, "line")
+        yield f"{lines} of its file cannot be read: what stood there is left out."
     if resumed.compaction is not None:
         yield "It was compacted: the model is told the summary, the file keeps all."
     yield from quote_last(resumed.messages)

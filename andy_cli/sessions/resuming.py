@@ -52,6 +52,8 @@ class ResumedSession(NamedTuple):
     """The messages are all there are, and not the last of them only."""
     compaction: Compaction | None = None
     ended: Sequence[EndedCall] = ()
+    damaged_lines: int = 0
+    """Lines of its file that cannot be read, and are left out."""
 
 
 def _find_started(calls: Iterable[ToolCall], records: Iterable[Record]) -> list[ToolCall]:
@@ -73,7 +75,7 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
     session_log = Log(session_card.path.parent, session_card.id, secrets, session_card.as_record())
     try:
         session_log.open()
-        records, is_whole = read_end(session_card)
+        records, is_whole, damaged_lines = read_end(session_card)
     except OSError as error:
         raise explain_busy(session_card, error, f"`andy -r {session_card.id}`") from error
     except UsageError:
@@ -102,18 +104,29 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
         is_whole,
         compaction,
         find_ended(records),
+        damaged_lines,
     )
 
 
-def read_end(session_card: SessionCard) -> tuple[list[Record], bool]:
-    """The last records, and whether they are all. Raises OSError; UsageError: it is no session."""
+class SessionEnd(NamedTuple):
+    records: list[Record]
+    is_whole: bool
+    """These are all records."""
+    damaged_lines: int
+    """Lines that cannot be read, but for one that was begun and not ended: andy was, meanwhile."""
+
+
+def read_end(session_card: SessionCard) -> SessionEnd:
+    """The last records of a session. Raises OSError; UsageError: it is no session."""
     size = MAX_READ_BYTES
     while True:
         data = read_tail(session_card.path, size)
         is_whole = len(data) < size
         records = list(intact_records(data))
         if any(map(message_in, records)):
-            return records, is_whole
+            lines = data.split(b"\n")[0 if is_whole else 1 : -1]
+            damaged_lines = max(0, len({*filter(None, lines)}) - len(records))
+            return SessionEnd(records, is_whole, damaged_lines)
         if is_whole:
             raise UsageError(f"Nothing was said in {session_card.path}, or it is no session.")
         size *= 8  # the last line alone is longer
