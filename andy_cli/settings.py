@@ -449,7 +449,8 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     """The value in the type of the key's default."""
     setting = check_key(key, f"{origin}: ")
     default = setting.default
-    text = str(value).strip()
+    # Several hosts are one text with commas, and may stand in a list.
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
     _check_text(setting, text, origin)
     if isinstance(default, bool):
         return _read_switch(key, text, origin)

@@ -39,6 +39,11 @@ def test_every_setting_is_shown_with_where_it_comes_from(tmp_path: Path) -> None
     assert ["model", "m", str(path)] in [line.split() for line in lines]
 
 
+def test_hosts_may_stand_in_a_list(home: Path) -> None:
+    own_file(home, '[web]\ntrusted = ["a.example", "b.example:8080"]\n')
+    assert load().text("web.trusted") == "a.example, b.example:8080"
+
+
 @pytest.mark.slow
 def test_no_secret_in_a_setting_is_shown(tmp_path: Path) -> None:
     own_file(
