@@ -45,6 +45,7 @@ class Init:
     model: str
     dialect: str
     tools: tuple[str, ...] = ()
+    """Names of the tools that the model is offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True)
 class Consented:
+    """The user's answer to a call, or the refusal of one that nobody was asked about."""
+
     type: ClassVar[str] = "consent"
     tool_id: str
     effect: str

@@ -23,6 +23,7 @@ from andy_cli.discover import discover
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.events import Event
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate
+from andy_cli.guard.rules import Rules, parse_rule
 from andy_cli.messages import CallDelta, Chunk, Message, Request, Usage
 from andy_cli.sessions import log
 from andy_cli.settings import load
@@ -121,6 +122,27 @@ def test_what_must_be_asked_is_refused_where_nobody_can_be_asked() -> None:
     consent = next(each for each in seen if isinstance(each, events.Consented))
     assert consent.decision == "denied"
     assert (ended(seen).exit_code, ended(seen).permission_denials) == (3, ("write a",))
+
+
+def test_a_refusal_that_nobody_was_asked_about_is_told_with_its_reason() -> None:
+    model = ScriptedModel([native(("ping", "{}"), ("note", '{"file": "a"}')), "no"], tools=True)
+    forbidding = Gate(Path.cwd(), rules=Rules(deny=(parse_rule("note"),)))
+    seen = happened(conversation(model, gate=forbidding), "x")
+    consents = [event for event in seen if isinstance(event, events.Consented)]
+    assert [(event.decision, event.reason) for event in consents] == [
+        ("denied", "the rule note forbids it")
+    ]
+
+
+def test_the_tools_that_are_told_at_the_beginning_are_those_that_are_offered() -> None:
+    def offered(dialect: str) -> set[str]:
+        chat = desk(ScriptedModel(["Hello."], tools=True), f"dialect={dialect}")
+        seen = speak(chat, "x")
+        assert isinstance(seen[0], events.Init)
+        return set(seen[0].tools)
+
+    assert offered("envelope") - offered("native") == {"send_chat", "end_turn"}
+    assert "gmail_read" in offered("native")
 
 
 def test_what_was_asked_and_agreed_to_runs() -> None:

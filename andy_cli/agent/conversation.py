@@ -98,8 +98,9 @@ class Conversation:
         return self.model.dialect
 
     def describe(self) -> events.Init:
-        """Describe the session, its model and its tools, as each turn begins."""
-        names = tuple(tool.name for tool in self.registry)
+        """Describe the session, its model and the tools it is offered, as each turn begins."""
+        self.model.offer_new_tools()
+        names = self.model.list_offered_tools()
         return events.Init(self.session_id, self.client.name, self.dialect.name, names)
 
     def switch_model(self, client: ModelClient, server: ModelServer = NO_SERVER) -> None:

@@ -11,7 +11,7 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -158,7 +158,6 @@ async def run_turn(
         printer.tell(sentence)
     if words and piped and conversation.chat.client.guided:
         printer.tell("This model cannot read what came through the pipe: it is too small for it.")
-    printer.count_tools = lambda: len(conversation.chat.model.profile.tools)
     stream: AsyncIterator[Event] = turn(conversation.chat, words, attached.text + piped)
     code = 1
     async for event in stream:
@@ -248,7 +247,6 @@ class RunPrinter:
         self.is_terminated = False
         self.lost_output: OutputError | None = None
         """Why nothing more can be printed: whoever read it has seen enough, the disk is full."""
-        self.count_tools: Callable[[], int] = lambda: 0
         """Counts the tools that the model is offered: some of all need something first."""
         self._streams_answer = task.format is OutputFormat.TEXT and sys.stdout.isatty()
         self._streamed = False
@@ -312,7 +310,7 @@ class RunPrinter:
         """Tell what only -v asks for: the model, and what each call is made with."""
         match event:
             case events.Init():
-                self.tell(f"{event.model}, {event.dialect}, {self.count_tools()} tools")
+                self.tell(f"{event.model}, {event.dialect}, {len(event.tools)} tools")
             case events.Corrected():
                 self.tell(f"  corrected: {'; '.join(event.changes)}")
             case events.ToolUsed():

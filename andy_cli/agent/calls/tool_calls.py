@@ -26,6 +26,7 @@ from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event
+from andy_cli.guard.gate import ApprovalRequest, Decision
 from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.toolbox.files.names import count_noun
 from andy_cli.toolbox.tool import words_of_name
@@ -323,15 +324,24 @@ async def approve_and_execute(
     call_run.effect, call_run.action = approval_request.effect, approval_request.action
     yield events.ToolUsed(call.id, call.name, call.arguments, approval_request.action)
     decision = await conversation.tools.decide(call, approval_request)
-    if decision.asked:
-        word: events.DecisionWord = "allowed" if decision.allowed else "denied"
-        yield events.Consented(call.id, approval_request.effect.value, word, decision.reason)
+    for event in report_decision(call, approval_request, decision):
+        yield event
     if call_run.effect is Effect.RUN and decision.needed_no_consent:
         call_run.effect = Effect.READ
     call_run.result = await conversation.tools.execute(call, approval_request, decision)
     if injection_reason is InjectionReason.QUOTED and not call_run.result.ok:
         for event in show_as_text(conversation, state, reply, call.name):
             yield event
+
+
+def report_decision(
+    call: ToolCall, approval_request: ApprovalRequest, decision: Decision
+) -> Iterator[Event]:
+    """Report an answer of the user, or that a call is refused without asking."""
+    is_refused = not decision.allowed and not approval_request.fault
+    if decision.asked or is_refused:
+        word: events.DecisionWord = "allowed" if decision.allowed else "denied"
+        yield events.Consented(call.id, approval_request.effect.value, word, decision.reason)
 
 
 def report_vanished_tool(call: ToolCall) -> tuple[str, ToolResult]:

@@ -340,6 +340,10 @@ class ModelSession:
             self._registry_version = self._registry.version
             self._rebuild(self.client, Detected(self.dialect, self.profile.why))
 
+    def list_offered_tools(self) -> tuple[str, ...]:
+        """List the tools that the model is shown whole, then those that it is shown by name."""
+        return (*self.profile.tools, *(self.shortlist.named if self.shortlist else ()))
+
     def show_tools(self, shortlist: Shortlist) -> None:
         """Show the model these tools whole, and the others by name."""
         self.shortlist = shortlist

@@ -21,6 +21,8 @@ async def show_context(session: ChatSession, argument: str) -> str:
     lines = [f"{name.ljust(width)}  about {size:>7,} tokens" for name, size in rows if size]
     window_size, share = await conversation.budget.describe_window(), f"{total_tokens / window:.0%}"
     lines.append(f"{'in all'.ljust(width)}  about {total_tokens:>7,} of {window_size}, {share}")
+    if total_tokens > window:
+        lines.append("the oldest of it is shortened before the next request")
     if own_context := conversation.budget.own_context:
         name = conversation.client.name
         lines.append(f"{name} itself reads the newest {own_context:,}, what chooses its steps all")
