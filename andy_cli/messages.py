@@ -157,6 +157,17 @@ class Usage(NamedTuple):
         )
 
 
+class NotDone(NamedTuple):
+    """An action, in the words of its tool or of the user, and why it was not done: a sentence that
+    ends like one stands in the answer."""
+
+    action: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"Not done: {self.action} ({self.reason})"
+
+
 class Chunk(NamedTuple):
     """A piece of a reply. A tuple, not a dataclass: it is made for every streamed event."""
 
@@ -168,9 +179,9 @@ class Chunk(NamedTuple):
     usage: Usage | None = None
     stopped_at: str = ""
     """The stop sequence that ended it, of servers that tell."""
-    is_declined: bool = False
-    """On the last piece of a planned reply: something of what is wanted is not done, or is asked
-    about first."""
+    not_done: tuple[NotDone, ...] = ()
+    """On the last piece of a planned reply: what of the wishes is not done, or asked about first.
+    Its text says so, with the reason."""
 
 
 class Choice(NamedTuple):
@@ -207,8 +218,6 @@ class TurnContext(NamedTuple):
     """Files and folders that are there, folders with a slash at the end."""
     read_lines: Callable[[], Mapping[str, Sequence[str]]] = dict
     """Reads the lines of the short texts among them, by name."""
-    keeps_vectors: bool = False
-    """Vectors of these lines may be kept on disk for a later session."""
 
 
 class Constraint(NamedTuple):

@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy
 import pytest
 
 from andy_cli.messages import Choice, Schema
@@ -753,24 +752,19 @@ def test_vectors_are_kept_and_read_again(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == kept
 
 
-def test_vectors_of_a_file_are_read_by_the_next_process_until_it_changes(tmp_path: Path) -> None:
-    lines = ["notes: Call the plumber.", "notes: Paint the fence green."]
-    question = "what colour is the fence?"
-    first = load_encoder(tmp_path)
-    first.prepare_passages(lines)
-    folder = tmp_path / "lines"
-    assert folder.stat().st_mode & 0o077 == 0
-    (path,) = folder.iterdir()
-    kept = numpy.load(path)
-    rated = load_encoder(tmp_path).rate_passages(question, lines)
-    numpy.save(path, kept[::-1])
-    other = load_encoder(tmp_path)
-    other.prepare_passages(lines)
-    assert other.rate_passages(question, lines) == rated[::-1]
-    changed = [*lines, "notes: Buy a drill."]
-    other.prepare_passages(changed)
-    assert other.rate_passages(question, changed)[2] < max(rated)
-    assert len([*folder.iterdir()]) == 2
+def test_a_guess_finds_the_line_that_answers_among_many(encoder: Encoder) -> None:
+    lines = [f"notes: Bought {number} boxes of nails on day {number}." for number in range(60)]
+    lines.insert(37, "notes: Paint the fence green.")
+    question = "de qu\u00e9 color quer\u00eda pintar la valla"
+    guessed = encoder.guess_passages(question, lines)
+    assert guessed.index(max(guessed)) == 37
+
+
+def test_vectors_of_the_users_lines_are_nowhere_on_disk(tmp_path: Path) -> None:
+    encoder = load_encoder(tmp_path)
+    encoder.rate_passages("what colour is the fence?", ["notes: Paint the fence green."])
+    encoder.guess_passages("what colour is the fence?", ["notes: Paint the fence green."])
+    assert not [*tmp_path.iterdir()]
 
 
 def test_damaged_vectors_are_made_again(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ def test_lines_with_a_word_in_them_are_read_of_each_short_text(tmp_path: Path) -
     (tmp_path / "sub").mkdir()
     (tmp_path / "notes.txt").write_text("Grüße\n\n---\n  two words \n", encoding="utf-8")
     (tmp_path / "sub" / "table.csv").write_text("rent,900\n", encoding="utf-8")
-    assert read(tmp_path) == {"notes.txt": ["Grüße", "two words"], "sub/table.csv": ["rent,900"]}
+    (tmp_path / "sub" / "wide.txt").write_text("code 7714\n", encoding="utf-16")
+    (tmp_path / "sub" / "windows.txt").write_text("Gru\u00df\n", encoding="cp1252")
+    assert read(tmp_path) == {
+        "notes.txt": ["Grüße", "two words"],
+        "sub/table.csv": ["rent,900"],
+        "sub/wide.txt": ["code 7714"],
+        "sub/windows.txt": ["Gruß"],
+    }
 
 
 def test_nothing_is_read_of_secrets_links_long_texts_and_what_is_no_text(tmp_path: Path) -> None:
@@ -26,7 +33,6 @@ def test_nothing_is_read_of_secrets_links_long_texts_and_what_is_no_text(tmp_pat
     (folder / "credentials.json").write_text("{1}", encoding="utf-8")
     (folder / "link.txt").symlink_to(outside)
     (folder / "long.txt").write_text("word\n" * MAX_BYTES, encoding="utf-8")
-    (folder / "latin.txt").write_bytes(b"Gr\xfc\xdfe")
     (folder / "data.bin").write_bytes(b"a\0b")
     (folder / "empty.txt").touch()
     assert read(folder) == {}

@@ -1,5 +1,6 @@
 """What the embedded model says of what it is too small for: the real model, in the real program."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def test_what_has_to_be_asked_about_keeps_no_other_wish_waiting(
 ) -> None:
     answer = asked("leggimi il contratto e poi dimmi che ore sono", here, weights_file)
     assert answer.startswith("Looked up the time: ")
-    assert answer.endswith("\n\nWhich file?\n")
+    assert answer.endswith("\n\nThere are notes, shopping.\nWhich file?\n")
 
 
 def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
@@ -105,18 +106,12 @@ def test_two_questions_are_answered_by_the_two_files_that_tell_of_them(
         assert "6:45" in answer
 
 
-def test_lines_that_were_looked_through_keep_their_vectors_unless_nothing_is_to_be_kept(
-    here: Path, weights_file: Path
-) -> None:
-    (here / "hall.txt").write_text("Church hall: 18 pounds an evening\n")
-    question = "was kostet der saal am abend?"
-    assert "18 pounds" in asked(question, here, weights_file)
-    assert not [*here.parent.rglob("lines")]
-    run = ("run", "-y", "--no-wait", "--model", f"local:{weights_file}", question)
-    for _ in range(2):
-        assert "18 pounds" in andy(*run, home=here.parent, cwd=here).out
-        (folder,) = here.parent.rglob("lines")
-        assert len([*folder.iterdir()]) == len([*here.glob("*.txt")])
+def test_a_question_is_answered_by_one_line_of_many(here: Path, weights_file: Path) -> None:
+    for number in range(20):
+        lines = [f"{item}: {number * 7 + item} pieces in box {item}" for item in range(40)]
+        (here / f"stock_{number}.txt").write_text("\n".join(lines))
+    (here / "stock_7.txt").write_text("Church hall: 18 pounds an evening\n")
+    assert "18 pounds" in asked("was kostet der saal am abend?", here, weights_file)
 
 
 def test_no_title_is_cut_where_a_word_in_it_joins_wishes(here: Path, weights_file: Path) -> None:
@@ -613,12 +608,28 @@ def test_what_cannot_be_done_of_a_request_is_said_behind_what_was(
 ) -> None:
     read = "Read notes.txt, 1 line: call bob\n"
     answer = asked("show me my notes and email them to bob", here, weights_file)
-    assert answer == f"{read}I cannot do this: email them to bob.\n"
+    assert answer == f"{read}Not done: email them to bob. I cannot do this.\n"
     answer = asked("show me notes.txt and delete it", here, weights_file)
-    assert answer.startswith(f"{read}\n")
-    assert "is too small to change files safely" in answer
+    assert answer == f"{read}Not done: delete it. I am too small to change files safely.\n"
     answer = asked("show me notes.txt and play the song by queen", here, weights_file)
-    assert answer == f"{read}\nWhich song?\n"
+    assert answer.endswith("song 07 and 4 more.\nWhich song?\n")
+
+
+def test_a_wish_that_is_beyond_the_model_keeps_no_other_one_waiting_and_is_not_done(
+    here: Path, weights_file: Path
+) -> None:
+    run = ("run", "--no-session", "-o", "json", "--model", f"local:{weights_file}")
+    for wish in ("delete notes.txt and tell me the time", "tell me the time. delete notes.txt"):
+        done = andy(*run, wish, home=here.parent, cwd=here)
+        result = json.loads(done.out)
+        assert result["result"].startswith("Looked up the time: ")
+        reason = "I am too small to change files safely."
+        assert result["result"].endswith(f"Not done: delete notes.txt. {reason}")
+        assert result["not_done"] == [{"action": "delete notes.txt", "reason": reason}]
+        assert "Not done" not in done.err
+    result = json.loads(andy(*run, "delete notes.txt", home=here.parent, cwd=here).out)
+    assert [entry["action"] for entry in result["not_done"]] == ["delete notes.txt"]
+    assert result["not_done"][0]["reason"] in result["result"]
 
 
 def test_a_failure_does_not_keep_from_what_needs_nothing_of_it(

@@ -140,8 +140,8 @@ def _report_start(state: PlayerState) -> Outcome:
     song = state.song.describe_song() if state.song else "nothing"
     if not state.notice:
         return Outcome(f"playing {song}", f"started {song}")
-    heard = ". There is no sound card here, so nothing is heard."
-    return Outcome(f"playing {song}{heard}", f"started {song}, silently: there is no sound card")
+    silently = "silently, without a sound card"
+    return Outcome(f"playing {song}, {silently}", f"started {song}, {silently}")
 
 
 @tool(
@@ -212,7 +212,7 @@ def now_playing() -> Outcome:
     if state.queue:
         parts.append("then " + ", ".join(song.name for song in state.queue))
     parts += [state.notice] if state.notice else []
-    return Outcome("; ".join((*parts, *state.faults)), "looked what is playing")
+    return Outcome("; ".join((*parts, *state.faults)), "looked at what is playing")
 
 
 def _both(text: str) -> Outcome:

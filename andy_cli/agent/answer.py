@@ -235,7 +235,7 @@ def accept_answer(conversation: Conversation, state: TurnState, reply: ModelRepl
     state.is_unreadable = bool(compiled.fault) or is_whole_call
     state.unreadable_name = compiled.unreadable_name
     state.is_filtered = reply.finish == "content_filter"
-    state.is_declined = reply.is_declined
+    state.declined = reply.not_done
     return True
 
 
@@ -388,7 +388,7 @@ def settle_outcome(conversation: Conversation, state: TurnState) -> Iterator[Eve
     """Decide how the turn ended, by the table of outcomes, and say what the answer does not."""
     state.answer = state.answer or state.announcement
     yield from conclude_from_results(conversation, state)
-    state.not_done = conversation.tools.find_not_done()
+    state.not_done = (*conversation.tools.find_not_done(), *state.declined)
     if state.subtype == "success":
         state.end_as(find_shortcoming(state, conversation.strict))
     outcome = TURN_OUTCOMES[state.subtype]
@@ -440,7 +440,7 @@ def find_shortcoming(state: TurnState, strict: bool) -> events.Subtype:
         ("error_unreadable", state.is_unreadable),
         ("error_cut_off", state.is_cut_off),
         ("error_empty", says_nothing),
-        ("error_not_done", strict and (state.is_declined or bool(state.not_done))),
+        ("error_not_done", strict and bool(state.not_done)),
         ("error_unsupported", strict and bool(state.unsupported)),
     )
     return next((subtype for subtype, is_so in shortcomings if is_so), "success")

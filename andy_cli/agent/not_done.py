@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import ActionRecord
-from andy_cli.messages import Effect, Status
+from andy_cli.messages import Effect, NotDone, Status
 
 LOOKING_EFFECTS = (Effect.READ, Effect.NETWORK, Effect.PROTOCOL)
 REASONS = {
@@ -30,16 +30,6 @@ MAX_COMPARED_LENGTH = 1000
 """Characters of a value that are compared."""
 MIN_NAME_LENGTH = 2
 """Characters of what the user calls by its name."""
-
-
-class NotDone(NamedTuple):
-    """An action, in the words of its tool, and why it was not done."""
-
-    action: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"Not done: {self.action} ({self.reason})"
 
 
 class CallValue(NamedTuple):

@@ -7,11 +7,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.not_done import NotDone
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError, UserWays
 from andy_cli.events import Event
-from andy_cli.messages import Status, ToolCall, ToolResult, Usage
+from andy_cli.messages import NotDone, Status, ToolCall, ToolResult, Usage
 from andy_cli.toolbox.files.names import count_noun
 
 SAID_NOTHING = "The model said nothing."
@@ -133,8 +132,8 @@ class TurnState:
     """An answer that only announced what was to be done; the model was told to do it."""
     is_withheld: bool = False
     """The last reply was not shown yet: it takes the place of one that was."""
-    is_declined: bool = False
-    """The answer says that something of what is wanted is not done."""
+    declined: tuple[NotDone, ...] = ()
+    """Wishes of which the answer itself says that they are not fulfilled."""
     is_filtered: bool = False
     """The server held the answer back."""
     unreadable_name: str = ""

@@ -8,15 +8,17 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import is_secret_file
+from andy_cli.toolbox.files.encodings import decode_file
 
 MAX_PATHS = 2000
 MAX_DEPTH = 4
 """Levels below the folder."""
 MAX_BYTES = 16_384
 """Bytes of a text whose lines are told."""
-MAX_LINES = 200
-"""Of all texts together: each costs its reader some milliseconds."""
+MAX_LINES = 2000
+"""Of all texts together: each costs its reader a fifth of a millisecond."""
 
 
 def find_nearby_names(folder: Path) -> tuple[str, ...]:
@@ -48,7 +50,7 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
 def read_nearby_lines(folder: Path, names: Iterable[str]) -> Mapping[str, Sequence[str]]:
     """Read the lines with a word in them of the short texts among these files, the first ones.
 
-    Not of those that may hold secrets, nor of what is no text in UTF-8.
+    Not of those that may hold secrets, nor of what is no text.
     """
     found: dict[str, Sequence[str]] = {}
     count = 0
@@ -71,8 +73,8 @@ def read_short_text(path: Path) -> Sequence[str]:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
             return ()
-        text = path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError):
+        text = decode_file(path.read_bytes()).text
+    except (OSError, ToolError):
         return ()
     if "\0" in text:
         return ()

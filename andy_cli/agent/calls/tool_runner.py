@@ -14,7 +14,7 @@ from andy_cli.agent.calls.injection import (
 from andy_cli.agent.calls.request_resolution import OfferedTools
 from andy_cli.agent.grounding.evidence import ActionRecord
 from andy_cli.agent.history.history import History
-from andy_cli.agent.not_done import NotDone, find_not_done
+from andy_cli.agent.not_done import find_not_done
 from andy_cli.call_notes import write_refusal
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.mapper.mapper import map_call
@@ -22,7 +22,7 @@ from andy_cli.errors import ToolError
 from andy_cli.foreign_values import text_of
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.workspace import NO_ACCESS, Grants
-from andy_cli.messages import Effect, Status, ToolCall, ToolRequest, ToolResult
+from andy_cli.messages import Effect, NotDone, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.sessions.log import END, Record, int_of
 from andy_cli.sessions.resuming import EndedCall
 from andy_cli.toolbox.registry import Registry

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from andy_cli.compiler.compiler import CompiledReply, Visible
 from andy_cli.errors import ModelError
-from andy_cli.messages import Chunk, Usage
+from andy_cli.messages import Chunk, NotDone, Usage
 from andy_cli.models.client import closing_stream
 
 RAW_LIMIT = 100_000
@@ -61,7 +61,7 @@ class ModelReply:
         """The reason of its end, as the server says it: `stop`, `length` ...; empty until then."""
         self.stopped_at = ""
         """The text at which it was told to stop, where it says so."""
-        self.is_declined = False
+        self.not_done: tuple[NotDone, ...] = ()
         """Something of what is wanted is not done; known of planned replies alone."""
         self.usage = Usage()
         self.received = 0
@@ -107,7 +107,7 @@ class ModelReply:
     def _note_chunk(self, chunk: Chunk) -> None:
         self.finish = chunk.finish or self.finish
         self.stopped_at = chunk.stopped_at or self.stopped_at
-        self.is_declined = self.is_declined or chunk.is_declined
+        self.not_done += chunk.not_done
         self.usage = chunk.usage or self.usage
         self.received += len(chunk.text) + len(chunk.reasoning)
         self.received += len(chunk.call.arguments) if chunk.call else 0

@@ -313,7 +313,6 @@ class RequestRenderer:
             earlier=(*everything[: len(everything) - len(results)],),
             names=names,
             read_lines=partial(read_nearby_lines, self._folder, names),
-            keeps_vectors=self._history.log is not None,
         )
         return base_constraint._replace(choices=choices, context=context)
 

@@ -57,10 +57,12 @@ def describe_corrections(changes: Sequence[str], tool_name: str) -> str:
 
 def list_not_done(event: Ended) -> list[str]:
     """Describe what was asked for and not done, to stand beneath an answer; the reason only where
-    the answer does not say it in the same sentence.
+    the answer does not say it in the same sentence. Nothing of what the answer itself declines.
     """
     lines = []
     for entry in event.not_done:
+        if entry["reason"].endswith((".", "?")) and entry["reason"] in event.result:
+            continue
         is_told = entry["reason"][:1].isupper() and entry["reason"] in event.result
         reason_note = "" if is_told else f" ({entry['reason']})"
         lines.append(f"Not done: {entry['action']}{reason_note}")

@@ -12,10 +12,12 @@ from typing import Generic, NamedTuple, Protocol
 
 from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
+    GUESS_WEIGHTS,
     KIND_WEIGHTS,
     VALUE_WEIGHTS,
     CommandWeights,
     ComparedRuns,
+    GuessWeights,
     KindWeights,
     MarkedRuns,
     MemberWeights,
@@ -54,14 +56,14 @@ class Encoder(Protocol):
     def prepare_commands(self, texts: Sequence[str]) -> None:
         """The same of texts that describe commands of others."""
 
-    def prepare_passages(self, passages: Sequence[str]) -> None:
-        """The same of what is in a file and may answer questions."""
-
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Measure how near the text is to each of the others: 1 if they mean the same."""
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
         """Rate how likely each passage answers the question: about 0 if by chance, 1 at most."""
+
+    def guess_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        """Guess how they would be rated, in a hundredth of the time."""
 
     def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
         """Estimate how likely a text, written in several ways, is of each kind of wish or talk:
@@ -100,13 +102,11 @@ class TunedVectors(NamedTuple, Generic[Weights]):
     weights: Weights
     texts: TextVectors
     passages: TextVectors
-    """Of what may answer questions."""
+    """Of what may answer questions; in memory alone."""
 
 
 MATRIX_SIZE = 64
 """Texts that are compared with as one matrix, which is kept."""
-KEPT_TEXTS = 200
-"""Files of the user whose lines have vectors on disk."""
 PASSAGE_ODDS = 20.0
 """Log-odds that a passage answers a question that are told as 1."""
 SHIPPED = Path(__file__).with_name("phrases.npz")
@@ -134,10 +134,6 @@ class MeaningEncoder:
     def prepare_commands(self, texts: Sequence[str]) -> None:
         self._tuned_vectors.prepare(texts)
 
-    def prepare_passages(self, passages: Sequence[str]) -> None:
-        if self._question_vectors:
-            self._question_vectors.passages.prepare(passages)
-
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         if len(others) < MATRIX_SIZE:
             own, *rest = self._vectors.stack([text, *others])
@@ -149,6 +145,13 @@ class MeaningEncoder:
         if made is None or not passages:
             return [0.0] * len(passages)
         asked, lines = made.texts.find(question), made.passages.stack(passages)
+        return [float(odds) / PASSAGE_ODDS for odds in made.weights.rate(asked, lines)]
+
+    def guess_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        made, guessed = self._question_vectors, self._guessed_vectors
+        if made is None or guessed is None or not passages:
+            return self.rate_passages(question, passages)
+        asked, lines = made.texts.find(question), guessed.stack(passages)
         return [float(odds) / PASSAGE_ODDS for odds in made.weights.rate(asked, lines)]
 
     def rate_commands(
@@ -243,8 +246,19 @@ class MeaningEncoder:
             return None
         model, label = self._load_tuned(path)
         texts = TextVectors(model.query, self._folder, label)
-        passages = TextVectors(model.passage, self._folder / "lines", label, kept_files=KEPT_TEXTS)
-        return TunedVectors(weights, texts, passages)
+        return TunedVectors(weights, texts, TextVectors(model.passage, self._folder, label))
+
+    @cached_property
+    def _guessed_vectors(self) -> TextVectors | None:
+        """Vectors of passages as they are guessed; None where nothing was learned for that."""
+        weights, tuning = read_weights(GUESS_WEIGHTS, GuessWeights), read_tuning(QUESTION_TUNING)
+        with contextlib.suppress(OSError, ValueError):
+            if weights and tuning:
+                shallow = load_tuned(tuning, layers=0)
+                return TextVectors(
+                    lambda texts: weights.guess(shallow.passage(texts)), self._folder, tuning.label
+                )
+        return None
 
     def _load_tuned(self, path: Path) -> tuple[SentenceModel, str]:
         """Load the tuned encoder, with the label of its vectors; the encoder as it is where the
@@ -279,9 +293,6 @@ class LetterEncoder:
     def prepare_commands(self, texts: Sequence[str]) -> None:
         pass
 
-    def prepare_passages(self, passages: Sequence[str]) -> None:
-        pass
-
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         own = _threes(text)
         return [_likeness(own, _threes(other)) for other in others]
@@ -291,6 +302,9 @@ class LetterEncoder:
             (near - MIN_CLOSENESS) / (1 - MIN_CLOSENESS)
             for near in self.closeness(question, passages)
         ]
+
+    def guess_passages(self, question: str, passages: Sequence[str]) -> list[float]:
+        return self.rate_passages(question, passages)
 
     def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
         return {}

@@ -1,7 +1,8 @@
 """Weights that were learned, and what they say of a request: which kind of wish or talk it is
 (.ci/kind_weights.py) and, from what people wrote to commands of other trades, which command it asks
 for (.ci/command_weights.py), which of its words are a value (.ci/value_weights.py,
-.ci/run_weights.py), and which member of an enumeration it means (.ci/member_weights.py).
+.ci/run_weights.py), and which member of an enumeration it means (.ci/member_weights.py); and what
+may be guessed of the lines of files before they are encoded (.ci/guess_weights.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from andy_cli.models.inside.text_vectors import Vectors
 KIND_WEIGHTS = Path(__file__).with_name("kinds.npz")
 COMMAND_WEIGHTS = Path(__file__).with_name("commands.npz")
 VALUE_WEIGHTS = Path(__file__).with_name("values.npz")
+GUESS_WEIGHTS = Path(__file__).with_name("guesses.npz")
 EPSILON = 1e-9
 """Keeps a vector of nothing from a division by 0."""
 MAX_COUNT = 3.0
@@ -93,6 +95,18 @@ class QuestionWeights(NamedTuple):
         """Rate each passage, one a row: log-odds that it answers, against that none does."""
         near = centre(passages, self.passage_mean) @ centre(asked, self.question_mean)
         return self.nearness * near - self.usual_none
+
+
+class GuessWeights(NamedTuple):
+    """A linear map from the mean of a text's tokens to the vector that the encoder gives."""
+
+    mean: Vectors
+    matrix: Vectors
+    guessed_mean: Vectors
+
+    def guess(self, shallow: Vectors) -> Vectors:
+        """Guess vectors, one a row."""
+        return (shallow - self.mean) @ self.matrix + self.guessed_mean
 
 
 class WantedMember(NamedTuple):

@@ -47,8 +47,8 @@ def make_planned_chunks(planned: Utterance, request: Request) -> Iterator[Chunk]
     if not planned.is_command:  # a stop sequence is for text
         said, stop = cut_at_stop(said, request.stop)
     yield Chunk(text=said)
-    usage = Usage(_estimate(request.messages), len(said) // 4 + 1)
-    yield Chunk(finish="stop", usage=usage, stopped_at=stop, is_declined=planned.is_declined)
+    # No language model read or wrote anything.
+    yield Chunk(finish="stop", usage=Usage(), stopped_at=stop, not_done=(*planned.not_done,))
 
 
 def make_plain_request(request: Request, instruction: str) -> Request:
@@ -72,7 +72,3 @@ def cut_at_stop(text: str, stops: Sequence[str]) -> tuple[str, str]:
     found = [(at, stop) for stop in stops if (at := text.find(stop)) >= 0]
     at, stop = min(found, default=(len(text), ""))
     return text[:at], stop
-
-
-def _estimate(messages: Sequence[Wire]) -> int:
-    return sum(len(str(message.get("content") or "")) // 4 + 4 for message in messages)

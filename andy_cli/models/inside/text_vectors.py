@@ -29,7 +29,6 @@ class TextVectors:
         folder: Path,
         label: str,
         shipped: Callable[[], Mapping[int, Vectors]] = dict,
-        kept_files: int = KEPT_FILES,
     ) -> None:
         """`folder` is where vectors are kept; it need not be there. `label` is of the model, and
         `shipped` reads the vectors that ship, each by the hash of its text.
@@ -38,7 +37,6 @@ class TextVectors:
         self._folder = folder
         self._label = label
         self._read_shipped = shipped
-        self._kept_files = kept_files
         self._vectors: dict[str, Vectors] = {}
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -106,7 +104,7 @@ class TextVectors:
                 numpy.save(file, self.stack(texts))
             partial.replace(path)
             old = sorted(self._folder.glob("*.npy"), key=lambda found: found.stat().st_mtime)
-            for outdated in old[: -self._kept_files]:
+            for outdated in old[:-KEPT_FILES]:
                 outdated.unlink()
 
 

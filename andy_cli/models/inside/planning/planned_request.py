@@ -1,9 +1,10 @@
 """The request that is planned, with the commands there are and how near each is to a text."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
-from andy_cli.messages import Choice, Constraint
+from andy_cli.messages import Choice, Constraint, NotDone
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.choosing import Scorer, Scores, describe_command
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
@@ -24,13 +25,32 @@ class Step(NamedTuple):
     """The question that the file which it reads answers."""
 
 
+MAX_SUMMARY = 160
+"""Characters of a wish as it is told again."""
+
+
+def summarize(text: str) -> str:
+    """Write a wish in one line, shortened."""
+    return shorten(text.rstrip("?!. "), MAX_SUMMARY, placeholder="...")
+
+
 class Plan(NamedTuple):
     """The commands that a request needs, in order."""
 
     steps: list[Step]
     unanswered: Sequence[str] = ()
-    """Sentences on the parts that cannot be answered or done beside the steps, and on files that
-    may not answer."""
+    """Sentences on the parts that cannot be answered beside the steps, and on files that may not
+    answer."""
+    declined: Sequence[NotDone] = ()
+    """The wishes that cannot be fulfilled beside them."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on the rest of the request, to be said beside what is done."""
+        return [
+            *self.unanswered,
+            *(f"Not done: {part.action}. {part.reason}" for part in self.declined),
+        ]
 
 
 class PlannedRequest(NamedTuple):

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from andy_cli.actions import fill_action
-from andy_cli.messages import Choice, Constraint, Wire
+from andy_cli.messages import Choice, Constraint, NotDone, Wire
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
 from andy_cli.models.inside.planning.list_fitting import holds_list
-from andy_cli.models.inside.planning.mentions import write_passage
-from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
+from andy_cli.models.inside.planning.mentions import name_plainly, takes_name, write_passage
+from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude_all
 from andy_cli.models.inside.planning.replies.dialogue import Turn, read_turn
@@ -24,6 +24,7 @@ from andy_cli.models.inside.planning.replies.questions import (
 from andy_cli.models.inside.planning.request_plan import RequestPlan
 from andy_cli.models.inside.values.clock_times import find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
+from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.spans import quote_names
 from andy_cli.models.inside.values.superlatives import points_at_entry
 from andy_cli.models.inside.values.templates import list_spoken_words
@@ -41,11 +42,15 @@ SAME_RATING, MAX_ANSWERS = 0.02, 3
 are: of 281 answers 174 are among them, and 152 are the best one."""
 
 
+MAX_OFFERED = 8
+"""Files that are listed where one of them may be meant."""
+
+
 class Utterance(NamedTuple):
     text: str
     is_command: bool = False
-    is_declined: bool = False
-    """Something that is wanted cannot be done, or is asked about first."""
+    not_done: Sequence[NotDone] = ()
+    """The wishes that cannot be fulfilled, or are asked about first."""
 
 
 class Planner:
@@ -74,7 +79,8 @@ class Planner:
         turn, choices = read_turn(messages), constraint.choices
         turn = quote_turn(turn, constraint.context.names)
         if turn.lacks_value:
-            return Utterance(repeat_question(turn.results[-1], choices))
+            question = repeat_question(turn.results[-1], choices)
+            return Utterance(question, not_done=[NotDone(summarize(turn.request), question)])
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
@@ -83,7 +89,7 @@ class Planner:
             return self._write_step(step, turn, constraint, confirmed)
         if not constraint.context.results:
             return self._answer_small_talk(turn.request, choices, turn.said)
-        return Utterance(self._finish_with_results(turn, constraint))
+        return self._finish_with_results(turn, constraint)
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
         """Plan the commands that the request needs, in order; none where it is talk."""
@@ -126,19 +132,22 @@ class Planner:
         choice = constraint.choices[step.at]
         if choice.beyond:
             limits = small_talk.describe_limits(self._name, choice, constraint.choices, turn.said)
-            return self._append_to_results(limits, turn, constraint)
+            reason = small_talk.LIMITS.format(model=self._name, beyond=choice.beyond)
+            return self._append_to_results(step, limits, reason, turn, constraint)
         found = self._fill(choice, step, turn, constraint)
         if found.missing:
-            return self._append_to_results(ask_about(found.missing[0]), turn, constraint)
+            question = ask_about(found.missing[0])
+            offered = list_offered(found.missing[0], choice, constraint.context.names)
+            text = "\n".join(filter(None, (offered, question)))
+            return self._append_to_results(step, text, question, turn, constraint)
         only_looks = choice.only_looks and not step.rival
         if not (confirmed or only_looks or is_sure(step, choice, constraint.context.names)):
             action = fill_action(choice.action, found.values) or choice.about
-            return self._append_to_results(f"{CONFIRMATION}{action}?", turn, constraint)
+            question = f"{CONFIRMATION}{action}?"
+            return self._append_to_results(step, question, question, turn, constraint)
         command = write_command(choice, found)
         if command in turn.calls:
-            return Utterance(
-                self._finish_with_results(turn, constraint)
-            )  # two parts of the request led to one command
+            return self._finish_with_results(turn, constraint)  # two parts led to one command
         return Utterance(command, is_command=True)
 
     def _fill(
@@ -165,18 +174,21 @@ class Planner:
         needs_found = is_missing or points_at_entry(step.text)
         return None if turn.failed and needs_found else step
 
-    def _append_to_results(self, text: str, turn: Turn, constraint: Constraint) -> Utterance:
+    def _append_to_results(
+        self, step: Step, text: str, reason: str, turn: Turn, constraint: Constraint
+    ) -> Utterance:
         """Write why a step is not done, or a question about it, after what was found so far."""
-        if not constraint.context.results:
-            return Utterance(text, is_declined=True)
-        told = self._render_results(turn, constraint)
-        return Utterance(f"{told}\n\n{text}", is_declined=True)
+        plan = self._recall_plan(turn, constraint)
+        told = [self._render_results(turn, constraint)] if constraint.context.results else []
+        declined = NotDone(summarize(step.text), reason)
+        said = "\n\n".join([*told, *plan.remarks, text])
+        return Utterance(said, not_done=[declined, *plan.declined])
 
-    def _finish_with_results(self, turn: Turn, constraint: Constraint) -> str:
-        """Write what was found, and which question beside it is not answered."""
-        told = self._render_results(turn, constraint)
-        unanswered = self._recall_plan(turn, constraint).unanswered
-        return ("\n\n" if "\n" in told else "\n").join([told, *unanswered])
+    def _finish_with_results(self, turn: Turn, constraint: Constraint) -> Utterance:
+        """Write what was found, and what of the request is not answered or done."""
+        plan, told = self._recall_plan(turn, constraint), self._render_results(turn, constraint)
+        said = ("\n\n" if "\n" in told else "\n").join([told, *plan.remarks])
+        return Utterance(said, not_done=plan.declined)
 
     def _render_results(self, turn: Turn, constraint: Constraint) -> str:
         steps = self._recall_plan(turn, constraint).steps
@@ -211,7 +223,9 @@ class Planner:
         if self._writes_texts and (scores.kind == "create" or scores.text_lead > MIN_TEXT_LEAD):
             return None
         answer = small_talk.answer_talk(scores.kind, scores.nearness, choices, said)
-        return Utterance(answer, is_declined=small_talk.is_refused(scores.kind))
+        is_refused = small_talk.is_refused(scores.kind)
+        reason = answer.partition(". ")[0].rstrip(".") + "."
+        return Utterance(answer, not_done=[NotDone(summarize(text), reason)] if is_refused else [])
 
 
 def is_sure(step: Step, choice: Choice, names: Sequence[str]) -> bool:
@@ -221,6 +235,14 @@ def is_sure(step: Step, choice: Choice, names: Sequence[str]) -> bool:
     # Commands of others may take a time of day.
     is_now = not (choice.examples and find_loose_times(plain))
     return step.lead >= MIN_LEAD and is_now and not is_negated(plain)
+
+
+def list_offered(missing: Parameter, choice: Choice, names: Sequence[str]) -> str:
+    """List the files of which one may be meant; nothing where none is known."""
+    is_file = missing.kind == "file"
+    fitting = [name_plainly(name) for name in names if is_file and takes_name(choice, name)]
+    more = f" and {len(fitting) - MAX_OFFERED} more" if len(fitting) > MAX_OFFERED else ""
+    return f"There are {', '.join(fitting[:MAX_OFFERED])}{more}." if len(fitting) > 1 else ""
 
 
 def list_told_results(

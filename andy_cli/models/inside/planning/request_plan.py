@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from andy_cli.messages import Choice
+from andy_cli.messages import Choice, NotDone
 from andy_cli.models.inside.planning.choosing import (
     DECISIVE_LEAD,
     FILE_NAMES,
@@ -28,7 +28,7 @@ from andy_cli.models.inside.planning.mentions import (
     is_file,
 )
 from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader, is_asking
-from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step
+from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
@@ -69,7 +69,22 @@ class RequestPlan:
             parts = [self._answer(part) if is_asking(part.text) else part for part in parts]
             steps = self._find_steps(parts, text)
         steps = self._ask_last(self._arrange_steps(steps, text, is_first))
-        return Plan(steps, [*list_guesses(steps), *list_left(parts, steps)])
+        steps, beyond = self._set_beyond_aside(steps)
+        left = list_left(parts, [*steps, *beyond])
+        unanswered = [*list_guesses(steps), *filter(None, map(describe_question, left))]
+        return Plan(steps, unanswered, [*map(self._decline, beyond), *list_refused(left)])
+
+    def _set_beyond_aside(self, steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+        """Set aside what the model is not trusted with, so that it keeps nothing else waiting; of
+        such wishes alone the first one is answered, with all that can be done in place of it.
+        """
+        beyond = [step for step in steps if self._request.choices[step.at].beyond]
+        others = [step for step in steps if step not in beyond]
+        return (others, beyond) if others else (beyond[:1], beyond[1:])
+
+    def _decline(self, step: Step) -> NotDone:
+        beyond = self._request.choices[step.at].beyond
+        return NotDone(summarize(step.text), small_talk.TOO_SMALL.format(beyond=beyond))
 
     def _read_parts(self, text: str) -> Sequence[Part]:
         """Read the parts of a text. Questions alone are answered apart where two files answer them:
@@ -406,17 +421,21 @@ def is_open(part: Part) -> bool:
     return part.label == "question"
 
 
-def list_left(parts: Sequence[Part], steps: Sequence[Step]) -> list[str]:
-    """Say of the parts of which no step is made that they cannot be answered or done."""
+def list_left(parts: Sequence[Part], steps: Sequence[Step]) -> list[Part]:
+    """List the parts of which no step is made, of several."""
     left = [part for part in parts if not any(part.text in step.text for step in steps)]
-    return [*filter(None, map(describe_left, left))] if len(parts) > 1 else []
+    return left if len(parts) > 1 else []
 
 
-def describe_left(part: Part) -> str:
-    """Say that a part cannot be answered or done; nothing where it is, or asks for nothing."""
+def list_refused(left: Sequence[Part]) -> list[NotDone]:
+    """List the wishes among them that cannot be fulfilled."""
+    refused = [part for part in left if part.label == "refused"]
+    return [NotDone(summarize(part.text), small_talk.CANNOT_DO) for part in refused]
+
+
+def describe_question(part: Part) -> str:
+    """Say that a part cannot be answered; nothing where it asks nothing."""
     said = part.text.rstrip("?!. ")
-    if part.label == "refused":
-        return small_talk.CANNOT_DO.format(part=said)
     is_asked = part.label == "talk" and is_question(part.text)
     return small_talk.CANNOT_ANSWER.format(part=said) if is_asked or is_open(part) else ""
 

@@ -18,8 +18,11 @@ CANNOT_ANSWER = "I am a very small model and cannot answer: {part}?"
 """Of a question beside what was carried out."""
 UNSURE = "I am not sure that {file} answers this: I am a very small model and cannot know that."
 """Of a question whose nearest file was read."""
-CANNOT_DO = "I cannot do this: {part}."
+CANNOT_DO = "I cannot do this."
 """Of a wish beside that."""
+TOO_SMALL = "I am too small to {beyond} safely."
+"""The same of one that the model is not trusted with."""
+LIMITS = "{model} is too small to {beyond} safely."
 QUESTIONS = frozenset({"knowledge", "own"})
 """Kinds that are answered with what cannot be known, unless a file is about that."""
 MIN_NEARNESS = 0.83
@@ -102,6 +105,6 @@ def list_abilities(who: str, choices: Sequence[Choice], said: str = "") -> str:
 
 def describe_limits(model: str, command: Choice, choices: Sequence[Choice], said: str = "") -> str:
     """Say instead of a command that the model is not trusted with."""
-    limits = f"{model} is too small to {command.beyond} safely."
+    limits = LIMITS.format(model=model, beyond=command.beyond)
     others = "/model in chat and `andy models list` show what else is here."
     return " ".join(filter(None, (limits, list_abilities("It", choices, said), others)))
