@@ -41,10 +41,12 @@ from tests import shell
 from tests.desk import desk
 from tests.fakes import ScriptedModel, native
 from tests.http_server import PLAIN
+from tests.model_server import ModelServer, streamed
 from tests.node import installed
 from tests.shell import Done, free_port
 
 ROOT = Path(__file__).parents[1]
+QUIET = ("--set", "network.scan=false")
 OURS = (sys.executable, "-m", "tests.memory_server")
 pytestmark = pytest.mark.slow
 
@@ -740,6 +742,22 @@ def test_no_server_of_a_project_starts_before_it_is_trusted(home: Path) -> None:
     assert [(each.name, each.command) for each in found] == [("u", "mine"), ("p", "sh")]
     below = servers(load(), project / "src")
     assert [(each.name, each.cwd) for each in below] == [("u", ""), ("p", str(project))]
+
+
+def test_servers_that_wait_for_trust_name_what_helps(home: Path) -> None:
+    waits = ".mcp.json is not read: `andy trust` lets this folder start servers."
+    added = andy("mcp", "add", "p", "--scope", "project", "--", *OURS, home=home)
+    assert (added.code, waits in added.err) == (0, True)
+    for words in (("list",), ("test", "p")):
+        assert waits in andy("mcp", *words, home=home).err
+    found = json.loads(andy("doctor", "--json", "-m", "x", *QUIET, home=home).out)
+    (finding,) = [each for each in found["findings"] if each["subject"] == "mcp"]
+    assert (finding["message"], finding["fix"]) == (waits, "andy trust")
+    with ModelServer([streamed("Well.")]) as server:
+        at = ("--base-url", server.url, "-m", "m")
+        assert waits in andy("run", "hi", *at, home=home).err
+    assert "of its MCP servers, now p." in andy("trust", home=home).out
+    assert waits not in andy("mcp", "list", home=home).err
 
 
 def test_of_one_name_the_server_of_the_command_line_is_taken(home: Path) -> None:

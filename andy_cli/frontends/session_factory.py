@@ -28,7 +28,7 @@ from andy_cli.settings import Settings, load, save, state_folder
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.mcp.servers import servers
+from andy_cli.toolbox.mcp.servers import describe_unread_files, servers
 
 RELEASE_SECONDS = 0.5
 """Seconds in which a download that was stopped is expected to end."""
@@ -102,7 +102,8 @@ async def open_chat(
     names = [tool.name for tool in tools.registry]
     mcp_servers = servers(settings, folder.resolve(), map(Path, options.mcp_config))
     server_names = [mcp_server.name for mcp_server in mcp_servers]
-    for sentence in find_unreachable_rules(gate.rules, names, server_names):
+    unread_notes = describe_unread_files(settings, folder.resolve())
+    for sentence in (*find_unreachable_rules(gate.rules, names, server_names), *unread_notes):
         tell_user(sentence)
     server = describe_server(chosen, settings, options.no_session)
     hub = Hub(mcp_servers, tools.registry, tell_user)

@@ -13,6 +13,7 @@ from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.frontends.doctor.endpoint_checks import check_endpoint, find_endpoints
 from andy_cli.frontends.doctor.machine_checks import (
+    extract_fix,
     look_at_disk,
     look_at_google,
     look_at_instructions,
@@ -27,7 +28,7 @@ from andy_cli.frontends.terminal.tables import format_table, print_json
 from andy_cli.guard.redactor import redact_text
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.settings import Settings
-from andy_cli.toolbox.mcp.servers import McpServer, servers
+from andy_cli.toolbox.mcp.servers import McpServer, describe_unread_files, servers
 from andy_cli.toolbox.runtime_context import enter_context, leave_context
 
 TIMEOUT = 5.0
@@ -67,7 +68,10 @@ async def look_around(settings: Settings) -> list[Finding]:
         known_servers = []
         broken = [Finding("mcp", "fail", str(error), error.hint)]
     else:
-        broken = []
+        broken = [
+            Finding("mcp", "warn", note, extract_fix(note))
+            for note in describe_unread_files(settings, folder)
+        ]
     about_models = asyncio.create_task(check_models(settings, folder, until))
     about_servers = [
         asyncio.create_task(

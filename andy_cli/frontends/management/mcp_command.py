@@ -16,7 +16,15 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
 from andy_cli.toolbox.mcp.connection import MISSING
 from andy_cli.toolbox.mcp.hub import Hub
-from andy_cli.toolbox.mcp.servers import NAME, McpServer, entries, keep, servers, user_file
+from andy_cli.toolbox.mcp.servers import (
+    NAME,
+    McpServer,
+    describe_unread_files,
+    entries,
+    keep,
+    servers,
+    user_file,
+)
 from andy_cli.toolbox.mcp.tools import describe_left_out
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -57,6 +65,7 @@ def add_server(new_server: NewServer) -> None:
         for name, server in chosen.items():
             keep(name, server if isinstance(server, dict) else {}, file)
         print_line(f"Added {', '.join(chosen)} to {file}.")
+        tell_unread_files()
         return
     if not NAME.fullmatch(new_server.name):
         raise UsageError(
@@ -64,6 +73,7 @@ def add_server(new_server: NewServer) -> None:
         )
     keep(new_server.name, make_entry(new_server), file)
     print_line(f"Added {new_server.name} to {file}. `andy mcp test {new_server.name}` tries it.")
+    tell_unread_files()
 
 
 def make_entry(new_server: NewServer) -> Mapping[str, object]:
@@ -111,6 +121,7 @@ def remove_server(name: str, scope: str) -> None:
 
 def list_servers(as_json: bool) -> None:
     servers_found = load_servers()
+    tell_unread_files()
     if as_json:
         print_json([make_server_record(server) for server in servers_found])
     elif servers_found:
@@ -124,6 +135,11 @@ def list_servers(as_json: bool) -> None:
         print_line(
             "There are no servers. andy mcp add NAME -- COMMAND, or andy mcp add NAME https://..."
         )
+
+
+def tell_unread_files() -> None:
+    for note in describe_unread_files(load(), Path.cwd()):
+        sys.stderr.write(f"andy: {note}\n")
 
 
 def make_server_record(server: McpServer) -> dict[str, object]:
@@ -148,7 +164,10 @@ def find_server(name: str) -> McpServer:
     servers_found = {server.name: server for server in load_servers()}
     if name not in servers_found:
         server_names = ", ".join(servers_found) or "none"
-        raise UsageError(f"There is no server {name!r}.", f"There are: {server_names}.")
+        notes = describe_unread_files(load(), Path.cwd())
+        raise UsageError(
+            f"There is no server {name!r}.", " ".join([f"There are: {server_names}.", *notes])
+        )
     return servers_found[name]
 
 

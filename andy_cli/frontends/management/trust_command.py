@@ -1,6 +1,7 @@
 """`andy trust`: folders whose `.andy` may tighten, bring tools and commands, whose `AGENTS.md` is
-read."""
+read and whose MCP servers are started."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.tables import print_json
 from andy_cli.settings import load, save
+from andy_cli.toolbox.mcp.servers import PROJECT_FILES, read
 
 
 def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None:
@@ -22,11 +24,16 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
         return
     if not Path(path).is_dir():
         raise UsageError(f"{path} is no folder.")
+    # One that cannot be read is told before the folder is trusted: no chat could begin there.
+    server_names = [
+        server.name for name in PROJECT_FILES for server in read(Path(path) / name, os.environ)
+    ]
     save("trust.folders", [*trusted, *([path] * (path not in trusted))])
     sys.stdout.write(
         f"{path} is trusted, with the folders in it: its .andy/config.toml may tighten what is"
         " allowed, and the tools in its .andy/tools are loaded; its AGENTS.md tells the model how"
-        " to work; chat offers the commands in its .andy/commands.\n"
+        " to work; chat offers the commands in its .andy/commands; chat and run start the programs"
+        f" of its MCP servers, now {', '.join(dict.fromkeys(server_names)) or 'none'}.\n"
     )
 
 

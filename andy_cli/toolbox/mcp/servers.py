@@ -22,6 +22,7 @@ from andy_cli.settings import (
     list_trusted_folders,
     replace_file,
     state_folder,
+    trusts,
 )
 
 PROJECT_FILES = (".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".andy/mcp.json")
@@ -92,6 +93,16 @@ def servers(
                 started_there = server._replace(cwd=str(project / server.cwd))
                 servers_by_name.setdefault(server.name, started_there)
     return list(servers_by_name.values())
+
+
+def describe_unread_files(settings: Settings, workspace: Path) -> list[str]:
+    """Say which files of this folder are not read before it is trusted; nothing where none is."""
+    if trusts(settings, workspace):
+        return []
+    names = [name for name in PROJECT_FILES if (workspace / name).is_file()]
+    verb = "is" if len(names) == 1 else "are"
+    note = f"{' and '.join(names)} {verb} not read: `andy trust` lets this folder start servers."
+    return [note] if names else []
 
 
 def read(file: Path, environment: Mapping[str, str], is_own: bool = False) -> Iterator[McpServer]:
