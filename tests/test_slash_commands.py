@@ -32,6 +32,7 @@ from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.messages import Effect, Status
 from andy_cli.settings import save
 from tests.model_server import ModelServer, called, event, raw, status, streamed
+from tests.shell import andy
 from tests.terminal import Terminal
 from tests.test_chat import ROOT, chatting, to
 from tests.test_resuming import kept
@@ -605,6 +606,27 @@ def test_a_place_that_is_typed_behind_a_command_counts_as_named(home: Path) -> N
             terminal.prompts()
             enter(terminal, f"/sum {path}", "A plan.")
         assert "the plan" in str(server.requests[1].body)
+
+
+def test_files_named_with_an_at_are_attached_to_a_command_of_ones_own(home: Path) -> None:
+    here = home / "here"
+    here.mkdir()
+    (here / "notes.txt").write_text("the plan")
+    (here / "a b.txt").write_text("the rest")
+    (home / "outside.txt").write_text("the secret")
+    commands = home / ".config" / "andy" / "commands"
+    add_command(commands, "sum", "Sum up $1")
+    add_command(commands, "all", "Sum up @notes.txt")
+    add_command(commands, "out", f"Sum up @{home}/outside.txt")
+    lines = ("/sum @notes.txt", '/sum @"a b.txt"', "/sum @none.txt", "/all", "/out")
+    with ModelServer([streamed("Well.")] * len(lines)) as server:
+        done = andy("chat", *to(server), home=home, cwd=here, stdin="\n".join(lines))
+    said = [request.body["messages"][-1]["content"] for request in server.requests]
+    held = [any(f"the {word}" in text for word in ("plan", "rest")) for text in said]
+    assert held == [True, True, False, True], done.out + done.err
+    assert "There is no file none.txt; the nearest is notes.txt." in done.out + done.err
+    assert "No tool was used" not in done.out + done.err
+    assert "is not attached: you said no." in done.out + done.err
 
 
 @slow

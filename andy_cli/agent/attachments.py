@@ -63,16 +63,21 @@ class Attachments(NamedTuple):
     """Sentences for the user, one an attachment."""
 
 
-async def attach_mentions(conversation: Conversation, words: str) -> Attachments:
-    """Read what the user's words name with `@`. Raises ConsentError for what may not be read."""
-    if "@" not in words:
+async def attach_mentions(conversation: Conversation, words: str, written: str = "") -> Attachments:
+    """Read what the user's words name with `@`. Raises ConsentError for what may not be read.
+
+    `written` is sent with them and not the user's own: no place counts as inside for it.
+    """
+    if "@" not in words + written:
         return Attachments()
-    mentions, notices = find_mentions(words, conversation.folder)
+    own_mentions, _ = find_mentions(words, conversation.folder)
+    mentions, notices = find_mentions(f"{words}\n{written}", conversation.folder)
     blocks: list[str] = []
     available = 0
     for mention in mentions[:MAX_ATTACHMENTS]:
-        with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
-            conversation.gate.note_attachment(mention.path)
+        if mention in own_mentions:
+            with contextlib.suppress(ToolError):  # it went away: whoever reads it says so
+                conversation.gate.note_attachment(mention.path)
         if conversation.client.guided:
             continue  # it takes each word of a message for what is wanted; its tools read the path
         result = await read_mention(conversation, mention)

@@ -168,10 +168,12 @@ class History:
             self.add(Message("assistant", UNANSWERED))
         elif self.messages and self.messages[-1].partial:
             self.add(Message("user", CUT_OFF_NOTE, note=True))
-        self.user_texts.append(user or attached)
-        if user and attached:
-            self.attached_texts.append(attached)
-        self.user_request = user or attached
+        # The text of a command of the user's own has what was attached to it behind it.
+        own_words, foreign = (user, attached) if user else split_message(attached)
+        self.user_request = own_words or attached
+        self.user_texts.append(self.user_request)
+        if own_words and foreign:
+            self.attached_texts.append(foreign)
         self.turn_start = len(self.messages)
         whole_text = user + attached
         self.add(Message("user", escape_control_tokens(whole_text)), Message("user", whole_text))

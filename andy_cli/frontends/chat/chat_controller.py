@@ -23,7 +23,7 @@ from andy_cli.frontends.chat.screen.greeting import write_greeting
 from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.chat.screen.prompt_live_region import PromptLiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
-from andy_cli.frontends.chat.slash_command import CommandPrompt, check_argument
+from andy_cli.frontends.chat.slash_command import NO_PROMPT, CommandPrompt, check_argument
 from andy_cli.frontends.chat.typed_command import run_typed_command
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import find_named_session, number_sessions, pick_session
@@ -245,22 +245,25 @@ class ChatController:
             turn_view.close()
             self._view = None
 
-    async def _run_turn(self, line: str, attached: str = "") -> None:
+    async def _run_turn(self, line: str, command: CommandPrompt = NO_PROMPT) -> None:
         with self._open_view() as turn_view:
             conversation = await self.session.open_conversation()
             conversation.tools.refresh()
             for sentence in conversation.tools.take_problems():
                 self._tell_user(sentence)
             turn_view.busy = "waiting for the MCP servers"
-            await conversation.wait_for_servers(line + attached)
+            await conversation.wait_for_servers(line + command.text)
             turn_view.audit = conversation.chat.sanitizer.clean
             conversation.chat.registry.progress = turn_view.show_progress
             turn_view.busy = f"{conversation.chat.client.name} is working"
             turn_view.count_received = conversation.chat.model.count_received
-            attachments = await attach_mentions(conversation.chat, line)
+            attachments = await attach_mentions(
+                conversation.chat, line or command.typed, command.text
+            )
             for sentence in attachments.notices:
                 self._tell_user(sentence)
-            attached += attachments.text + self.session.take_printed(conversation.chat)
+            printed = self.session.take_printed(conversation.chat)
+            attached = command.text + attachments.text + printed
             async for event in turn(conversation.chat, line, attached):
                 turn_view.show_event(event)
                 if isinstance(event, Ended):
@@ -297,7 +300,7 @@ class ChatController:
         answer = await command.run(self.session, argument.strip())
         if isinstance(answer, CommandPrompt):
             # Attached: what a file says names no places that may be read.
-            await self._run_turn("", answer.text)
+            await self._run_turn("", answer)
         elif answer:
             self._print_text(answer)
 

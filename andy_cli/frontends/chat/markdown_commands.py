@@ -145,7 +145,7 @@ async def send_command(
             f"/{command_file.name}: {names} is passed over, a command widens no permission."
         )
     conversation.gate.note_user_paths(argument)  # what the user typed, and not what the file says
-    return CommandPrompt(text)
+    return CommandPrompt(text, argument)
 
 
 def fill_in(body: str, argument: str) -> str:

@@ -15,6 +15,11 @@ class CommandPrompt(NamedTuple):
     """The return value of a command whose text is sent to the model as the user's message."""
 
     text: str
+    typed: str
+    """The part of it that the user typed."""
+
+
+NO_PROMPT = CommandPrompt("", "")
 
 
 def offer_nothing(session: ChatSession | None, typed: str) -> Iterable[Offer]:
