@@ -88,6 +88,32 @@ def test_every_unknown_setting_is_named_with_the_one_that_was_meant(tmp_path: Pa
     assert "mode plan" in found["rules"][0]["message"]
 
 
+def test_a_dialect_that_is_none_leaves_the_rest_to_be_looked_at(tmp_path: Path) -> None:
+    assert andy("config", "set", "dialect", "hermse", home=tmp_path).code == 2
+    with ModelServer([streamed("unused")], facts=listing(32_000)) as server:
+        to = ("--base-url", server.url, "-m", "m")
+        found = examine(tmp_path, *to, **NOBODY, ANDY_DIALECT="hermse")
+        settings_file(tmp_path, 'dialect = "hermse"\n')
+        found_in_file = examine(tmp_path, *to, **NOBODY)
+    (finding,), (finding_in_file,) = found["settings"], found_in_file["settings"]
+    assert finding["message"].startswith("$ANDY_DIALECT: there is no dialect 'hermse'.")
+    assert (finding["grade"], finding["fix"]) == ("fail", "unset ANDY_DIALECT")
+    assert "config.toml: there is no dialect" in finding_in_file["message"]
+    assert finding_in_file["fix"] == "andy config edit"
+    assert found["model openai"][0]["grade"] == "ok"
+
+
+def test_kept_keys_that_cannot_be_read_leave_the_rest_to_be_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / ".config" / "andy" / "secrets.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("OPENAI_API_KEY = sk-x\n")
+    found = examine(tmp_path, "-m", "x")
+    (finding,) = found["keys"]
+    assert (finding["grade"], "(at line 1" in finding["message"]) == ("fail", True)
+    assert finding["fix"] == f"${{EDITOR:-vi}} {path}"
+    assert found["state"][0]["grade"] == "ok"
+
+
 def test_settings_that_are_no_toml_leave_the_rest_to_be_looked_at(tmp_path: Path) -> None:
     settings_file(tmp_path, "model = [")
     with ModelServer([streamed("unused")], facts=listing(32_000)) as server:

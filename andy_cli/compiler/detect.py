@@ -177,7 +177,7 @@ def describe_detection(name: str, origin: str, dialects: Mapping[str, Dialect]) 
     """The dialect that somebody asked for; `origin` is where. Raises UsageError."""
     if name not in dialects:
         known_names = ", ".join(sorted(dialects))
-        raise UsageError(f"There is no dialect {name!r}. There are: {known_names}.")
+        raise UsageError(f"{origin}: there is no dialect {name!r}. There are: {known_names}.")
     return Detected(dialects[name], f"{origin} says so")
 
 

@@ -3,10 +3,13 @@
 OPENAI_API_KEY = "sk-..."       under the names of the variables that come before them
 """
 
+import re
 from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.settings import config_folder, replace_file
+
+PLACE = re.compile(r"\(at [^)]*\)")
 
 
 def keys_file() -> Path:
@@ -24,7 +27,9 @@ def read_keys() -> dict[str, str]:
         kept_keys = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         # What stands there is not told: it may be a key.
-        raise UsageError(f"{path} cannot be read. Correct it or move it away.") from error
+        place = PLACE.search(str(error))
+        where = f" {place[0]}" if place else ""
+        raise UsageError(f"{path} cannot be read{where}. Correct it or move it away.") from error
     return {name: value for name, value in kept_keys.items() if value and isinstance(value, str)}
 
 

@@ -111,7 +111,10 @@ async def check_in_time(
     left = until - asyncio.get_running_loop().time()
     finished, _ = await asyncio.wait([task], timeout=max(0.1, left))
     if finished:
-        return task.result()
+        try:
+            return task.result()
+        except AndyError as error:  # the other checks are none the worse for it
+            return Finding(subject, "fail", str(error), suggested_fix)
     # What it started is ended, for a moment: a server that will not go is not waited for.
     task.cancel()
     await asyncio.wait([task], timeout=1.0)

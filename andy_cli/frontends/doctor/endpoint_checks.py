@@ -1,6 +1,7 @@
 """Checks of each model server: does it answer, what does it have, does andy's prompt fit."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from andy_cli.agent.model.model_session import build_profile
 from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import dialects_by_name
-from andy_cli.errors import AndyError
+from andy_cli.errors import AndyError, UsageError
 from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, format_count
 from andy_cli.frontends.management.model_info import make_model_record
 from andy_cli.guard.hosts import show_url
@@ -63,7 +64,10 @@ async def find_endpoints(settings: Settings, patience: float) -> tuple[Chosen | 
         )
         endpoints.findings.append(Finding("model", "fail", first, suggested_fix))
     seen_addresses = {chosen.endpoint.base_url} if chosen else set()
-    for other in [*map(choose_served, await servers), *choose_keyed()]:
+    others = [*map(choose_served, await servers)]
+    with contextlib.suppress(UsageError):  # the check of keys says it
+        others += choose_keyed()
+    for other in others:
         if other.endpoint.base_url not in seen_addresses:
             seen_addresses.add(other.endpoint.base_url)
             endpoints.others.append(other)

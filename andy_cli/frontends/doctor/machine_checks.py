@@ -3,6 +3,7 @@
 import contextlib
 import os
 import platform
+import shlex
 import shutil
 import sys
 import tempfile
@@ -11,12 +12,22 @@ from pathlib import Path
 
 from andy_cli import __version__
 from andy_cli.agent.prompt.instructions import find_instruction_files
+from andy_cli.compiler.detect import describe_detection
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.guard.rules import find_unreachable_rules, parse_rules
 from andy_cli.models import select
-from andy_cli.settings import Settings, config_folder, data_folder, load_what_fits, state_folder
+from andy_cli.models.kept_keys import keys_file
+from andy_cli.settings import (
+    Settings,
+    config_folder,
+    data_folder,
+    list_trusted_folders,
+    load_what_fits,
+    state_folder,
+)
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
 from andy_cli.toolbox.google.login import scopes
@@ -28,6 +39,7 @@ MIN_COLUMNS = 40
 TIGHT, FULL = 500_000_000, 20_000_000
 """Bytes that are left on a disk: weights do not fit any more, sessions soon will not."""
 EDIT = "andy config edit"
+EDIT_FILE = "${EDITOR:-vi}"
 
 
 def look_at_python() -> Finding:
@@ -56,13 +68,34 @@ def is_plain(environment: Mapping[str, str]) -> bool:
 def look_at_settings(options: Options) -> tuple[Settings, list[Finding]]:
     """Read the settings as far as they can be read, and what is wrong with the rest."""
     settings, faults = load_what_fits(options.set, options.flags())
-    findings = [Finding("settings", "fail", str(fault), EDIT) for fault in faults]
+    dialect = settings["dialect"]
+    if dialect.value != "auto":
+        try:
+            describe_detection(str(dialect.value), dialect.origin, dialects_by_name())
+        except UsageError as error:
+            faults.append(error)
+            settings, _ = load_what_fits([*options.set, "dialect=auto"], options.flags())
+    findings = [
+        Finding("settings", "fail", str(fault), suggest_settings_fix(str(fault), settings))
+        for fault in faults
+    ]
     findings += [Finding("settings", "warn", note, extract_fix(note)) for note in settings.notes]
     if not findings:
         path = config_folder() / "config.toml"
         missing_note = "" if path.is_file() else ", not there: all at their defaults"
         findings.append(Finding("settings", "ok", f"{path}{missing_note}"))
     return settings, findings
+
+
+def suggest_settings_fix(fault: str, settings: Settings) -> str:
+    """The command that mends a fault, which names its origin: a variable, or a file."""
+    if fault.startswith("$"):
+        return f"unset {fault[1:].partition(':')[0]}"
+    for project in list_trusted_folders(settings, Path.cwd()):
+        file = str(project / ".andy" / "config.toml")
+        if file in fault:
+            return f"{EDIT_FILE} {shlex.quote(file)}"
+    return EDIT
 
 
 def look_at_instructions(settings: Settings) -> list[Finding]:
@@ -86,7 +119,11 @@ def extract_fix(note: str) -> str:
 
 def look_at_keys() -> list[Finding]:
     """Name the variables that hold keys, never what is in them."""
-    names = ", ".join(f"${name}" for _, name in select.keyed_providers())
+    try:
+        names = ", ".join(f"${name}" for _, name in select.keyed_providers())
+    except UsageError as error:
+        suggested_fix = f"{EDIT_FILE} {shlex.quote(str(keys_file()))}"
+        return [Finding("keys", "fail", str(error), suggested_fix)]
     return [Finding("keys", "ok", names or "none in the environment")]
 
 

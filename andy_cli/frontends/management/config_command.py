@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from andy_cli.compiler.detect import describe_detection
+from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.terminal.tables import print_json, print_table
 from andy_cli.guard.redactor import redact_text, redact_value, secrets_of
@@ -83,6 +85,8 @@ def keep_setting(key: str, value: str) -> tuple[Path, str]:
         written_rules = parse_rules(load((f"{key}={value}",)).texts(key), (), ()).deny
         path = save(key, [rule.text for rule in written_rules])
     else:
+        if key == "dialect" and value != "auto":
+            describe_detection(value, "the value", dialects_by_name())
         path = save(key, value)
     current = load()[key]
     is_used = current.origin == str(path)
