@@ -805,6 +805,39 @@ def test_the_commands(home: Path) -> None:
     assert andy("mcp", "add", "nothing", home=home).code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--header", "A: x", "--", "true"), "--header does not go with a program."),
+        (("--env", "A=x", "https://e.org/mcp"), "--env does not go with an address."),
+        (("--transport", "stdio", "https://e.org/mcp"), "stdio does not go with an address."),
+        (("--transport", "http", "localhost:9/mcp"), "localhost:9/mcp is no address."),
+        (("ftp://x",), "ftp://x is no address."),
+        (("--from", "nofile"), "There is no file nofile."),
+        (("--", "true"), "mcp.json cannot be read: "),
+    ],
+)
+def test_what_cannot_be_kept_as_it_is_written_is_refused(
+    words: tuple[str, ...], problem: str, home: Path
+) -> None:
+    file = home / ".config" / "andy" / "mcp.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("{bad")
+    added = andy("mcp", "add", "a", *words, home=home)
+    assert (added.code, problem in added.err) == (2, True), added.err
+    assert file.read_text() == "{bad"
+
+
+def test_a_server_that_stands_in_place_of_another_is_said_to(home: Path) -> None:
+    first = andy("mcp", "add", "a", "--env", "TOKEN=x", "--", "true", home=home)
+    second = andy("mcp", "add", "a", "--", "localhost:9/mcp", home=home)
+    assert ("replaced" in first.out, "name a is replaced" in second.out) == (False, True)
+    assert "There is no program 'localhost:9/mcp' here" in second.err
+    tried = andy("mcp", "test", "a", home=home)
+    assert "there is no program 'localhost:9/mcp'" in tried.err
+    assert "what it wrote" not in tried.err
+
+
 def test_a_server_that_is_waited_for_is_named_at_once(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """`andy mcp add|list|remove|login|logout|test`."""
 
 import asyncio
+import shutil
 import sys
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
@@ -50,52 +51,76 @@ class NewServer:
 def add_server(new_server: NewServer) -> None:
     file = find_file(new_server.scope)
     if new_server.source:
-        source_entries = entries(Path(new_server.source))
-        chosen = {
-            name: server
-            for name, server in source_entries.items()
-            if new_server.name in ("all", name)
-        }
-        if not chosen:
-            source_names = ", ".join(source_entries) or "none"
-            raise UsageError(
-                f"{new_server.source} has no server {new_server.name!r}.",
-                f"There are: {source_names}.",
-            )
-        for name, server in chosen.items():
-            keep(name, server if isinstance(server, dict) else {}, file)
-        print_line(f"Added {', '.join(chosen)} to {file}.")
-        tell_unread_files()
-        return
-    if not NAME.fullmatch(new_server.name):
-        raise UsageError(
-            f"{new_server.name!r} is no name.", "It holds letters, digits, `_`, `-` and `.`."
-        )
-    keep(new_server.name, make_entry(new_server), file)
-    print_line(f"Added {new_server.name} to {file}. `andy mcp test {new_server.name}` tries it.")
+        chosen = choose_source_entries(new_server)
+    else:
+        chosen = {new_server.name: make_entry(new_server)}
+    for name in chosen:
+        if not NAME.fullmatch(name):
+            raise UsageError(f"{name!r} is no name.", "It holds letters, digits, `_`, `-` and `.`.")
+    replaced = [name for name in chosen if name in entries(file)]
+    for name, entry in chosen.items():
+        keep(name, entry, file)
+    first = next(iter(chosen))
+    print_line(f"Added {', '.join(chosen)} to {file}. `andy mcp test {first}` tries it.")
+    if replaced:
+        print_line(f"What was there under the name {' and '.join(replaced)} is replaced.")
     tell_unread_files()
 
 
+def choose_source_entries(new_server: NewServer) -> Mapping[str, Mapping[str, object]]:
+    """The servers that are wanted of another program's file. Raises UsageError."""
+    source = Path(new_server.source)
+    if not source.is_file():
+        raise UsageError(f"There is no file {source}.")
+    source_entries = entries(source)
+    chosen = {
+        name: server if isinstance(server, dict) else {}
+        for name, server in source_entries.items()
+        if new_server.name in ("all", name)
+    }
+    if not chosen:
+        source_names = ", ".join(source_entries) or "none"
+        raise UsageError(
+            f"{source} has no server {new_server.name!r}.", f"There are: {source_names}."
+        )
+    return chosen
+
+
 def make_entry(new_server: NewServer) -> Mapping[str, object]:
+    """The entry for a program or an address. Raises UsageError for what does not go together."""
     if not new_server.words:
         raise UsageError(
             "There is no command and no address.",
             "andy mcp add NAME -- COMMAND ARGS, or andy mcp add NAME https://...",
         )
     first = new_server.words[0]
-    remote = new_server.transport in ("http", "streamable-http") or first.startswith(
-        ("http://", "https://")
-    )
-    if new_server.transport not in ("", "stdio", "http", "streamable-http"):
-        raise UsageError(
-            f"There is no transport {new_server.transport!r}.", "There are: stdio, http."
-        )
-    if remote:
+    is_address = first.startswith(("http://", "https://"))
+    check_flags(new_server, first, is_address)
+    if is_address:
         headers = split_pairs(new_server.header, ":", "--header")
         return {"type": "http", "url": first, **({"headers": headers} if headers else {})}
+    if shutil.which(first) is None:
+        sys.stderr.write(f"andy: There is no program {first!r} here, and it is no address.\n")
     environment = split_pairs(new_server.env, "=", "--env")
     entry: dict[str, object] = {"command": first, "args": list(new_server.words[1:])}
     return {**entry, **({"env": environment} if environment else {})}
+
+
+def check_flags(new_server: NewServer, first: str, is_address: bool) -> None:
+    """Raises UsageError for a flag that says nothing of such a server, and would not be kept."""
+    transport = new_server.transport
+    if transport not in ("", "stdio", "http", "streamable-http"):
+        raise UsageError(f"There is no transport {transport!r}.", "There are: stdio, http.")
+    if not is_address and ("://" in first or transport.endswith("http")):
+        raise UsageError(f"{first} is no address.", "One begins with http:// or https://.")
+    kind = "an address" if is_address else "a program"
+    unfit = {
+        "--transport stdio": is_address and transport == "stdio",
+        "--env": is_address and new_server.env,
+        "--header": not is_address and new_server.header,
+    }
+    for flag_name in filter(unfit.get, unfit):
+        raise UsageError(f"{flag_name} does not go with {kind}.", f"{first} is {kind}.")
 
 
 def split_pairs(given_texts: Sequence[str], between: str, flag_name: str) -> dict[str, str]:

@@ -143,7 +143,9 @@ class McpConnection:
             self._list_again.set()
 
     def _hint(self) -> str:
-        return f" (what it wrote is in {log_of(self.server)})" if self.server.command else ""
+        log = log_of(self.server)
+        has_written = self.server.command and log.is_file() and log.stat().st_size > 0
+        return f" (what it wrote is in {log})" if has_written else ""
 
 
 Opened = Callable[
