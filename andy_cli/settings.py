@@ -323,7 +323,8 @@ def _tighten_by_file(values: dict[str, Value], file: Path) -> list[str]:
         fitted = _fit(key, written, origin)
         now = values[key].value if key in values else ""
         if key in ADDED and isinstance(now, tuple) and isinstance(fitted, tuple):
-            values[key] = Value((*now, *fitted), f"{values[key].origin} and {origin}")
+            origins = f"{values[key].origin} and {origin}" if now else origin
+            values[key] = Value((*now, *fitted), origins)
         elif _is_stricter(key, fitted, now):
             values[key] = Value(fitted, origin)
         else:

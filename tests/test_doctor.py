@@ -124,6 +124,24 @@ def test_settings_that_are_no_toml_leave_the_rest_to_be_looked_at(tmp_path: Path
     assert found["state"][0]["grade"] == "ok"
 
 
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [('mode = "nope"', "settings"), ('deny = "Bash(git *"', "rules")],
+)
+def test_a_fault_in_a_file_of_the_project_names_it(text: str, subject: str, tmp_path: Path) -> None:
+    file = tmp_path / ".andy" / "config.toml"
+    file.parent.mkdir()
+    file.write_text(f"[guard]\n{text}\n")
+    assert andy("trust", home=tmp_path, cwd=tmp_path).code == 0
+    (finding,) = examine(tmp_path, "-m", "x")[subject]
+    assert finding["message"].startswith(f"{file}: guard.")
+    assert (finding["grade"], finding["fix"]) == ("fail", f"${{EDITOR:-vi}} {file}")
+    done = andy(
+        "run", "hi", "-m", "x", "--base-url", "http://127.0.0.1:9/v1", home=tmp_path, cwd=tmp_path
+    )
+    assert (done.code, f"{file}: guard." in done.err) == (2, True)
+
+
 def test_rules_that_never_match_are_named(tmp_path: Path) -> None:
     settings_file(tmp_path, '[guard]\nallow = ["writ_file"]\n')
     (found,) = examine(tmp_path, "-m", "x")["rules"]

@@ -17,7 +17,7 @@ from andy_cli.compiler.detect import Template
 from andy_cli.errors import Cancelled
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.guard.gate import AskApproval, Gate, Mode
-from andy_cli.guard.rules import find_unreachable_rules, parse_rules
+from andy_cli.guard.rules import Rules, find_unreachable_rules, parse_rules, read_rules
 from andy_cli.messages import Effect
 from andy_cli.models import select
 from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall_model
@@ -173,11 +173,9 @@ def create_gate(
     options: Options, settings: Settings, folder: Path, ask_approval: AskApproval | None
 ) -> Gate:
     """The gate with the user's rules. Raises UsageError for what is no rule."""
-    rules = parse_rules(
-        (*settings.texts("guard.deny"), *options.deny),
-        settings.texts("guard.ask"),
-        (*settings.texts("guard.allow"), *options.allow),
-    )
+    given_rules = parse_rules(options.deny, (), options.allow)
+    kept_rules = read_rules(settings)
+    rules = Rules(*(kept + given for kept, given in zip(kept_rules, given_rules, strict=True)))
     folders = settings.texts("music.folders")
     further = tuple(map(Path, options.add_dir))
     return Gate(

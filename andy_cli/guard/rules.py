@@ -30,7 +30,7 @@ from andy_cli.guard.commands.lookup import WILDCARDS
 from andy_cli.guard.spec import Facet, catches_special, is_clear, list_facets, spec_fits
 from andy_cli.guard.workspace import ResourceAccess, inside
 from andy_cli.messages import Arguments, Effect
-from andy_cli.settings import is_balanced, split_outside_brackets
+from andy_cli.settings import Settings, is_balanced, split_outside_brackets
 
 ORGANISING = ("move", "copy", "make_folder", "trash")
 ALIASES = {
@@ -235,6 +235,18 @@ def _in_workspace(facet: Facet, workspace: Path) -> bool:
 def parse_rules(deny: Iterable[str], ask: Iterable[str], allow: Iterable[str]) -> Rules:
     """Parse texts that hold one rule or several. Raises UsageError for what is no rule."""
     return Rules(_parse_texts(deny), _parse_texts(ask), _parse_texts(allow))
+
+
+def read_rules(settings: Settings) -> Rules:
+    """Parse the rules of the settings. Raises UsageError for what is no rule, with its origin."""
+    parsed_rules: dict[str, tuple[PermissionRule, ...]] = {}
+    for kind in Rules._fields:
+        key = f"guard.{kind}"
+        try:
+            parsed_rules[kind] = _parse_texts(settings.texts(key))
+        except UsageError as error:
+            raise UsageError(f"{settings[key].origin}: {key}: {error}", error.hint) from error
+    return Rules(**parsed_rules)
 
 
 def _parse_texts(texts: Iterable[str]) -> tuple[PermissionRule, ...]:

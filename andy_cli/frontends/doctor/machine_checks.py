@@ -17,7 +17,7 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
-from andy_cli.guard.rules import find_unreachable_rules, parse_rules
+from andy_cli.guard.rules import find_unreachable_rules, read_rules
 from andy_cli.models import select
 from andy_cli.models.kept_keys import keys_file
 from andy_cli.settings import (
@@ -134,9 +134,10 @@ def look_at_rules(settings: Settings) -> list[Finding]:
         Finding("tools", "warn", problem, "andy tools list") for problem in tools.take_problems()
     ]
     try:
-        rules = parse_rules(*(settings.texts(f"guard.{kind}") for kind in ("deny", "ask", "allow")))
+        rules = read_rules(settings)
     except UsageError as error:
-        return [*findings, Finding("rules", "fail", str(error), EDIT)]
+        suggested_fix = suggest_settings_fix(str(error), settings)
+        return [*findings, Finding("rules", "fail", str(error), suggested_fix)]
     server_names: list[str] = []
     with contextlib.suppress(UsageError):  # the check of servers says it
         server_names = [server.name for server in servers(settings, Path.cwd().resolve())]
