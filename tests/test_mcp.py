@@ -838,6 +838,20 @@ def test_a_server_that_stands_in_place_of_another_is_said_to(home: Path) -> None
     assert "what it wrote" not in tried.err
 
 
+def test_a_server_that_is_switched_off_is_no_fault(home: Path) -> None:
+    file = home / ".config" / "andy" / "mcp.json"
+    keep("off", {"command": "x", "disabled": True}, file)
+    keep("t", {"url": "https://e.org/mcp", "headers": {"A": "${NOPE}"}}, file)
+    done = andy("doctor", "--json", "-m", "x", *QUIET, home=home)
+    found = {each["subject"]: each for each in json.loads(done.out)["findings"]}
+    assert (found["mcp off"]["grade"], found["mcp off"]["fix"]) == ("ok", "")
+    assert found["mcp t"]["fix"] == f"${{EDITOR:-vi}} {file}"
+    with ModelServer([streamed("Well.")]) as server:
+        done = andy("run", "hi", "--base-url", server.url, "-m", "m", home=home)
+    assert ("off: " in done.err, "t: the environment variable NOPE" in done.err) == (False, True)
+    assert "switched off" in andy("mcp", "list", home=home).out
+
+
 def test_a_server_that_is_waited_for_is_named_at_once(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import platform
-import shlex
 import shutil
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
+from andy_cli.frontends.management.config_command import suggest_edit
 from andy_cli.guard.rules import find_unreachable_rules, read_rules
 from andy_cli.models import select
 from andy_cli.models.kept_keys import keys_file
@@ -39,7 +39,6 @@ MIN_COLUMNS = 40
 TIGHT, FULL = 500_000_000, 20_000_000
 """Bytes that are left on a disk: weights do not fit any more, sessions soon will not."""
 EDIT = "andy config edit"
-EDIT_FILE = "${EDITOR:-vi}"
 
 
 def look_at_python() -> Finding:
@@ -94,7 +93,7 @@ def suggest_settings_fix(fault: str, settings: Settings) -> str:
     for project in list_trusted_folders(settings, Path.cwd()):
         file = str(project / ".andy" / "config.toml")
         if file in fault:
-            return f"{EDIT_FILE} {shlex.quote(file)}"
+            return suggest_edit(file)
     return EDIT
 
 
@@ -122,7 +121,7 @@ def look_at_keys() -> list[Finding]:
     try:
         names = ", ".join(f"${name}" for _, name in select.keyed_providers())
     except UsageError as error:
-        suggested_fix = f"{EDIT_FILE} {shlex.quote(str(keys_file()))}"
+        suggested_fix = suggest_edit(keys_file())
         return [Finding("keys", "fail", str(error), suggested_fix)]
     return [Finding("keys", "ok", names or "none in the environment")]
 

@@ -109,6 +109,11 @@ def edit_settings() -> int:
     return 0
 
 
+def suggest_edit(file: Path | str) -> str:
+    """The command that opens a file which is not the user's own settings."""
+    return f"${{EDITOR:-vi}} {shlex.quote(str(file))}"
+
+
 def find_editor(environment: Mapping[str, str]) -> list[str]:
     """The user's editor with its arguments. Raises UsageError where there is none."""
     for name in ("VISUAL", "EDITOR"):

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from andy_cli.errors import UsageError
+from andy_cli.frontends.management.config_command import suggest_edit
 from andy_cli.frontends.terminal.tables import print_json, print_line, print_table
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.settings import load
@@ -280,4 +281,6 @@ def suggest_fix(server: McpServer, state: str = "") -> str:
     """The command that mends a server which cannot be used, or tells more of why."""
     if "andy mcp login" in state:
         return f"andy mcp login {server.name}"
+    if server.fault:  # trying it says only the same again
+        return suggest_edit(server.file)
     return f"andy mcp test {server.name}"

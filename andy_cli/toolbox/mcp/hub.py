@@ -38,7 +38,7 @@ class Hub:
         self._began = time.monotonic()
         for connection in self.connections:
             connection.start()
-            if connection.server.fault:
+            if connection.server.fault and not connection.server.is_off:
                 self._tell(f"{connection.server.name}: {connection.state}.")
         if self.connections:
             self._watch = asyncio.create_task(self._tell_slow())

@@ -29,6 +29,7 @@ PROJECT_FILES = (".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".andy/mcp
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
 VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 INPUT = re.compile(r"\$\{(?:input|workspaceFolder|userHome)[^}]*\}")
+SWITCHED_OFF = "it is switched off in its file"
 CONNECT_TIMEOUT = 60.0
 """Seconds a server may take to be ready: some are fetched first."""
 
@@ -52,6 +53,11 @@ class McpServer(NamedTuple):
     """Why it cannot be used."""
     file: str = ""
     """The file it is written in."""
+
+    @property
+    def is_off(self) -> bool:
+        """Tell whether the user wants it unused: that is no fault to be told of or mended."""
+        return self.fault == SWITCHED_OFF
 
     @property
     def where(self) -> str:
@@ -167,7 +173,7 @@ def _read_entry(
     if not isinstance(entry, dict):
         raise TypeError("it is no object")
     if entry.get("disabled") is True or entry.get("enabled") is False:
-        raise ValueError("it is switched off in its file")
+        raise ValueError(SWITCHED_OFF)
     filled_entry = {key: _fill_variables(value, environment) for key, value in entry.items()}
     url = _text(filled_entry, "httpUrl") or _text(filled_entry, "url")
     command = _text(filled_entry, "command")
