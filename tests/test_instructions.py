@@ -204,3 +204,14 @@ def test_of_several_files_the_nearest_is_cut_last() -> None:
     assert 400 < limited.count_file_tokens() <= 500
     assert told.limit_files(3).files == files[1:]
     assert told.limit_files(100_000) is told
+
+
+def test_your_own_words_that_have_no_room_at_all_are_left_out(tmp_path: Path) -> None:
+    own = tmp_path / ".config" / "andy" / "AGENTS.md"
+    own.parent.mkdir(parents=True)
+    for file in (own, tmp_path / "AGENTS.md"):
+        file.write_text("Be brief.\n" * 500)
+    trust(tmp_path, tmp_path)
+    done = andy("doctor", "--set", "instructions.limit=2", "-m", "x", home=tmp_path, cwd=tmp_path)
+    assert "AGENTS.md was cut: " in done.out
+    assert ".config/andy/AGENTS.md was left out: " in done.out

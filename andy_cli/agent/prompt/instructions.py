@@ -124,7 +124,8 @@ def find_instruction_files(settings: Settings, folder: Path) -> FoundInstruction
             notes.append(f"{name} cannot be read: {error.strerror}.")
             continue
         if is_cut:
-            notes.append(f"{name} was cut: instructions may take {limit} kB (instructions.limit).")
+            done = "was cut" if text else "was left out"
+            notes.append(f"{name} {done}: instructions may take {limit} kB (instructions.limit).")
         remaining -= len(text.encode())
         if text.strip():
             files.insert(0, InstructionFile(name, text + CUT if is_cut else text))

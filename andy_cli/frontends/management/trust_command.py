@@ -32,8 +32,9 @@ def trust_folder(folder: str, listed: bool, remove: bool, as_json: bool) -> None
     sys.stdout.write(
         f"{path} is trusted, with the folders in it: its .andy/config.toml may tighten what is"
         " allowed, and the tools in its .andy/tools are loaded; its AGENTS.md tells the model how"
-        " to work; chat offers the commands in its .andy/commands; chat and run start the programs"
-        f" of its MCP servers, now {', '.join(dict.fromkeys(server_names)) or 'none'}.\n"
+        " to work here, and in the folders in it too if it is the root of a repository; chat offers"
+        " the commands in its .andy/commands; chat and run start the programs of its"
+        f" MCP servers, now {', '.join(dict.fromkeys(server_names)) or 'none'}.\n"
     )
 
 
