@@ -735,7 +735,7 @@ def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = No
 
 @sessions_app.command("show")
 def sessions_show(id: SessionId, json: AsJson = False, set_: Set = None) -> None:
-    """Print a session to read it; --json prints all that is kept of it."""
+    """Print a session to read it; --json prints its messages and their calls."""
     from andy_cli.frontends.management.sessions_command import show_session
 
     show_session(id, json)

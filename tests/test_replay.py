@@ -209,6 +209,7 @@ def test_a_file_or_dialect_that_is_not_there_is_said_in_a_sentence(tmp_path: Pat
     assert "no dialect 'hermit'" in replay(tmp_path, file, "--dialect", "hermit").err
     assert "does not say which" in replay(tmp_path, file, "--model-as", "hermit").err
     assert "cannot be written" in replay(tmp_path, file, "--to-test", tmp_path).err
+    assert "--turns goes with none of" in replay(tmp_path, file, "--turns", "--diff").err
 
 
 @pytest.mark.slow

@@ -65,6 +65,7 @@ def replay_capture(path: str, flags: ReplayFlags) -> int:
     file = _find_file(path)
     capture = read_capture(file)
     if flags.turns:
+        _check_turn_flags(flags)
         return _report_damage(capture, file) or replay_turns(capture, flags.json)
     only_dialect = _find_only_dialect(flags)
     if flags.diff:
@@ -77,6 +78,12 @@ def replay_capture(path: str, flags: ReplayFlags) -> int:
             "", f"{different or 'nothing'} of {len(capture.requests)} came out differently"
         )
     return _report_damage(capture, file) or (1 if different else 0)
+
+
+def _check_turn_flags(flags: ReplayFlags) -> None:
+    """Raise UsageError for what is done to single replies, and not to turns."""
+    if flags != ReplayFlags(turns=True, json=flags.json):
+        raise UsageError("--turns goes with none of --dialect, --model-as, --diff and --to-test.")
 
 
 def _check_comparable(capture: RecordedCapture, file: Path, only_dialect: str) -> None:
