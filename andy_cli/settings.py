@@ -67,7 +67,12 @@ SETTINGS = (
         "on, off",
         choices=("auto", "on", "off"),
     ),
-    Setting("client", "direct", "model client: direct, or openai for the openai package's"),
+    Setting(
+        "client",
+        "direct",
+        "model client: direct, or openai for the openai package's",
+        choices=("direct", "openai"),
+    ),
     Setting("max_tokens", 0, "tokens in a reply at most; 0 leaves it to the server"),
     Setting(
         "temperature",
@@ -142,7 +147,12 @@ SETTINGS = (
     Setting("web.file_timeout", 3600.0, "seconds a file may take in all, there or back"),
     Setting("web.largest_page", 10, "megabytes of an answer that is read, unpacked"),
     Setting("web.largest_file", 4000, "megabytes of an answer that is kept as a file"),
-    Setting("search.engine", "auto", "web search: auto, searxng, brave, tavily or duckduckgo"),
+    Setting(
+        "search.engine",
+        "auto",
+        "web search: auto, searxng, brave, tavily or duckduckgo",
+        choices=("auto", "searxng", "brave", "tavily", "duckduckgo"),
+    ),
     Setting("search.url", "", "address of a SearXNG server of yours"),
     Setting("search.brave_url", "https://api.search.brave.com", "address of Brave's API"),
     Setting("search.tavily_url", "https://api.tavily.com", "address of Tavily's API"),
@@ -409,7 +419,7 @@ def _from_file(path: Path) -> Layer:
     import tomllib  # 10 ms, and most people have no such file
 
     try:
-        found = _flatten(tomllib.loads(path.read_text(encoding="utf-8")))
+        found = _flatten(tomllib.loads(path.read_text(encoding="utf-8-sig")))
         for _, value in found:
             str(value)  # raises for numbers that are too long and lists that are too deep
     except (OSError, ValueError, RecursionError) as error:
@@ -572,7 +582,7 @@ def save(key: str, value: str | Sequence[str]) -> Path:
     fitted = _fit(key, value, "the value")
     path = config_folder() / "config.toml"
     try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+        document = tomlkit.parse(path.read_text(encoding="utf-8-sig") if path.is_file() else "")
     except (OSError, ValueError, RecursionError) as error:
         raise explain_unreadable(path, error) from error
     try:

@@ -143,6 +143,25 @@ def test_an_editor_opens_the_file_and_what_it_wrote_is_checked(tmp_path: Path) -
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_an_editor_that_is_not_there_is_named(tmp_path: Path) -> None:
+    done = andy("config", "edit", home=tmp_path, VISUAL="/nonexistent")
+    assert (done.code, "cannot be edited by /nonexistent: No such file" in done.err) == (2, True)
+    assert "$VISUAL" in done.err
+
+
+def test_a_file_with_a_byte_order_mark_is_read_and_written(tmp_path: Path) -> None:
+    own_file(tmp_path, '\ufeffmodel = "m"\n')
+    assert andy("config", "get", "model", home=tmp_path).out == "m\n"
+    assert andy("config", "set", "max_tokens", "7", home=tmp_path).code == 0
+    assert andy("config", "get", "model", home=tmp_path).out == "m\n"
+
+
+@pytest.mark.parametrize(("key", "value"), [("search.engine", "bing"), ("client", "x")])
+def test_a_value_that_is_none_of_a_few_is_not_kept(key: str, value: str, tmp_path: Path) -> None:
+    done = andy("config", "set", key, value, home=tmp_path)
+    assert (done.code, f"not {value!r}" in done.err) == (2, True)
+
+
 def test_where_the_file_is_needs_no_file(tmp_path: Path) -> None:
     assert andy("config", "path", home=tmp_path).out == f"{own_file(tmp_path)}\n"
     own_file(tmp_path, "modle = 1\n")

@@ -536,7 +536,6 @@ def test_the_engine_is_the_first_that_is_set_up(
 NEEDS = [
     ("search.engine=searxng", "set search.url"),
     ("search.engine=brave", "set BRAVE_API_KEY"),
-    ("search.engine=altavista", "There is no search engine 'altavista'"),
 ]
 
 

@@ -102,7 +102,10 @@ def edit_settings() -> int:
             replace_file(path, TEMPLATE)
         code = subprocess.call([*command, str(path)])
     except OSError as error:
-        raise UsageError(f"{path} cannot be edited: {error}.") from error
+        raise UsageError(
+            f"{path} cannot be edited by {command[0]}: {error.strerror}.",
+            "$VISUAL, and else $EDITOR, is the command that starts your editor.",
+        ) from error
     if code:
         raise UsageError(f"{command[0]} ended with exit code {code}.", f"The file is {path}.")
     load()

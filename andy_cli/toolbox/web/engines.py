@@ -23,7 +23,7 @@ def chosen_engine() -> str:
     """The one of `NAMES` that is used: that of `search.engine`, or the first that is set up; or
     nothing."""
     settings = here().settings
-    chosen = settings.text("search.engine").strip().lower()
+    chosen = settings.text("search.engine")
     if chosen in NAMES:
         return chosen
     if settings.text("search.url"):
@@ -37,9 +37,7 @@ def chosen_engine() -> str:
 def missing_engine() -> str:
     """Say what is missing before the web can be searched, or nothing."""
     settings = here().settings
-    name, chosen = chosen_engine(), settings.text("search.engine").strip().lower()
-    if chosen not in ("", "auto", name):
-        return f"There is no search engine {chosen!r}: set search.engine to auto."
+    name = chosen_engine()
     if name == "searxng" and not settings.text("search.url"):
         return "The address of the SearXNG server is missing: set search.url to it."
     if name in KEYS and not os.environ.get(KEYS[name]):
