@@ -80,6 +80,8 @@ def test_a_default_that_cannot_be_used_is_kept_and_said_to_be_so(tmp_path: Path)
     assert refused.code == 2
     assert "config.toml says so" in refused.err
     assert "andy models list" in refused.err
+    kept = andy("models", "default", "local:/nonexistent.gguf", home=tmp_path)
+    assert "It cannot be used as things are. There is no file /nonexistent.gguf." in kept.out
 
 
 def test_saving_a_default_keeps_the_comments_of_the_file(tmp_path: Path) -> None:

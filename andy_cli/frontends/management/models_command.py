@@ -112,7 +112,9 @@ def list_served_models(server: AddressedServer | None) -> list[tuple[str, str]]:
 async def _explain_unusable(settings: Settings) -> str:
     """Explain why the model that is set cannot be used; nothing where it can."""
     try:
-        await select.choose_model(settings)
+        chosen = await select.choose_model(settings)
+        if chosen.provider.name == "local" and not weights.may_be_had(chosen.endpoint.model):
+            raise weights.missing_file(chosen.endpoint.model)
     except AndyError as error:
         return f"{error} {error.hint}".strip()
     return ""

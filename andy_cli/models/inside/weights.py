@@ -99,6 +99,11 @@ def locate(name: str) -> Path:
     )
 
 
+def may_be_had(name: str) -> bool:
+    """Tell whether weights are here or can be fetched. Raises UsageError as `find` does."""
+    return find(name) is not None or name in PACKAGED or name.startswith("hf:")
+
+
 def pull(name: str, progress: Progress = lambda done, total: None) -> Path:
     """Fetch the weights unless they are here; blocks. Returns the file.
 
