@@ -838,6 +838,17 @@ def test_a_server_that_stands_in_place_of_another_is_said_to(home: Path) -> None
     assert "what it wrote" not in tried.err
 
 
+def test_a_tool_of_a_server_is_disabled_by_its_name(home: Path) -> None:
+    words = ["--env", f"PYTHONPATH={ROOT}", "--", *OURS]
+    assert andy("mcp", "add", "mem", *words, home=home).code == 0
+    assert "`andy mcp test NAME`" in andy("tools", "info", "mem.search_memory", home=home).err
+    assert andy("tools", "disable", "mem.search_memory", home=home).code == 0
+    left = andy("mcp", "test", "mem", home=home).out
+    assert ("mem.search_memory" in left, "mem." in left) == (False, True)
+    assert andy("tools", "enable", "mem.search_memory", home=home).code == 0
+    assert "mem.search_memory" in andy("mcp", "test", "mem", home=home).out
+
+
 def test_a_server_that_is_switched_off_is_no_fault(home: Path) -> None:
     file = home / ".config" / "andy" / "mcp.json"
     keep("off", {"command": "x", "disabled": True}, file)

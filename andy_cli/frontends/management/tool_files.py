@@ -15,6 +15,7 @@ from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.settings import load, replace_file, save
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import describe_fault, tools_in, user_folder
+from andy_cli.toolbox.mcp.servers import servers
 from andy_cli.toolbox.tool import Tool
 
 EXAMPLE = """A tool is a function with type hints and a docstring, which tells the model its use:
@@ -65,7 +66,9 @@ def load_file(file: Path) -> tuple[bytes, list[Tool]]:
 def disable_tool(name: str) -> None:
     """Take a tool away, by name or pattern; models do not hear of it any more."""
     disabled_tools = load().texts("tools.disabled")
-    if "*" not in name and name not in disabled_tools:
+    server_names = [server.name for server in servers(load(), Path.cwd().resolve())]
+    is_of_server = any(name.startswith(f"{server_name}.") for server_name in server_names)
+    if "*" not in name and name not in disabled_tools and not is_of_server:
         find_tool(name)
     added = [] if name in disabled_tools else [name]
     path = save("tools.disabled", [*disabled_tools, *added])

@@ -34,7 +34,7 @@ def find_tool(name: str, tools: Registry | None = None) -> Tool:
         nearest_hint = (
             f"Did you mean {close_names[0]}?"
             if close_names
-            else "`andy tools list` shows what there is."
+            else "`andy tools list` shows all, `andy mcp test NAME` the tools of an MCP server."
         )
         raise UsageError(f"There is no tool {name!r}.", nearest_hint)
     return tool

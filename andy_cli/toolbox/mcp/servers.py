@@ -47,6 +47,8 @@ class McpServer(NamedTuple):
     include: tuple[str, ...] = ()
     """The tools that are wanted; none: all."""
     exclude: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
+    """The setting `tools.disabled`: patterns for whole names, such as `files.write_*`."""
     effect: str = ""
     """The effect that the user's own file gives its tools: `read` or `network` ask less often."""
     fault: str = ""
@@ -98,7 +100,8 @@ def servers(
                 # Its command may name files from there, wherever below andy was started.
                 started_there = server._replace(cwd=str(project / server.cwd))
                 servers_by_name.setdefault(server.name, started_there)
-    return list(servers_by_name.values())
+    disabled = settings.texts("tools.disabled")
+    return [server._replace(disabled=tuple(disabled)) for server in servers_by_name.values()]
 
 
 def describe_unread_files(settings: Settings, workspace: Path) -> list[str]:

@@ -54,7 +54,10 @@ def _list_wanted(connection: McpConnection) -> Iterator[ServerTool]:
         is_included = not server.include or any(
             fnmatchcase(tool.name, pattern) for pattern in server.include
         )
-        if is_included and not any(fnmatchcase(tool.name, pattern) for pattern in server.exclude):
+        name = f"{server.name}.{tool.name}"
+        is_excluded = any(fnmatchcase(tool.name, pattern) for pattern in server.exclude)
+        is_disabled = any(fnmatchcase(name, pattern) for pattern in server.disabled)
+        if is_included and not is_excluded and not is_disabled:
             yield tool
 
 
