@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -630,6 +631,37 @@ def test_a_wish_that_is_beyond_the_model_keeps_no_other_one_waiting_and_is_not_d
     result = json.loads(andy(*run, "delete notes.txt", home=here.parent, cwd=here).out)
     assert [entry["action"] for entry in result["not_done"]] == ["delete notes.txt"]
     assert result["not_done"][0]["reason"] in result["result"]
+
+
+def converse(texts: Sequence[str], folder: Path, weights_file: Path) -> str:
+    """Send texts one after the other in one session; returns the answer to the last one."""
+    run = ("run", "-y", "--no-wait", "--model", f"local:{weights_file}")
+    first, *others = texts
+    answers = [andy(*run, first, home=folder.parent, cwd=folder).out]
+    answers += [andy(*run, "-c", text, home=folder.parent, cwd=folder).out for text in others]
+    return answers[-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "told"),
+    [
+        ("what time is it in Tokyo?", "no, in Berlin", "Europe/Berlin"),
+        ("what time is it in Tokyo?", "and in Rome?", "Europe/Rome"),
+        ("read shopping.txt", "no, I meant notes.txt", "call bob"),
+        ("what is Chiara's phone number?", "and Ben's?", "Ben Okafor,7700"),
+        ("¿cuál es el teléfono de Chiara?", "¿y el de Ben?", "Ben Okafor,7700"),
+        ("which songs do I have?", "no, the files", "shopping.txt"),
+        ("wie sp\u00e4t ist es in Tokio?", "nein, in Berlin", "Europe/Berlin"),
+        ("what time is it in Tokyo?", "and the third?", "I cannot tell what you mean"),
+    ],
+)
+def test_what_leaves_something_out_goes_on_with_the_turn_before(
+    before: str, text: str, told: str, here: Path, weights_file: Path
+) -> None:
+    (here / "contacts.csv").write_text("name,phone\nChiara Russo,4455\nBen Okafor,7700\n")
+    answer = converse([before, text], here, weights_file)
+    assert told in answer
+    assert ("Looked up the time" in answer) == told.startswith("Europe")
 
 
 def test_a_failure_does_not_keep_from_what_needs_nothing_of_it(

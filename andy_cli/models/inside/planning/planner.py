@@ -84,9 +84,11 @@ class Planner:
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
-        steps = self._recall_plan(turn, constraint).steps
-        if step := self._find_next(steps, turn, constraint):
+        plan = self._recall_plan(turn, constraint)
+        if step := self._find_next(plan.steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
+        if not constraint.context.results and plan.remarks:
+            return Utterance("\n".join(plan.remarks))
         if not constraint.context.results:
             return self._answer_small_talk(turn.request, choices, turn.said)
         return self._finish_with_results(turn, constraint)
@@ -99,7 +101,8 @@ class Planner:
         if answered := self._answers.find_asking(turn, choices):
             return Plan([answered])
         request_plan = self._make_request_plan(constraint)
-        planned = request_plan.plan(turn.request, is_first=not turn.earlier)
+        planned = request_plan.find_follow_up(turn)
+        planned = planned or request_plan.plan(turn.request, is_first=not turn.earlier)
         if planned.steps or constraint.free_text:
             return planned
         return Plan([request_plan.find_best_step(turn.request)])

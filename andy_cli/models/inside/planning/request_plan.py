@@ -21,6 +21,7 @@ from andy_cli.models.inside.planning.command_kinds import (
     takes_file,
 )
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
+from andy_cli.models.inside.planning.follow_up import Fragment, find_follow_up, read_fragment
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import (
     LONG_WORD,
@@ -30,6 +31,7 @@ from andy_cli.models.inside.planning.mentions import (
 from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader, is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
+from andy_cli.models.inside.planning.replies.dialogue import Turn
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
 from andy_cli.models.inside.values.spans import find_named
@@ -69,6 +71,8 @@ class RequestPlan:
             parts = [self._answer(part) if is_asking(part.text) else part for part in parts]
             steps = self._find_steps(parts, text)
         steps = self._ask_last(self._arrange_steps(steps, text, is_first))
+        if not steps:
+            return Plan([])
         steps, beyond = self._set_beyond_aside(steps)
         left = list_left(parts, [*steps, *beyond])
         unanswered = [*list_guesses(steps), *filter(None, map(describe_question, left))]
@@ -85,6 +89,23 @@ class RequestPlan:
     def _decline(self, step: Step) -> NotDone:
         beyond = self._request.choices[step.at].beyond
         return NotDone(summarize(step.text), small_talk.TOO_SMALL.format(beyond=beyond))
+
+    def find_follow_up(self, turn: Turn) -> Plan | None:
+        """Plan what is no request by itself, and goes on with the turn before; None of others."""
+        fragment = read_fragment(turn.request) if turn.before else None
+        if fragment is None or not self._request.has_examples:
+            return None
+        step = find_follow_up(fragment, turn.exchanges[-1], self._request, self._mentions)
+        if step or fragment.denies:
+            return Plan([step]) if step else self._plan_denied(fragment)
+        planned = self.plan(turn.request, is_first=not turn.earlier)
+        takes_any = any(map(self._list_values, planned.steps))
+        return planned if takes_any else Plan([], [small_talk.UNCLEAR.format(able="").strip()])
+
+    def _plan_denied(self, fragment: Fragment) -> Plan | None:
+        """Plan what is wanted in place of what was done, if that is a request."""
+        planned = self.plan(fragment.text, is_first=False)
+        return planned if planned.steps else None
 
     def _read_parts(self, text: str) -> Sequence[Part]:
         """Read the parts of a text. Questions alone are answered apart where two files answer them:

@@ -23,10 +23,12 @@ KEPT_EXCHANGES = 8
 
 
 class Exchange(NamedTuple):
-    """A request of the user, and the reply to it."""
+    """A request of the user, the reply to it, and what was called in between."""
 
     request: str
     reply: str
+    calls: tuple[str, ...] = ()
+    """The letters that were written for it, values included."""
 
     @property
     def asked(self) -> str:
@@ -126,7 +128,7 @@ def _with_part(turn: Turn, kind: str, text: str, said: str) -> Turn:
         return replace(turn, results=(*turn.results, text), question="")
     if kind == "ASKS":
         return replace(turn, question=text)
-    exchanges = (*turn.exchanges, Exchange(turn.request, said))[-KEPT_EXCHANGES:]
+    exchanges = (*turn.exchanges, Exchange(turn.request, said, turn.calls))[-KEPT_EXCHANGES:]
     return Turn(text, earlier=turn.earlier + turn.results, exchanges=exchanges)
 
 

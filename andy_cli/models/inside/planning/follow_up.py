@@ -1,0 +1,56 @@
+"""Read what is no request by itself: `and Ben's?`, `no, I meant Volare`. What it leaves out stands
+in the request before, whose last command takes the new value, or whose question is asked anew.
+"""
+
+import re
+from typing import NamedTuple
+
+from andy_cli.models.inside.planning.command_kinds import reads_file
+from andy_cli.models.inside.planning.cutting import AND, list_openers
+from andy_cli.models.inside.planning.mentions import Mentions
+from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
+from andy_cli.models.inside.planning.replies import small_talk
+from andy_cli.models.inside.planning.replies.dialogue import Exchange
+from andy_cli.models.inside.values.words import find_words, is_question
+
+MAX_WORDS = 6
+"""Of what leaves something out."""
+ADDITION = re.compile(rf"^[\W_]*(?:{AND})\s+", re.I)
+DENIAL = re.compile(r"^\W*\w+\s*[,.;:!\u2013-]\s*")
+"""The first word, if a sign stands after it: `no pongas eso` turns its own verb round."""
+
+
+class Fragment(NamedTuple):
+    """A text without the words that it begins with and that join it to the turn before."""
+
+    text: str
+    denies: bool
+    """It is said in place of what was done, and not beside it."""
+
+
+def read_fragment(text: str) -> Fragment | None:
+    """Read a text that may leave something out; None where it has the words of a whole wish."""
+    denies = {*find_words(text)[:1]} <= {*small_talk.NO}
+    beginning = DENIAL if denies else ADDITION
+    rest = beginning.sub("", text, count=1)
+    words = find_words(rest)
+    is_part = rest != text and 0 < len(words) <= MAX_WORDS
+    return Fragment(rest, denies) if is_part and list_openers().isdisjoint(words) else None
+
+
+def find_follow_up(
+    fragment: Fragment, before: Exchange, request: PlannedRequest, mentions: Mentions
+) -> Step | None:
+    """Find the step that does with a new value what was done in the turn before."""
+    commands = [choice.text for choice in request.choices]
+    called = before.calls[-1].partition("\n")[0].strip() if before.calls else ""
+    if called not in commands:
+        return None
+    at = commands.index(called)
+    if reads_file(request.choices[at]) and is_question(before.request):
+        question = f"{before.request.rstrip('?!. ')}, {fragment.text}"
+        found = mentions.find_answering_file(question)
+        return found and Step(at, f"`{found.name}`", 1.0, question=fragment.text)
+    step = Step(at, fragment.text, 1.0)
+    filled = request.fill(step)
+    return step if filled.values and not filled.missing else None
