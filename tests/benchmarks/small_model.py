@@ -100,6 +100,7 @@ BATCHES = (
     "everyday_61",
     "everyday_62",
     "everyday_63",
+    "everyday_64",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez
