@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from andy_cli import events
@@ -39,6 +40,7 @@ from andy_cli.compiler.compiler import Visible
 from andy_cli.errors import AndyError, fill_hint
 from andy_cli.events import Event
 from andy_cli.messages import Message
+from andy_cli.toolbox.work import run_in_daemon_thread
 
 
 class OutputFilter:
@@ -305,7 +307,9 @@ def collect_evidence(conversation: Conversation, state: TurnState) -> Evidence:
     return Evidence(tuple(state.results), user + attached, tuple(known_texts), actions)
 
 
-def find_claims(conversation: Conversation, state: TurnState, figures: bool) -> Sequence[Claim]:
+async def find_claims(
+    conversation: Conversation, state: TurnState, figures: bool
+) -> Sequence[Claim]:
     """Find what nothing supports in the answer; `figures` too, if so (R16).
 
     Of a model that each step is chosen for the answer is made of results.
@@ -316,14 +320,18 @@ def find_claims(conversation: Conversation, state: TurnState, figures: bool) -> 
         or state.subtype not in ("success", "error_permission")
     ):
         return ()
-    return find_unsupported_claims(state.answer, collect_evidence(conversation, state), figures)
+    evidence = collect_evidence(conversation, state)
+    # A long answer takes seconds, in which Ctrl-C, a signal and a time limit are obeyed.
+    return await run_in_daemon_thread(
+        partial(find_unsupported_claims, state.answer, evidence, figures)
+    )
 
 
-def request_rewrite(conversation: Conversation, state: TurnState) -> Iterator[Event]:
+async def request_rewrite(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Ask the model once to answer again without actions, names and precise figures that nothing
     supports (R16)."""
     has_figures = any(map(str.isdigit, state.answer))
-    found = find_claims(conversation, state, has_figures)
+    found = await find_claims(conversation, state, has_figures)
     claims = [claim for claim in found if is_worth_asking(claim)]
     if claims:
         texts = ", ".join(list_claim_texts(claims))
@@ -333,16 +341,12 @@ def request_rewrite(conversation: Conversation, state: TurnState) -> Iterator[Ev
         state.begin_rewrite(len(conversation.history.messages) - 1)
 
 
-def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:
+async def audit_answer(conversation: Conversation, state: TurnState) -> AsyncIterator[Event]:
     """Mark what is not supported beside the claim, in one look; nothing is taken out. Figures are
     marked for those who ask: what a model makes of others may be right."""
-    claims = find_claims(conversation, state, conversation.strict)
+    claims = await find_claims(conversation, state, conversation.strict)
     state.unsupported = list_claim_texts(claims)
-    if state.rejected_answer:
-        state.answer = state.answer or state.rejected_answer
-        conversation.history.retract_answer(state.rewrite_position)
-    if state.is_withheld:
-        state.answer = state.answer or state.announcement
+    choose_final_answer(conversation, state)
     final = conversation.sanitizer.clean(mark_claims(state.answer, claims))
     if leaks := conversation.sanitizer.find_leaks(state.answer):
         yield events.Audited(leaks=leaks)
@@ -351,7 +355,8 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
         yield events.Said("assistant", final)
     if state.unsupported:
         yield events.Audited(state.unsupported)
-    yield from warn_beside_answer(conversation, state)
+    for warning in warn_beside_answer(conversation, state):
+        yield warning
     _, attached = split_message(
         conversation.history.messages[conversation.history.turn_start].content
     )
@@ -359,6 +364,15 @@ def audit_answer(conversation: Conversation, state: TurnState) -> Iterator[Event
     conversation.provenance = AnswerProvenance(
         state.answer, evidence, changes, state.unsupported, attached
     )
+
+
+def choose_final_answer(conversation: Conversation, state: TurnState) -> None:
+    """Choose among the answers of a turn; one that was asked for again leaves the history."""
+    if state.rejected_answer:
+        state.answer = state.answer or state.rejected_answer
+        conversation.history.retract_answer(state.rewrite_position)
+    if state.is_withheld:
+        state.answer = state.answer or state.announcement
 
 
 def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator[Event]:

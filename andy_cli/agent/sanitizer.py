@@ -24,7 +24,8 @@ from andy_cli.toolbox.tool import words_of_name
 MAX_QUOTATION = 300
 """Characters in which a quotation ends and a line shows that it is a call; else it is none."""
 TOKEN = Expression(r"(?<![A-Za-z0-9_$#@/\\.~?&=%+-])[A-Za-z][A-Za-z0-9_.:/@\\?&=%+~-]*")
-OPEN_TOKEN = Expression(r"(?:\s?\(|,\s?|\s)?[A-Za-z0-9_$#.:/@\\?&=%+~-]*\Z")
+NAME_LETTER = r"[A-Za-z0-9_$#.:/@\\?&=%+~-]"
+OPEN_TOKEN = Expression(rf"(?:\s?\(|,\s?|\s|(?<!{NAME_LETTER})){NAME_LETTER}*\Z")
 """A word that may go on, with what would go with it if it were the id of a call."""
 PLAIN = Expression(r"[A-Za-z0-9_.:-]+")
 HUMP = Expression(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -42,12 +42,12 @@ async def turn(
         conversation.begin_turn(user_text, attached)
         async for event in run_rounds(conversation, state):
             yield event
-        for event in request_rewrite(conversation, state):
+        async for event in request_rewrite(conversation, state):
             yield event
         if state.rejected_answer:
             async for event in run_rounds(conversation, state):
                 yield event
-        for event in audit_answer(conversation, state):
+        async for event in audit_answer(conversation, state):
             yield event
     except AndyError as error:
         yield state.fail(error, conversation.ways)

@@ -96,12 +96,12 @@ class SentenceBacking(NamedTuple):
 
 
 FILE = re.compile(
-    rf"(?<![a-zA-Z\d_.+-])[\w.+-]+?\.(?:{'|'.join(sorted(EXTENSIONS))})(?![a-zA-Z\d_-]|\.\w)"
+    rf"(?<![a-zA-Z\d_.+-])[\w.+-]{{1,255}}?\.(?:{'|'.join(sorted(EXTENSIONS))})(?![a-zA-Z\d_-]|\.\w)"
 )
 """After it there may be letters without a blank, as in Japanese."""
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff](?=[^.])")
-NAME = re.compile(rf"{FILE.pattern}|[\w-]*[_/@\d][\w./@-]*")
-IDENTIFIER = Expression(r"[^\W_]+(?:[_.-][^\W_]+)+|[a-z]+[A-Z]\w+")
+NAME = re.compile(rf"{FILE.pattern}|(?<![\w-])[\w-]*[_/@\d][\w./@-]*")
+IDENTIFIER = Expression(r"(?<![^\W_])[^\W_]+(?:[_.-][^\W_]+)+|(?<![a-z])[a-z]+[A-Z]\w+")
 PART_END = Expression(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 MAX_REPORT_LENGTH = 400
 """Characters of a result that may be a report."""

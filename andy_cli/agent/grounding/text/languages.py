@@ -57,7 +57,7 @@ FINAL = ("de", "nl", "hi", "bn", "ur", "ja", "zh")
 """The verb stands last: what denies it may stand anywhere in the clause, else before it."""
 LITERAL = Expression(r"[\u064b-\u0652]*(?:[^\W\d_][\u0900-\u0dff\u064b-\u0652]*|[ '’-])+")
 WORD = Expression(r"[^\W\d_]+(?:['’]\w+)?")
-NAME = Expression(r"\S*\w[./_=@]\w\S*")
+NAME = Expression(r"(?<!\S)\S*\w[./_=@]\w\S*")
 """A file, a path, an address: `server.ini` is not the Indonesian `ini`."""
 LATIN = Expression("[a-z]{3}")
 LOOKAROUND = Expression(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")

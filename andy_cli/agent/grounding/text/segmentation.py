@@ -4,7 +4,7 @@ Nothing here knows a language: sentences end at signs, and a name is what stands
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
@@ -130,10 +130,23 @@ def split_sentences(text: str) -> list[Sentence]:
         inside = match[0] and "\n" not in match[0]
         if inside and sentence_text.endswith(".") and NUMBERED.search(sentence_text[-5:]):
             continue
-        sentences.append(read_sentence(sentence_text, start))
+        sentences += read_sentences(sentence_text, start)
         start = match.end()
-    sentences.append(read_sentence(text[start:], start))
+    sentences += read_sentences(text[start:], start)
     return [sentence for sentence in sentences if sentence.text.strip()]
+
+
+MAX_SENTENCE = 2_000
+"""Characters of a sentence; what goes on longer is a dump, or never paused."""
+
+
+def read_sentences(text: str, start: int) -> Iterator[Sentence]:
+    """Read a text as one sentence, or piece by piece, cut between two words, if it is too long."""
+    while len(text) > MAX_SENTENCE:
+        cut = text.rfind(" ", 1, MAX_SENTENCE) + 1 or MAX_SENTENCE
+        yield read_sentence(text[:cut], start)
+        text, start = text[cut:], start + cut
+    yield read_sentence(text, start)
 
 
 def read_sentence(text: str, start: int) -> Sentence:
