@@ -313,4 +313,5 @@ def test_a_pipe_that_nobody_closes_is_not_waited_for(home: Path) -> None:
         assert running.stdout
         assert running.stdout.read() == "Hello.\n"  # its stdin is open all the time
         assert running.wait(20) == 0
-        running.communicate()
+        _, err = running.communicate()
+    assert err.startswith("andy: nothing came through the pipe within 0.3 s, so it was not read.")

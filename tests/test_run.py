@@ -3,13 +3,14 @@
 import json
 import shutil
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.model_server import ModelServer, answered, called, raw, refused, status, streamed
-from tests.shell import ROOT, Done, andy, living, start_andy
+from tests.shell import ANDY, ROOT, Done, andy, environment, living, start_andy
 
 MUSIC = ROOT / "tests" / "music"
 HELLO = [streamed("Hel", "lo")]
@@ -509,6 +510,22 @@ def test_a_call_left_in_the_text_by_a_mis_set_server_is_carried_out(tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_what_another_program_writes_late_is_waited_for(tmp_path: Path) -> None:
+    # It writes when it has read that andy waits.
+    line = (
+        'mkfifo told; exec 3<>told; (read -r line <&3; echo "late: $line" >&4; echo "a slow line")'
+        f" 4>heard | {ANDY} run --model m --base-url $URL why 2>told 4>&-"
+    )
+    with ModelServer(HELLO) as server:
+        known = {**environment(tmp_path), "URL": server.url}
+        command = ["bash", "-c", line]
+        out = subprocess.run(command, cwd=tmp_path, env=known, capture_output=True, check=True)
+        said = server.requests[0].body["messages"][-1]["content"]
+    assert out.stdout == b"Hello\n"
+    assert "```\na slow line\n```" in said
+    assert "waiting for what comes through the pipe" in (tmp_path / "heard").read_text()
+
+
 def test_a_place_that_is_named_in_piped_text_is_not_opened_by_it(tmp_path: Path) -> None:
     outside = tmp_path / "outside" / "diary.txt"
     outside.parent.mkdir()

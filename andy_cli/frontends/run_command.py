@@ -4,16 +4,15 @@ import asyncio
 import contextlib
 import json
 import os
-import select
 import shlex
 import shutil
 import signal
-import stat
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from andy_cli import events
 from andy_cli.agent.attachments import attach_mentions
@@ -32,6 +31,7 @@ from andy_cli.errors import (
 from andy_cli.events import Event, Subtype
 from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import NO_ID, WHICH_ID, Options
+from andy_cli.frontends.command_line.piped_input import read_piped
 from andy_cli.frontends.session_factory import OpenConversation, open_chat
 from andy_cli.frontends.terminal.messages import (
     CORRECTION_MARK,
@@ -46,11 +46,8 @@ from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text, one_
 from andy_cli.messages import Arguments, Status
 from andy_cli.sessions.resuming import ResumedSession
 from andy_cli.toolbox.music import player
+from andy_cli.toolbox.work import run_in_daemon_thread
 
-FIRST_BYTE = 0.3
-"""Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
-PIPED_LIMIT = 1_000_000
-"""Bytes of piped text that are read."""
 AUTO = "-y for everything but destruction"
 ASKING = "`andy chat`, which asks you"
 RUN_GO_ON = '`andy run -c "go on"`'
@@ -92,7 +89,8 @@ async def _run_task(task: RunTask) -> int:
         seconds = parse_seconds(task.timeout)
         options = task.options.in_their_folder()
         settings = options.settings()
-        words, piped = read_task(task)
+        # In a thread, so that the first Ctrl-C ends the wait for a pipe.
+        words, piped = await run_in_daemon_thread(partial(read_task, task))
         end_on_signals(printer)
         resumed = resume_session(options, printer) if options.resumes else None
         conversation = await open_chat(options, settings, printer.tell, resumed=resumed)
@@ -473,7 +471,7 @@ def print_out(text: str) -> None:
 def read_task(task: RunTask) -> tuple[str, str]:
     """Return the task and the text that was piped in; without a task that text is the task."""
     alone = task.text.strip() in ("", "-")
-    piped = read_piped(wait_for_input=alone) if task.stdin else ""
+    piped = read_piped(wait_for_input=alone, quiet=task.quiet) if task.stdin else ""
     if alone:
         if not piped.strip():
             raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')
@@ -481,17 +479,3 @@ def read_task(task: RunTask) -> tuple[str, str]:
     if not piped.strip():
         return task.text, ""
     return task.text, f"{PIPED}{fence_text(piped)}"
-
-
-def read_piped(wait_for_input: bool) -> str:
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return ""
-    descriptor = sys.stdin.fileno()
-    if stat.S_ISCHR(os.fstat(descriptor).st_mode):
-        return ""  # /dev/null
-    if not wait_for_input and not select.select([descriptor], [], [], FIRST_BYTE)[0]:
-        return ""
-    data = sys.stdin.buffer.read(PIPED_LIMIT + 1)
-    if len(data) > PIPED_LIMIT:
-        sys.stderr.write(f"andy: only the first {PIPED_LIMIT:,} bytes of the input were read.\n")
-    return data[:PIPED_LIMIT].decode("utf-8-sig", "replace")

@@ -1,0 +1,97 @@
+"""Reads what is piped into `andy run`, and knows for how long it is waited for."""
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+FIRST_BYTE = 0.3
+"""Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
+PIPED_LIMIT = 1_000_000
+"""Bytes of piped text that are read."""
+WAITS = "andy: waiting for what comes through the pipe; --no-stdin leaves it out.\n"
+CAME_TOO_LATE = (
+    f"andy: nothing came through the pipe within {FIRST_BYTE:g} s, so it was not read."
+    " A file goes with the task as @FILE; with --no-stdin no pipe is looked at.\n"
+)
+
+
+def read_piped(wait_for_input: bool, quiet: bool = False) -> str:
+    """Read what is piped in.
+
+    `wait_for_input`: there is no task without it. Else a pipe that is silent is waited for if
+    somebody beside andy is to write to it, as in `make | andy run ...`; a program that started
+    andy, such as a CI runner or an editor, may never write to the pipe that it opened.
+    """
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
+    descriptor = sys.stdin.fileno()
+    if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+        return ""  # /dev/null
+    if not wait_for_input and not is_worth_waiting(descriptor, quiet):
+        return ""
+    data = read_bytes(descriptor)
+    if len(data) > PIPED_LIMIT:
+        sys.stderr.write(f"andy: only the first {PIPED_LIMIT:,} bytes of the input were read.\n")
+    return data[:PIPED_LIMIT].decode("utf-8-sig", "replace")
+
+
+def is_worth_waiting(descriptor: int, quiet: bool) -> bool:
+    """Tell whether something came, or may yet come; the user is told where nothing did."""
+    if select.select([descriptor], [], [], FIRST_BYTE)[0]:
+        return True
+    waits = is_written_beside(descriptor)
+    if not quiet:
+        sys.stderr.write(WAITS if waits else CAME_TOO_LATE)
+        sys.stderr.flush()
+    return waits
+
+
+def read_bytes(descriptor: int) -> bytes:
+    """Read to the end or a little beyond the limit.
+
+    Not from `sys.stdin.buffer`: Python waits at its end for a thread that holds that one's lock.
+    """
+    data = b""
+    while len(data) <= PIPED_LIMIT and (piece := os.read(descriptor, 1 << 16)):
+        data += piece
+    return data
+
+
+def is_written_beside(descriptor: int) -> bool:
+    """Tell whether a process can write to this pipe that neither started andy nor is andy; False
+    where no process tells what it has open."""
+    pipe = os.fstat(descriptor)
+    if not stat.S_ISFIFO(pipe.st_mode):
+        return False
+    starters = {*list_starters()}
+    return any(
+        may_write(entry, pipe)
+        for entry in Path("/proc").glob("[0-9]*")
+        if int(entry.name) not in starters
+    )
+
+
+def list_starters() -> Iterator[int]:
+    """List this process, and those that started it."""
+    process = os.getpid()
+    while process:
+        yield process
+        try:
+            status = Path(f"/proc/{process}/stat").read_text(errors="replace")
+        except OSError:
+            return
+        process = int(status.rpartition(")")[2].split()[1])
+
+
+def may_write(entry: Path, pipe: os.stat_result) -> bool:
+    """Tell whether a process, which `/proc` has an entry of, has a pipe open for writing."""
+    try:
+        return any(
+            os.path.samestat(file.stat(), pipe) and file.lstat().st_mode & stat.S_IWUSR
+            for file in (entry / "fd").iterdir()
+        )
+    except OSError:  # it has ended, or is somebody else's
+        return False
