@@ -89,6 +89,16 @@ def test_a_file_that_a_message_names_is_told_with_it(folder: Path) -> None:
     assert found.notices == ("Attached: read notes.txt, 2 lines.",)
 
 
+@pytest.mark.parametrize("name", [b"caf\xe9.txt", "caf\ufffd.txt".encode()])
+def test_a_file_whose_name_is_not_utf_8_is_told_by_what_is_shown_of_it(
+    folder: Path, name: bytes
+) -> None:
+    (folder / "caf\udce9.txt").write_text("espresso\n")
+    told = attached(chat_in(folder), f"sum up @{os.fsdecode(name)}")
+    assert "@caf\ufffd.txt (read" in told.text
+    assert "espresso" in told.text
+
+
 def test_a_folder_is_attached_as_a_listing(folder: Path) -> None:
     (folder / "src" / "deep").mkdir(parents=True)
     (folder / "src" / "a.py").write_text("x = 1\n")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from andy_cli.guard.workspace import resolve
 from andy_cli.toolbox.runtime_context import find_meant_path, find_meant_paths
 
 
@@ -67,3 +68,11 @@ def test_only_what_the_schema_calls_a_path_is_looked_at(workspace: Path) -> None
     found = find_meant_paths(given, schema, workspace)
     assert found.arguments == {"path": "notes.md", "text": "`notes.md`"}
     assert found.changes == ("path: `notes.md` -> notes.md",)
+
+
+def test_a_name_that_is_not_utf_8_is_found_as_it_is_shown(workspace: Path) -> None:
+    (workspace / "m\udcfcll").mkdir()
+    (workspace / "m\udcfcll" / "caf\udce9.txt").write_text("x")
+    assert resolve("m\ufffdll/caf\ufffd.txt", workspace).read_text() == "x"
+    (workspace / "m\udcfcll" / "caf\udce8.txt").write_text("another")
+    assert not resolve("m\ufffdll/caf\ufffd.txt", workspace).exists()

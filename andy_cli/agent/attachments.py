@@ -24,6 +24,7 @@ from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.prompt.request import SMALL_RESULT
 from andy_cli.errors import ConsentError, ToolError
 from andy_cli.fenced_text import fence_text
+from andy_cli.foreign_values import replace_surrogates
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import resolve
 from andy_cli.messages import Arguments, Status, ToolCall, ToolResult
@@ -142,6 +143,7 @@ def looks_like_path(written: str, folder: Path) -> bool:
 
 def find_mentioned_path(written: str, folder: Path) -> PathMention | None:
     """Find what a word after `@` names; None where nothing is there."""
+    written = replace_surrogates(written)  # as a name of bytes that are no UTF-8 is told a model
     if (existing_path := find_existing_path(written, folder)) is not None:
         return PathMention(written, existing_path.is_dir())
     lines = LINES.fullmatch(written)
@@ -167,7 +169,9 @@ def find_nearest_path(written: str, folder: Path) -> str:
     if "://" in written or not ("/" in written or Path(written).suffix):
         return ""
     try:
-        names = [path.name for path in resolve(written, folder).parent.iterdir()]
+        names = [
+            replace_surrogates(path.name) for path in resolve(written, folder).parent.iterdir()
+        ]
     except (ToolError, OSError):
         return ""
     same_stem = sorted(name for name in names if Path(name).stem == Path(written).stem)

@@ -29,6 +29,7 @@ from types import MappingProxyType
 from typing import BinaryIO, Literal, NamedTuple, cast
 
 from andy_cli.errors import ToolError
+from andy_cli.foreign_values import replace_surrogates
 from andy_cli.guard.archives import (
     MEMBER,
     ArchiveMember,
@@ -126,9 +127,9 @@ def resolve(written: str, workspace: Path, operation: Operation = "read") -> Pat
     """The real path, links followed; relative ones start in the workspace.
 
     A link is deleted itself, not what it leads to: then only the folders above it are followed.
-    A name that is not there means the one that is the same text in other code points. So an entry
-    cannot be moved to another such spelling of its own name. Raises ToolError for what no file
-    system can name.
+    A name that is not there means the one that is the same text in other code points, or is shown
+    so. So an entry cannot be moved to another such spelling of its own name. Raises ToolError for
+    what no file system can name.
     """
     if "\0" in written:
         raise ToolError("A path cannot hold a NUL character.")
@@ -143,8 +144,8 @@ def resolve(written: str, workspace: Path, operation: Operation = "read") -> Pat
 
 def compose_name(name: str) -> str:
     """Spell a name in one way, of the several that Unicode has: macOS writes `e` and an accent,
-    keyboards and models write one letter."""
-    return unicodedata.normalize("NFC", name)
+    keyboards and models write one letter. A byte that is no UTF-8 is what it is shown as."""
+    return unicodedata.normalize("NFC", replace_surrogates(name))
 
 
 def _resolve_spelled(entry: Path) -> Path:
