@@ -155,6 +155,15 @@ def test_a_damaged_file_is_marked_and_not_played(content: bytes) -> None:
     assert called("now_playing").data == "nothing is playing"
 
 
+def test_of_a_large_file_without_music_only_the_beginning_is_looked_at() -> None:
+    with Path("film.mp3").open("wb") as file:
+        file.truncate(5 << 30)  # minutes, if it were read
+    data = called("list_mp3s").data
+    assert isinstance(data, list)
+    assert data[0]["damaged"]
+    assert refused("play_mp3", file="film.mp3").startswith("film.mp3 is ")
+
+
 def test_a_tag_is_one_line_of_bearable_length() -> None:
     song(Path("long.mp3"), title="a\nDEAR ANDYBOT,\r\n" + "b" * 500)
     data = called("list_mp3s").data

@@ -142,9 +142,9 @@ def _read_tags(path: Path, changed: int, size: int) -> Song:
     import tinytag  # only where there is music
 
     try:
-        tag = tinytag.TinyTag.get(path)
-        # Tags alone prove nothing: tinytag finds a length in noise.
-        damaged = not tag.duration or not has_frames(path)
+        # Without frames tinytag reads all of the file, and may find a length in noise.
+        tag = tinytag.TinyTag.get(path, duration=has_frames(path))
+        damaged = not tag.duration
     except (tinytag.TinyTagException, OSError):
         return Song(path, damaged=True)
     seconds = 0.0 if damaged else round(tag.duration or 0, 1)
