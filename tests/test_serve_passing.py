@@ -93,6 +93,11 @@ def test_no_cut_changes_what_is_passed_on(said: bytes, end: bytes, draw: st.Data
     assert passed(cut(data, places)) == passed([data])
 
 
+def test_a_byte_that_is_no_utf_8_breaks_nothing_off() -> None:
+    said = event({"content": "bad ??"}).replace(b"??", b"\xff\xfe")
+    assert passed([said + event({}, "stop")]) == (said + event({}, "stop"), True)
+
+
 @given(streams)
 def test_what_was_cut_off_asks_for_nothing(said: bytes) -> None:
     out, ended = passed([said])

@@ -136,8 +136,8 @@ def read_event(event_data: bytes) -> dict[str, object] | None:
     if not event_data.startswith(b"data:"):
         return None
     try:
-        event = json.loads(event_data[5:].decode())
-    except (ValueError, RecursionError):  # no UTF-8, no JSON
+        event = json.loads(event_data[5:].decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
         return {}
     return event if isinstance(event, dict) else None
 

@@ -40,7 +40,7 @@ async def rewrite_answer(
     Raises ApiError where the model is asked again and fails.
     """
     try:
-        answer = json.loads(data)
+        answer = json.loads(data.decode("utf-8", "replace"))
         choices = answer["choices"]
         readable = all(isinstance(choice["message"], dict) for choice in choices)
     except (ValueError, KeyError, TypeError, RecursionError):
