@@ -51,6 +51,16 @@ def test_a_tool_call_is_carried_out_and_told_in_human_words(tmp_path: Path) -> N
     assert files == sorted(path.name for path in MUSIC.glob("*.mp3"))
 
 
+def test_links_in_a_circle_are_told_as_what_they_are_and_not_as_forbidden(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    script = [called("read_file", '{"path": "one"}'), streamed("It leads nowhere.")]
+    with ModelServer(script) as server:
+        done = run(server, tmp_path, "read one", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "It leads nowhere.\n")
+    assert "could not read one: 'one' is not a usable path: its links form a circle." in done.err
+
+
 @pytest.mark.parametrize(
     ("flags", "way_on"),
     [

@@ -161,12 +161,13 @@ class Gate:
         """List what the user agreed to for this session, each spelled as a rule would be."""
         return self._consents.list_grants()
 
+    def resolve_paths(self, access: ResourceAccess) -> tuple[Path, ...]:
+        """Find where the paths of a call lead. Raises ToolError for one that leads nowhere."""
+        return tuple(resolve(path, self._workspace, operation) for path, operation in access.uses)
+
     async def decide(self, request: ApprovalRequest) -> Decision:
         try:
-            path_uses = request.access.uses
-            resolved_paths = tuple(
-                resolve(path, self._workspace, operation) for path, operation in path_uses
-            )
+            resolved_paths = self.resolve_paths(request.access)
         except ToolError as error:
             return Decision(False, str(error))
         verdict = await self._decide_resolved(request, resolved_paths)

@@ -138,7 +138,9 @@ def resolve(written: str, workspace: Path, operation: Operation = "read") -> Pat
         if operation in DELETING and entry.name not in ("", ".."):
             return _find_spelled(_resolve_spelled(entry.parent) / entry.name)
         return _resolve_spelled(entry)
-    except (OSError, RuntimeError, ValueError) as error:
+    except RuntimeError as error:
+        raise ToolError(f"{written!r} is not a usable path: its links form a circle.") from error
+    except (OSError, ValueError) as error:
         raise ToolError(f"{written!r} is not a usable path: {error}.") from error
 
 

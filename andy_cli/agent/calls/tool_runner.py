@@ -144,6 +144,7 @@ class ToolRunner:
         access, fault, problem = NO_ACCESS, "", ""
         try:
             access = self._registry.find_access(call)
+            self._gate.resolve_paths(access)  # nobody's yes helps where that fails
         except ToolError as error:
             fault, problem = error.content, str(error)
         return ApprovalRequest(
