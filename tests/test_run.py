@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.model_server import ModelServer, answered, called, raw, refused, status, streamed
+from tests.model_server import (
+    ModelServer,
+    answered,
+    called,
+    raw,
+    refused,
+    status,
+    streamed,
+)
 from tests.shell import ANDY, ROOT, Done, andy, environment, living, start_andy
 
 MUSIC = ROOT / "tests" / "music"
@@ -435,6 +443,18 @@ def test_a_folder_that_is_missing_empty_or_none_is_told_plainly(
         done = run(server, tmp_path, "list", cwd=tmp_path)
     assert done.code == 0
     assert says in done.err
+
+
+@pytest.mark.parametrize(
+    "headers", [{"content-encoding": "gzip"}, {"no name": "x"}], ids=["not packed", "no header"]
+)
+def test_what_speaks_no_http_is_told_without_the_words_of_a_library(
+    headers: dict[str, str], tmp_path: Path
+) -> None:
+    with ModelServer([[status(headers=headers), raw("no")]]) as server:
+        done = run(server, tmp_path, "hi")
+    assert (done.code, len(server.requests)) == (1, 1)
+    assert "speaks no HTTP that can be read.\n  Check the address" in done.err
 
 
 def test_a_file_that_is_no_music_is_not_played(tmp_path: Path) -> None:

@@ -148,9 +148,23 @@ def no_answer(error: BaseException, url: str) -> ModelError:
         return set_error_kind(
             TransientError(broken_off, "The server's log may say why."), "protocol"
         )
+    if is_unreadable(error):
+        message = f"What answers at {shown_address} speaks no HTTP that can be read."
+        advice = "Check the address: its port, and whether it begins with http:// or https://."
+        return set_error_kind(ModelError(message, advice), "protocol")
     message = f"The connection to {shown_address} broke off ({_error_words(error)})."
     advice = "Try again. If it stays so, what listens there is probably no model server."
     return set_error_kind(TransientError(message, advice), "protocol")
+
+
+def is_unreadable(error: BaseException) -> bool:
+    """Tell whether something was answered that is no HTTP, or not packed as it says."""
+    import h11  # with httpx2, and only where something fails
+
+    cause = error.__cause__ or error
+    return isinstance(error, httpx2.DecodingError) or isinstance(
+        cause.__context__, h11.RemoteProtocolError
+    )
 
 
 def _error_words(error: BaseException) -> str:
