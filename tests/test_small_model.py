@@ -664,6 +664,31 @@ def test_what_leaves_something_out_goes_on_with_the_turn_before(
     assert ("Looked up the time" in answer) == told.startswith("Europe")
 
 
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ("play anything but last tram home", "Which song?"),
+        ("spiel irgendwas au\u00dfer Last Tram Home", "Which song?"),
+        ("play paper boats instead of last tram home", "Started 02 - Paper Boats.mp3"),
+        ("play last tram home, no wait, paper boats", "Started 02 - Paper Boats.mp3"),
+        ("spiel Last Tram Home, nein doch lieber Paper Boats", "Started 02 - Paper Boats.mp3"),
+        ("what time is it in Tokyo, I mean Berlin", "Europe/Berlin"),
+        ("play paper boats. no rush", "Started 02 - Paper Boats.mp3"),
+        ("how long is paper boats?", "artist: The Tin Lanterns"),
+        ("wer singt Paper Boats?", "artist: The Tin Lanterns"),
+        ("is paper boats playing?", "Nothing is playing."),
+    ],
+)
+def test_what_is_left_out_or_taken_back_is_not_done_and_a_song_is_told_of(
+    wish: str, told: str, here: Path, weights_file: Path
+) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    answer = asked(wish, here, weights_file)
+    assert told in answer
+    assert "Started 03" not in answer
+
+
 def test_a_failure_does_not_keep_from_what_needs_nothing_of_it(
     here: Path, weights_file: Path
 ) -> None:

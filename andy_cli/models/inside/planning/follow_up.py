@@ -20,6 +20,20 @@ DENIAL = re.compile(r"^\W*\w+\s*[,.;:!\u2013-]\s*")
 """The first word, if a sign stands after it: `no pongas eso` turns its own verb round."""
 
 
+REPAIR_WORDS = (
+    "no|nein|nee|non|wait|warte|sorry|pardon|scusa|perd\u00f3n|actually|rather|i mean(?:t)?"
+    "|make that|ich mein(?:e|te)|doch|lieber|je veux dire|plut\u00f4t|mejor|quiero decir|anzi"
+    "|volevo dire"
+)
+REPAIR = re.compile(
+    rf"\s*[,.;:\u2013\u2014-]+\s+(?:{REPAIR_WORDS})\b(?:[\s,;:\u2013\u2014-]+(?:{REPAIR_WORDS})\b)*"
+    r"[\s,;:\u2013\u2014-]*",
+    re.I,
+)
+"""Words between what somebody began to say and what they mean, in the five languages that are
+tried: `play Azzurro, no wait, Volare`."""
+
+
 class Fragment(NamedTuple):
     """A text without the words that it begins with and that join it to the turn before."""
 
@@ -36,6 +50,13 @@ def read_fragment(text: str) -> Fragment | None:
     words = find_words(rest)
     is_part = rest != text and 0 < len(words) <= MAX_WORDS
     return Fragment(rest, denies) if is_part and list_openers().isdisjoint(words) else None
+
+
+def split_repair(text: str) -> tuple[str, str] | None:
+    """Split a text into what somebody took back and what they mean; None where they do not."""
+    taken_back, *others = REPAIR.split(text)
+    meant = others[-1] if others else ""
+    return (taken_back, meant) if taken_back and meant else None
 
 
 def find_follow_up(

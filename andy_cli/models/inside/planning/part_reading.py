@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import (
+    FILE_NAMES,
     Scores,
     find_command_name,
     is_name,
@@ -16,6 +17,7 @@ from andy_cli.models.inside.planning.choosing import (
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
     finds_files,
+    is_lister,
     needs_value,
     reads_file,
 )
@@ -33,6 +35,7 @@ from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.spans import find_titles, pad_words
+from andy_cli.models.inside.values.superlatives import find_superlative
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
     LINKS,
@@ -267,7 +270,19 @@ class PartReader:
         step = step or Step(scores.best, text, scores.lead)
         # The weights of cuts were learned without what is far of a bare command.
         is_bare = asks and self._takes_nothing(step)
-        return step if self._is_near(step, is_named, is_bare) else None
+        return self._ask_of_entry(step) if self._is_near(step, is_named, is_bare) else None
+
+    def _ask_of_entry(self, step: Step) -> Step:
+        """`Wer singt Volare?`: what is asked of one of the songs is not told by a command that
+        takes none, but by their list; `is Volare playing?` is.
+        """
+        choice, text = self._request.choices[step.at], step.text
+        tells_of_one = self._mentions.names_recording(text) or find_superlative(text) is not None
+        asks_what = not INTERROGATIVES.isdisjoint(find_words(text))
+        if choice.beyond or list_parameters(choice) or not (tells_of_one and asks_what):
+            return step
+        listing = self.find_best_of(FILE_NAMES["audio"], is_lister)
+        return listing._replace(text=text, question=text) if listing else step
 
     def _is_turned_round(self, text: str, best: int) -> bool:
         """`Do not cancel it`: tell whether the very word that a command of others is called by is

@@ -11,10 +11,19 @@ from andy_cli.messages import Choice, Constraint, NotDone, Wire
 from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
 from andy_cli.models.inside.planning.list_fitting import holds_list
-from andy_cli.models.inside.planning.mentions import name_plainly, takes_name, write_passage
+from andy_cli.models.inside.planning.mentions import (
+    find_called,
+    name_plainly,
+    takes_name,
+    write_passage,
+)
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
-from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude_all
+from andy_cli.models.inside.planning.replies.conclusion import (
+    ToldResult,
+    conclude_all,
+    describe_record,
+)
 from andy_cli.models.inside.planning.replies.dialogue import Turn, read_turn
 from andy_cli.models.inside.planning.replies.questions import (
     AnswerReader,
@@ -23,10 +32,11 @@ from andy_cli.models.inside.planning.replies.questions import (
 )
 from andy_cli.models.inside.planning.request_plan import RequestPlan
 from andy_cli.models.inside.values.clock_times import find_loose_times
+from andy_cli.models.inside.values.entries import ListedEntry, find_entries
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.parameters import Parameter
-from andy_cli.models.inside.values.spans import quote_names
-from andy_cli.models.inside.values.superlatives import points_at_entry
+from andy_cli.models.inside.values.spans import drop_excluded, quote_names
+from andy_cli.models.inside.values.superlatives import find_superlative, points_at_entry
 from andy_cli.models.inside.values.templates import list_spoken_words
 from andy_cli.models.inside.values.words import LINKS, is_negated
 
@@ -201,9 +211,15 @@ class Planner:
         return conclude_all(list(map(self._add_answer, told, questions)))
 
     def _add_answer(self, told: ToldResult, question: str) -> ToldResult:
-        """Add the lines that answer a question best to a text that was read for it."""
+        """Add the lines that answer a question best to a text that was read for it, or the entry of
+        a list that is asked about.
+        """
+        if not (question and told.done):
+            return told
+        if entry := find_asked_entry(question, told.result):
+            return told._replace(answers=[describe_record(entry.record)])
         lines = [line for line in told.result.split("\n") if line.strip()]
-        if not (question and told.done) or len(lines) < MIN_LINES:
+        if len(lines) < MIN_LINES:
             return told
         best = self._find_best_lines(question, told.done, lines)
         is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
@@ -238,6 +254,16 @@ def is_sure(step: Step, choice: Choice, names: Sequence[str]) -> bool:
     # Commands of others may take a time of day.
     is_now = not (choice.examples and find_loose_times(plain))
     return step.lead >= MIN_LEAD and is_now and not is_negated(plain)
+
+
+def find_asked_entry(question: str, result: str) -> ListedEntry | None:
+    """Find the entry of a list of records that a question is about, by its name or by what it is
+    beside the others."""
+    entries = [entry for entry in find_entries(result) if entry.record]
+    names = [entry.name for entry in entries]
+    superlative = find_superlative(question)
+    found = find_called(question, names) or (superlative and superlative.find_extreme(entries))
+    return entries[names.index(found)] if found else None
 
 
 def list_offered(missing: Parameter, choice: Choice, names: Sequence[str]) -> str:
@@ -289,10 +315,13 @@ def write_command(choice: Choice, found: FilledArguments) -> str:
 
 
 def quote_turn(turn: Turn, names: Sequence[str]) -> Turn:
-    """Put what is there and is called by its name in backticks, wherever the user says it."""
+    """Put what is there and is called by its name in backticks, wherever the user says it, and drop
+    what is left out of a wish.
+    """
 
     def quote(text: str) -> str:
-        return quote_names(shorten_request(text), names, list_spoken_words() | LINKS)
+        wanted = drop_excluded(shorten_request(text), names)
+        return quote_names(wanted, names, list_spoken_words() | LINKS)
 
     exchanges = tuple(item._replace(request=quote(item.request)) for item in turn.exchanges)
     return replace(turn, request=quote(turn.request), exchanges=exchanges)

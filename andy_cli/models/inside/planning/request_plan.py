@@ -13,6 +13,7 @@ from andy_cli.models.inside.planning.choosing import (
     is_called,
 )
 from andy_cli.models.inside.planning.command_kinds import (
+    find_entry_kind,
     finds_files,
     is_lister,
     plays_file,
@@ -21,7 +22,12 @@ from andy_cli.models.inside.planning.command_kinds import (
     takes_file,
 )
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
-from andy_cli.models.inside.planning.follow_up import Fragment, find_follow_up, read_fragment
+from andy_cli.models.inside.planning.follow_up import (
+    Fragment,
+    find_follow_up,
+    read_fragment,
+    split_repair,
+)
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import (
     LONG_WORD,
@@ -44,6 +50,8 @@ from andy_cli.models.inside.values.words import (
     is_question,
 )
 
+MIN_DECLINED = 0.97
+"""Nearness to a command, from which it is said of it that the model is too small for it."""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 
@@ -62,6 +70,8 @@ class RequestPlan:
 
         `is_first`: nothing was found in the turns before, that it could point at.
         """
+        if repaired := self._plan_repaired(text, is_first):
+            return repaired
         parts = self._read_parts(text)
         steps = self._find_steps(parts, text)
         if not steps:
@@ -84,7 +94,12 @@ class RequestPlan:
         """
         beyond = [step for step in steps if self._request.choices[step.at].beyond]
         others = [step for step in steps if step not in beyond]
-        return (others, beyond) if others else (beyond[:1], beyond[1:])
+        clear = [step for step in beyond if self._is_clear_wish(step)]
+        return (others, clear) if others else (beyond[:1], clear[1:])
+
+    def _is_clear_wish(self, step: Step) -> bool:
+        """Tell whether it is sure that a command is asked for: `and lost track` asks for none."""
+        return max(self._request.compare(step.text).commands) > MIN_DECLINED
 
     def _decline(self, step: Step) -> NotDone:
         beyond = self._request.choices[step.at].beyond
@@ -101,6 +116,19 @@ class RequestPlan:
         planned = self.plan(turn.request, is_first=not turn.earlier)
         takes_any = any(map(self._list_values, planned.steps))
         return planned if takes_any else Plan([], [small_talk.UNCLEAR.format(able="").strip()])
+
+    def _plan_repaired(self, text: str, is_first: bool) -> Plan | None:
+        """`Play Azzurro, no wait, Volare`: plan what is meant, and not what was taken back."""
+        split = split_repair(text) if self._request.has_examples else None
+        planned = self.plan(split[0], is_first) if split else Plan([])
+        if split is None or not planned.steps:
+            return None
+        step = planned.steps[-1]._replace(text=split[1])
+        filled = self._request.fill(step)
+        if filled.values and not filled.missing:
+            return planned._replace(steps=[*planned.steps[:-1], step])
+        meant = self.plan(split[1], is_first)
+        return meant if meant.steps else None
 
     def _plan_denied(self, fragment: Fragment) -> Plan | None:
         """Plan what is wanted in place of what was done, if that is a request."""
@@ -203,7 +231,8 @@ class RequestPlan:
             steps = list(map(self._read_entry, steps))
         else:
             steps = self._lists.fit(steps)
-        return self._drop_repeated([*map(self._fit_to_kind, map(self._search_written, steps))])
+        steps = [*map(self._search_question, map(self._search_written, steps))]
+        return self._drop_repeated(list(map(self._fit_to_kind, steps)))
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
         """Drop what looks at the same again: two questions may be answered by one file."""
@@ -226,6 +255,13 @@ class RequestPlan:
         searched = " ".join(self._reader.list_searched(step, "file"))
         run = self._mentions.find_written_run(searched)
         return step if run in (None, searched) else step._replace(text=f'{step.text}: "{run}"')
+
+    def _search_question(self, step: Step) -> Step:
+        """`Will it snow in Linz tonight?`: a question is looked up on the web as it stands."""
+        is_lookup = find_entry_kind(self._request.choices[step.at]) == "url"
+        if not (is_lookup and self._request.has_examples and is_question(step.text)):
+            return step
+        return step._replace(text=f'"{step.text.rstrip("?! ")}"')
 
     def _name_file(self, step: Step) -> Step:
         """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the

@@ -209,6 +209,27 @@ def quote_names(text: str, names: Sequence[str], common: frozenset[str] = frozen
     return re.sub(pattern, quote, text, flags=re.I)
 
 
+EXCEPT = (
+    r"(?<=thing )but|(?<=all )but|except(?: for)?|other than|apart from|instead of|rather than"
+    r"|au(?:\u00df|ss)er|(?:an)?statt|bis auf|excepto|salvo|menos|en (?:vez|lugar) de"
+    r"|sauf|except\u00e9|hormis|au lieu de|plut\u00f4t que|tranne|eccetto|invece di"
+)
+"""Prepositions that leave out what follows, in the five languages that are tried."""
+
+
+def drop_excluded(text: str, names: Sequence[str]) -> str:
+    """Drop what is there and is left out of a wish, with the words that say so: `play Volare
+    instead of Azzurro`, `anything but Volare`.
+    """
+    said = text.casefold()
+    plain = {ENDING.sub("", name.rpartition("/")[2]).casefold() for name in names}
+    titles = {title for name in plain for title in (name, *name.split(" - ")) if title in said}
+    if not (titles - {""} and re.search(EXCEPT, said)):
+        return text
+    longest = "|".join(sorted(map(re.escape, titles - {""}), key=len, reverse=True))
+    return re.sub(rf"\s*\b(?:{EXCEPT})\s+`?(?:{longest})(?:\.\w+)?\b`?", "", text, flags=re.I)
+
+
 def list_spaced_ends(name: str) -> list[str]:
     """List the ends of a path that have blanks in them: what lies there may be called so."""
     parts = name.rstrip("/").split("/")

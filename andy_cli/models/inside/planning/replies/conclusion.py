@@ -153,7 +153,7 @@ def _describe(value: object) -> str:
     if entries is not None:
         return _describe_list(entries)
     if isinstance(value, Mapping):
-        return _describe_record(value)
+        return describe_record(value)
     text = drop_advice(value.strip()) if isinstance(value, str) else json.dumps(value)
     if not text or text in {"OK", "null"}:
         return "Done"
@@ -171,7 +171,7 @@ def _describe_list(entries: Sequence[str]) -> str:
     return shown if has_lines else ", ".join(entries)
 
 
-def _describe_record(record: Mapping[str, object]) -> str:
+def describe_record(record: Mapping[str, object]) -> str:
     """`time: 16:40, zone: Asia/Tokyo`"""
     pairs = [
         f"{' '.join(find_words(str(name))) or name}: {_shorten(value)}"
