@@ -218,6 +218,9 @@ class TurnContext(NamedTuple):
     """Files and folders that are there, folders with a slash at the end."""
     read_lines: Callable[[], Mapping[str, Sequence[str]]] = dict
     """Reads the lines of the short texts among them, by name."""
+    absent: Mapping[str, str] = MappingProxyType({})
+    """The tools that are not set up and that the model would be too small for: the kind of action,
+    by name."""
 
 
 class Constraint(NamedTuple):

@@ -275,7 +275,9 @@ def test_a_question_beside_what_is_read_goes_before_a_search_of_the_web(
 def test_what_is_clearly_to_be_sent_is_no_question(kennel: Path, weights_file: Path) -> None:
     (kennel / "bruno.txt").write_text("Bruno, 6 years old\nOwner: Mrs Adeyemi\nFood: rice\n")
     wish = "Kindly send Mrs Adeyemi an e-mail to say that Bruno ate all his breakfast."
-    assert asked(wish, kennel, weights_file).startswith("I cannot do that")
+    assert asked(wish, kennel, weights_file).startswith(
+        "SmolLM2-135M-Instruct.Q4_1 is too small to do things in your name"
+    )
 
 
 def test_of_a_file_that_may_not_answer_a_question_that_is_said(

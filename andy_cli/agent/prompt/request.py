@@ -17,7 +17,7 @@ from andy_cli.agent.history.history import History, read_bare_words
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describer, shorten_tools
-from andy_cli.agent.prompt.trust import mark_untrusted_choices
+from andy_cli.agent.prompt.trust import find_absent_untrusted, mark_untrusted_choices
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import ModelError
 from andy_cli.messages import Constraint, Message, Request, Sampling, TurnContext, Wire
@@ -313,6 +313,7 @@ class RequestRenderer:
             earlier=(*everything[: len(everything) - len(results)],),
             names=names,
             read_lines=partial(read_nearby_lines, self._folder, names),
+            absent=find_absent_untrusted(self._registry, model.profile.tools, model.trust),
         )
         return base_constraint._replace(choices=choices, context=context)
 

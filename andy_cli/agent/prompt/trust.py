@@ -6,7 +6,7 @@ thing in 9 of 100, so it looks, plays and tells. What is below the bar is not of
 for it is answered in plain words.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.messages import Choice, Effect, Learned, Schema
@@ -61,6 +61,16 @@ def mark_untrusted_choices(
         for name, choice in zip(names, choices, strict=True)
         if name not in DOUBLES
     )
+
+
+def find_absent_untrusted(
+    registry: Registry, offered: Collection[str], trusted: Trust | None
+) -> Mapping[str, str]:
+    """Describe what the tools would do that are not offered, where the model is not trusted with
+    it."""
+    absent = [tool.name for tool in registry if tool.name not in offered]
+    described = {name: describe_untrusted(name, registry, trusted) for name in absent}
+    return {name: beyond for name, beyond in described.items() if beyond}
 
 
 def _describe_choice(

@@ -1,6 +1,7 @@
 """Checks of `andy doctor` without a network: this machine, the settings, the rules."""
 
 import contextlib
+import errno
 import os
 import platform
 import shutil
@@ -183,7 +184,8 @@ def look_at_folder(subject: str, folder: Path) -> Iterator[Finding]:
             file.flush()
         free_bytes = shutil.disk_usage(folder).free
     except OSError as error:
-        suggested_fix = f"ls -ld {folder} {folder.parent}"
+        is_disk = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+        suggested_fix = f"df -h {folder}" if is_disk else f"ls -ld {folder} {folder.parent}"
         yield Finding(
             subject, "fail", f"{folder} cannot be written: {error.strerror}", suggested_fix
         )

@@ -100,7 +100,7 @@ class Planner:
         if not constraint.context.results and plan.remarks:
             return Utterance("\n".join(plan.remarks))
         if not constraint.context.results:
-            return self._answer_small_talk(turn.request, choices, turn.said)
+            return self._answer_small_talk(turn, constraint)
         return self._finish_with_results(turn, constraint)
 
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
@@ -235,13 +235,15 @@ class Planner:
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
 
-    def _answer_small_talk(
-        self, text: str, choices: Sequence[Choice], said: str
-    ) -> Utterance | None:
+    def _answer_small_talk(self, turn: Turn, constraint: Constraint) -> Utterance | None:
+        text, choices = turn.request, constraint.choices
         scores = self._scorer.compare(text, choices)
         if self._writes_texts and (scores.kind == "create" or scores.text_lead > MIN_TEXT_LEAD):
             return None
-        answer = small_talk.answer_talk(scores.kind, scores.nearness, choices, said)
+        answer = small_talk.answer_talk(scores.kind, scores.nearness, choices, turn.said)
+        if beyond := constraint.context.absent.get(scores.kind):
+            choice = Choice("", beyond=beyond)
+            answer = small_talk.describe_limits(self._name, choice, choices, turn.said)
         is_refused = small_talk.is_refused(scores.kind)
         reason = answer.partition(". ")[0].rstrip(".") + "."
         return Utterance(answer, not_done=[NotDone(summarize(text), reason)] if is_refused else [])
