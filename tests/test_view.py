@@ -363,6 +363,21 @@ def test_an_answer_that_is_put_right_takes_the_place_of_the_first() -> None:
     assert shown.text == "There is a.txt."
 
 
+def test_an_answer_that_was_sent_back_and_cannot_be_replaced_is_said_not_to_hold() -> None:
+    sent_back = events.Failed("warning", "grounding", "Nothing supports this.")
+    looked = events.ToolUsed("1", "read_file", {"path": "a.txt"}, "read a.txt")
+    shown = Shown().show("I changed a.txt.")
+    shown.view.show_event(sent_back)
+    shown.view.show_event(looked)
+    assert shown.text.startswith(
+        "I changed a.txt.\n\nThe answer above was sent back: nothing that was done\nsupports it."
+    )
+    replaced = Shown().show("I changed a.txt.")
+    for event in (sent_back, events.Said("assistant", "It stays."), ended()):
+        replaced.view.show_event(event)
+    assert "sent back" not in replaced.text
+
+
 @pytest.mark.parametrize(
     "happened",
     [

@@ -8,6 +8,8 @@ from andy_cli.messages import Status
 
 CORRECTION_MARK = "Put right:"
 """Stands before what takes the place of a part of an answer that cannot be taken off the screen."""
+WITHDRAWN = "The answer above was sent back: nothing that was done supports it."
+"""Stands below an answer that stays on the screen while the model looks again."""
 
 MAX_CORRECTIONS = 2
 NOT_WORDS = re.compile(r"[{}\[\]<]|.{80}")

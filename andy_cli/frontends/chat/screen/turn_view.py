@@ -21,6 +21,7 @@ from andy_cli.frontends.chat.screen.live_region import LiveRegion
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.messages import (
     CORRECTION_MARK,
+    WITHDRAWN,
     describe_shortening,
     find_changed_paragraphs,
     format_problem,
@@ -83,6 +84,8 @@ class TurnView:
         self._next_drawing = 0.0
         self._drawn_tail: tuple[str, str] = ("", "")
         self._told_shortening = False
+        self._is_withdrawn = False
+        """The answer on the screen was sent back."""
 
     def show_event(self, event: Event) -> None:
         self._last_event = self._clock()
@@ -99,6 +102,7 @@ class TurnView:
                 self._activity = "thinking"
             case events.ToolUsed(action=action) if action:
                 self.finish_text()
+                self._tell_withdrawal()
                 self._activity, self._progress_lines = join_lines(action), ()
                 self.tick()
             case events.Compressed():
@@ -118,7 +122,7 @@ class TurnView:
                 self._activity = join_lines(self._actions.find_action(call))
             case events.Failed(kind="grounding") if self._console.is_terminal:
                 self.finish_text()
-                self._activity = "looking again"
+                self._activity, self._is_withdrawn = "looking again", bool(self._printed_pages)
             case events.Failed(severity=severity, message=message, hint=hint):
                 style = markdown.ERROR if severity == "error" else markdown.WARNING
                 self._print_line(format_problem(message, hint), style)
@@ -127,7 +131,7 @@ class TurnView:
                     f"Nothing that was found supports: {', '.join(names)}", markdown.WARNING
                 )
             case events.Ended():
-                self._told_shortening = False
+                self._told_shortening = self._is_withdrawn = False
                 self.finish_text()
                 for line in list_not_done(event):
                     self._print_line(line, markdown.WARNING)
@@ -138,9 +142,16 @@ class TurnView:
             self._told_shortening = True
             self._print_line(describe_shortening(event), markdown.QUIET)
 
+    def _tell_withdrawal(self) -> None:
+        """Say that an answer does not hold, where a call keeps the next one from its place."""
+        if self._is_withdrawn:
+            self._is_withdrawn = False
+            self._print_line(WITHDRAWN, markdown.WARNING)
+
     def _replace_answer(self, content: str) -> None:
         """A whole answer in place of its pieces: over them while they are on the screen."""
         self.finish_text()
+        self._is_withdrawn = False
         self._activity = ""
         pages_before, self._printed_pages = self._printed_pages, []
         text = "".join(page.text for page in pages_before)
