@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andy_cli.actions import fill_action
+from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Gate, Mode
@@ -866,3 +867,15 @@ def test_a_thousand_files_are_one_call_and_more_are_refused(workspace: Path) -> 
     assert done("move", paths=["box"], destination="new") == "moved box to new."
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(workspace / "new")
+
+
+def test_a_comma_in_the_name_of_a_file_makes_no_two_files_of_it(workspace: Path) -> None:
+    for name in ("Report", "final.txt", "Report, final.txt"):
+        (workspace / name).write_text(name)
+    for name, more in (("copy", {"destination": "to"}), ("trash", {})):
+        given_arguments = {"paths": "Report, final.txt", **more}
+        made = map_call(name, given_arguments, TOOLS.functions, lambda name: False)
+        call = ToolCall("call00001", name, made.calls[0].arguments)
+        assert asyncio.run(TOOLS.call(call)).ok
+    assert sorted(entry.name for entry in workspace.glob("[!.]*")) == ["Report", "final.txt", "to"]
+    assert (workspace / "to").read_text() == "Report, final.txt"

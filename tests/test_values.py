@@ -96,6 +96,7 @@ SURE: list[tuple[Schema, object, object]] = [
     (items(TEXT, description="separated by hand"), "x,y", ["x,y"]),
     (items(TEXT), "x,y", ["x,y"]),
     (items(TEXT), "x, y", ["x", "y"]),
+    (items({**TEXT, "format": "path"}), "x, y", ["x, y"]),
     *[
         (items({**TEXT, "format": form}), ",".join(two), two)
         for form, two in {

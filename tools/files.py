@@ -298,7 +298,7 @@ async def search_files(
 
 
 Paths = Annotated[
-    list[str],
+    list[Annotated[str, Field(json_schema_extra={"format": "path"})]],
     Field(
         description="which files and folders: their paths, or patterns as *.jpg or notes/**/*.txt",
         min_length=1,

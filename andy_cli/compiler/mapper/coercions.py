@@ -40,6 +40,8 @@ COMMA_IN_ONE = frozenset("city location address place destination point author t
 """Things whose names have commas in them."""
 TYPE_KEYS = STANDARD_KINDS | frozenset("str int float bool list dict".split())
 SIMPLE_KINDS = frozenset(["string", "integer", "number", "boolean"])
+PATH = "path"
+"""The format of a path, which may have commas: its parts are the names of other files."""
 COMMA_FREE_FORMATS = frozenset(["email", "date", "uuid", "uri"])
 SCHEMA_KEYS = frozenset(
     "type title description format name required enum minimum maximum examples key kind".split()
@@ -215,7 +217,7 @@ def split_at_commas(text: str, node: SchemaNode, name: str) -> Iterator[Coercion
         yield from read_choices(text_parts, item)
     elif is_said_to_be_split(node, item):
         yield Coercion(1, text_parts)
-    elif len(text_parts) == text.count(", ") + 1:
+    elif is_written_as_list(text, text_parts, item):
         # A place has commas of its own: `Paris, France` is asked, as one and as two are as good.
         yield Coercion(2 if content_words(name) & COMMA_IN_ONE else 1, text_parts)
 
@@ -237,6 +239,11 @@ def read_numbers(text: str, text_parts: list[str]) -> Iterator[Coercion]:
     numbers = [parse_number(text_part) for text_part in text_parts]
     if None not in numbers:
         yield Coercion(3 if GROUPED.fullmatch(text.strip()) else 2, numbers)
+
+
+def is_written_as_list(text: str, text_parts: list[str], item: SchemaNode) -> bool:
+    """Tell whether a blank follows each comma, as in a list, and no item may hold just that."""
+    return len(text_parts) == text.count(", ") + 1 and item.schema.get("format") != PATH
 
 
 def is_said_to_be_split(node: SchemaNode, item: SchemaNode) -> bool:
