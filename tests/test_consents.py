@@ -1,11 +1,15 @@
 """The gate's finer promises: what a yes covers and for how long, which doubt comes first."""
 
 import asyncio
+import json
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from andy_cli import events
+from andy_cli.agent.conversation import Conversation
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.screen import approval_choices
 from andy_cli.guard.gate import NOBODY, ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
@@ -13,10 +17,14 @@ from andy_cli.guard.rules import Rules, parse_rules
 from andy_cli.guard.workspace import Operation, ResourceAccess
 from andy_cli.messages import Effect, ToolCall
 from andy_cli.resources import bundled_folder
+from andy_cli.settings import load
+from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.registry import Registry
-from tests.desk import desk
-from tests.fakes import ScriptedModel
+from tests.cases import loop_over
+from tests.desk import desk, speak
+from tests.fakes import ScriptedModel, native
+from tests.tools import shipped, work_in
 
 YES, FOR_THE_SESSION, NO = (
     ApprovalAnswer(True),
@@ -633,3 +641,40 @@ def test_before_a_yes_exactly_what_would_happen_is_said_once(
     assert [
         *approval_choices.render_request(ApprovalRequest("tool", Effect.RUN, action, access))
     ] == lines
+
+
+LONG = "".join(f"{number}\n" for number in range(1, 4001))
+CHANGES = {
+    "replaced": ("write_file", {"content": "one\nTWO\n"}, "one\ntwo\n", "ZERO\none\ntwo\n"),
+    "made": ("write_file", {"content": "mine\n"}, "", "precious\n"),
+    "long": ("write_file", {"content": "x\n"}, LONG, LONG.replace("\n2500\n", "\nprecious\n")),
+    "edited": ("edit_file", {"old_string": "b", "new_string": "c", "replace_all": True}, "b", "bb"),
+    "edited away": ("edit_file", {"old_string": "b", "new_string": "c"}, "b\n", "a\n"),
+    "moved": ("move", {"paths": ["*.txt"], "destination": "to/"}, "one\n", "one\n"),
+}
+
+
+@loop_over(("name", "arguments", "before", "after"), CHANGES.values(), ids=CHANGES)
+def test_a_yes_is_none_to_what_became_of_a_file_while_it_was_asked_about(
+    name: str, arguments: dict[str, object], before: str, after: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path, other = Path(folder, "a.txt"), Path(folder, "b.txt")
+        work_in(Path(folder))
+        path.write_text(before) if before else None
+
+        async def ask(approval_request: ApprovalRequest) -> ApprovalAnswer:
+            path.write_text(after)
+            other.write_text("another")
+            return YES
+
+        written = json.dumps(arguments if name == "move" else {"path": "a.txt", **arguments})
+        model = ScriptedModel([native((name, written)), "It was changed."], tools=True)
+        gate = Gate(Path(folder), ask=ask)
+        chat = Conversation(model, shipped("files"), gate, load((), environment={}), Path(folder))
+        seen = speak(chat, "change it")
+        runtime_context.leave_context()
+        assert path.read_text() == after
+        result = next(event for event in seen if isinstance(event, events.ToolAnswered))
+        assert result.error.startswith("What this would change has changed after it was shown")
+        assert result.problem == "what is there changed after it was shown"

@@ -587,6 +587,8 @@ class ResourceAccess(NamedTuple):
     """The size of the change, in a few words after the action: `new file, 3 lines`."""
     diff: str = ""
     """The change to a file, as in `Display`."""
+    before: str = ""
+    """A hash of the file that the change was worked out from; a long `diff` shows a part alone."""
     effect: Effect | None = None
     """The effect of this very call, where it is another than the tool's."""
     contained: bool = False

@@ -21,7 +21,7 @@ from andy_cli.compiler.mapper.mapper import map_call
 from andy_cli.errors import ToolError
 from andy_cli.foreign_values import text_of
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
-from andy_cli.guard.workspace import NO_ACCESS, Grants
+from andy_cli.guard.workspace import NO_ACCESS, Grants, ResourceAccess
 from andy_cli.messages import Effect, NotDone, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.sessions.log import END, Record, int_of
 from andy_cli.sessions.resuming import EndedCall
@@ -40,6 +40,10 @@ class InjectionReason(StrEnum):
 WRITE_ALONE = (
     "This was not run: it stood in a quotation, in a sentence, or in code beside words, and may be"
     " an example. If it is to be done, write the request alone. If not, answer the user."
+)
+CHANGED_MEANWHILE = (
+    "What this would change has changed after it was shown to the user. Nothing was done. Look at"
+    " it again, and write the request for what is there now."
 )
 MAX_EARLIER_ACTIONS = 200
 """Calls of earlier turns that count as actions of the session: the newest."""
@@ -188,7 +192,15 @@ class ToolRunner:
     async def execute(
         self, call: ToolCall, approval_request: ApprovalRequest, decision: Decision
     ) -> ToolResult:
-        """Run a call if it is allowed, else say why it was not run."""
+        """Run a call if it is allowed, else say why it was not run.
+
+        A yes of the user is one to what was shown: where the call would do something else by now,
+        as its file was changed meanwhile, it fails.
+        """
+        if decision.allowed and decision.asked and self._has_changed(call, approval_request.access):
+            failed = ToolResult(call.id, call.name, CHANGED_MEANWHILE, Status.FAILED)
+            problem = "what is there changed after it was shown"
+            return failed._replace(did=approval_request.action, problem=problem)
         if decision.allowed:
             return await self._run(call, approval_request.action, decision.granted)
         if approval_request.fault:
@@ -206,6 +218,13 @@ class ToolRunner:
         # A user who answered needs no reason. `asked` is also true where no user is there: at its
         # end `andy run` names the rule that would have allowed it.
         return denied if decision.asked else denied._replace(problem=reason)
+
+    def _has_changed(self, call: ToolCall, shown: ResourceAccess) -> bool:
+        """Tell whether a call would no longer do what was shown of it."""
+        try:
+            return self._registry.find_access(call) != shown
+        except ToolError:
+            return True
 
     async def _run(self, call: ToolCall, action: str, granted: Grants) -> ToolResult:
         tool = self._registry.get(call.name)

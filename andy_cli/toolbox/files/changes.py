@@ -4,6 +4,7 @@ What would be done is worked out from files inside the workspace alone: nothing 
 before somebody agreed to it.
 """
 
+import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -59,20 +60,26 @@ def read_place(granted: GrantedPath) -> Before:
 
 
 def find_write_access(written: str, content: str) -> ResourceAccess:
-    return _find_change_access(
-        written, compare_data(_content_before(written), content.encode("utf-8", "replace"))
-    )
+    earlier = _content_before(written)
+    change = compare_data(earlier, content.encode("utf-8", "replace"))
+    return _find_change_access(written, earlier, change)
 
 
 def find_put_access(written: str, content: str, mime_type: str) -> ResourceAccess:
     """Raises ToolError for content that is none."""
-    return _find_change_access(
-        written, compare_data(_content_before(written), content_of(content, mime_type))
+    earlier = _content_before(written)
+    change = compare_data(earlier, content_of(content, mime_type))
+    return _find_change_access(written, earlier, change)
+
+
+def _find_change_access(written: str, earlier: Before, change: FileChange) -> ResourceAccess:
+    return ResourceAccess(
+        (written,),
+        "write",
+        summary=change.summary,
+        diff=change.diff,
+        before=hashlib.sha256(earlier.data).hexdigest() if earlier.there else "",
     )
-
-
-def _find_change_access(written: str, change: FileChange) -> ResourceAccess:
-    return ResourceAccess((written,), "write", summary=change.summary, diff=change.diff)
 
 
 def compare_data(earlier: Before, data: bytes) -> FileChange:
@@ -131,11 +138,10 @@ def find_edit_access(
     """
     earlier, name = _content_before(written), spell_out(written)
     if not earlier.known or not earlier.there:
-        return _find_change_access(written, compare_texts(old_text, new_text))
+        return _find_change_access(written, earlier, compare_texts(old_text, new_text))
     text = decode_file(earlier.data).text
-    return _find_change_access(
-        written, compare_texts(text, replace_text(text, old_text, new_text, everywhere, name).text)
-    )
+    edited = replace_text(text, old_text, new_text, everywhere, name).text
+    return _find_change_access(written, earlier, compare_texts(text, edited))
 
 
 def put_file(written: str, content: str, mime_type: str = "") -> Outcome:
