@@ -7,10 +7,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from andy_cli import events
+from andy_cli.agent.not_done import LOOKING_EFFECTS
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError, UserWays
 from andy_cli.events import Event
-from andy_cli.messages import NotDone, Status, ToolCall, ToolResult, Usage
+from andy_cli.messages import Effect, NotDone, Status, ToolCall, ToolResult, Usage
 from andy_cli.toolbox.files.names import count_noun
 
 SAID_NOTHING = "The model said nothing."
@@ -89,6 +90,14 @@ class TurnLimits:
     """So often the same call may have the same result."""
 
 
+CallKey = tuple[str, str]
+"""The name and the arguments of a call."""
+
+
+def make_call_key(call: ToolCall) -> CallKey:
+    return (call.name, repr(sorted(call.arguments.items())))
+
+
 @dataclass(slots=True)
 class TurnState:
     """Counters, answer and outcome of one turn."""
@@ -157,7 +166,10 @@ class TurnState:
     """The place in the history at which the model is asked for another answer."""
     unsupported: tuple[str, ...] = ()
     not_done: tuple[NotDone, ...] = ()
-    _repeats: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    reply_results: dict[CallKey, ToolResult] = field(default_factory=dict)
+    """The results of this reply's calls that answer an equal one too: nothing changed since."""
+    _repeats: dict[tuple[CallKey, str], list[int]] = field(default_factory=dict)
+    """The rounds in which a call had a result."""
 
     @property
     def is_over(self) -> bool:
@@ -268,10 +280,20 @@ class TurnState:
         return self.error
 
     def count_repeats(self, call: ToolCall, result: ToolResult) -> int:
-        """Count how often this call has had this result in this turn, this time included."""
-        key = (call.name, repr(sorted(call.arguments.items())), result.content)
-        self._repeats[key] = self._repeats.get(key, 0) + 1
-        return self._repeats[key]
+        """Count the replies of this turn whose call had this result, this one included: a model
+        that asks twice in one reply has not seen the result yet."""
+        rounds = self._repeats.setdefault((make_call_key(call), result.content), [])
+        if self.rounds not in rounds:
+            rounds.append(self.rounds)
+        return len(rounds)
+
+    def keep_reply_result(self, call: ToolCall, effect: Effect, result: ToolResult) -> None:
+        """Keep a result for an equal call of this reply. What changes something makes an earlier
+        look old; a file is the same after the same change, and all else is meant each time."""
+        if effect not in LOOKING_EFFECTS:
+            self.reply_results.clear()
+        if effect in (*LOOKING_EFFECTS, Effect.WRITE):
+            self.reply_results[make_call_key(call)] = result
 
     def count_result(self, result: ToolResult) -> None:
         """Count a call that has its result."""
