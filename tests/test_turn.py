@@ -79,13 +79,13 @@ def test_an_answer_cut_off_by_length_is_continued_once() -> None:
     assert len(again.requests) == 2
 
 
-def test_a_look_or_a_change_that_is_asked_for_again_in_one_reply_is_done_once() -> None:
+def test_a_change_that_is_asked_for_again_in_one_reply_is_done_once_and_looks_end_no_turn() -> None:
     look, change = ("list_mp3s", '{"path": "a"}'), ("note", '{"file": "a"}')
     calls = native(look, look, look, look, change, change, look)
     model = ScriptedModel([calls, native(look), "Two songs, and a note."], tools=True)
     seen = happened(conversation(model, gate=Gate(Path.cwd(), mode="auto")), "x")
     used = [event.tool_name for event in seen if isinstance(event, events.ToolUsed)]
-    assert used == ["list_mp3s", "note", "list_mp3s", "list_mp3s"]
+    assert used == [*["list_mp3s"] * 4, "note", *["list_mp3s"] * 2]
     told = [wire["content"] for wire in model.requests[1].messages if wire["role"] == "tool"]
     songs = '["song1.mp3", "song2.mp3"]'
     assert told == [*[songs] * 4, *["wrote a"] * 2, songs]

@@ -288,11 +288,11 @@ class TurnState:
         return len(rounds)
 
     def keep_reply_result(self, call: ToolCall, effect: Effect, result: ToolResult) -> None:
-        """Keep a result for an equal call of this reply. What changes something makes an earlier
-        look old; a file is the same after the same change, and all else is meant each time."""
+        """Keep the result of a change for an equal call of this reply: a file is the same after
+        the same change, unless another one came between. All else is meant each time."""
         if effect not in LOOKING_EFFECTS:
             self.reply_results.clear()
-        if effect in (*LOOKING_EFFECTS, Effect.WRITE):
+        if effect is Effect.WRITE:
             self.reply_results[make_call_key(call)] = result
 
     def count_result(self, result: ToolResult) -> None:
