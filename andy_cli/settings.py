@@ -462,6 +462,8 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
     default = setting.default
     # Several hosts are one text with commas, and may stand in a list.
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
+    if setting.choices:
+        text = text.lower() or str(default)
     _check_text(setting, text, origin)
     if isinstance(default, bool):
         return _read_switch(key, text, origin)

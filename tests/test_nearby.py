@@ -1,5 +1,6 @@
 """Lines of the short texts that lie nearby, as a small model is told them."""
 
+import os
 from pathlib import Path
 
 from andy_cli.toolbox.nearby import MAX_BYTES, MAX_LINES, find_nearby_names, read_nearby_lines
@@ -36,6 +37,14 @@ def test_nothing_is_read_of_secrets_links_long_texts_and_what_is_no_text(tmp_pat
     (folder / "data.bin").write_bytes(b"a\0b")
     (folder / "empty.txt").touch()
     assert read(folder) == {}
+
+
+def test_a_name_that_is_no_utf_8_is_told_with_a_sign_for_what_cannot_be_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("opens at 9")
+    assert find_nearby_names(tmp_path) == ("caf\ufffd.txt",)
+    assert read(tmp_path) == {}
 
 
 def test_of_many_texts_the_first_are_read(tmp_path: Path) -> None:

@@ -361,6 +361,8 @@ class RunPrinter:
             subtype = "error_usage"
         elif isinstance(error, ConsentError):
             subtype = "error_permission"
+        elif isinstance(error, LimitError):
+            subtype = "error_limit"
         self._print_early_end(subtype, error, error.exit_code)
         self.tell(format_problem(str(error), error.hint), always=True)
         return error.exit_code
@@ -471,7 +473,7 @@ def print_out(text: str) -> None:
 def read_task(task: RunTask) -> tuple[str, str]:
     """Return the task and the text that was piped in; without a task that text is the task."""
     alone = task.text.strip() in ("", "-")
-    piped = read_piped(wait_for_input=alone, quiet=task.quiet) if task.stdin else ""
+    piped = read_piped(alone, task.quiet, parse_seconds(task.timeout) or 0.0) if task.stdin else ""
     if alone:
         if not piped.strip():
             raise UsageError("There is no task.", 'Say what to do: andy run "list my music"')

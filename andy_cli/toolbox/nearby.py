@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from andy_cli.errors import ToolError
+from andy_cli.foreign_values import replace_surrogates
 from andy_cli.guard.workspace import is_secret_file
 from andy_cli.toolbox.files.encodings import decode_file
 
@@ -40,7 +41,8 @@ def find_nearby_names(folder: Path) -> tuple[str, ...]:
         except OSError:
             continue
         for name, is_folder in entries:
-            path = f"{above}{name}{'/' * is_folder}"
+            # A name that is no UTF-8 is told as the tools tell and take it.
+            path = f"{above}{replace_surrogates(name)}{'/' * is_folder}"
             nearby_paths.append(path)
             if is_folder and depth < MAX_DEPTH:
                 waiting.append((path, depth + 1))

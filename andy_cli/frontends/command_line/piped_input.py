@@ -4,8 +4,11 @@ import os
 import select
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+
+from andy_cli.errors import LimitError
 
 FIRST_BYTE = 0.3
 """Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
@@ -18,12 +21,13 @@ CAME_TOO_LATE = (
 )
 
 
-def read_piped(wait_for_input: bool, quiet: bool = False) -> str:
-    """Read what is piped in.
+def read_piped(wait_for_input: bool, quiet: bool = False, seconds: float = 0.0) -> str:
+    """Read what is piped in, within so many seconds where it is not 0. Raises LimitError.
 
     `wait_for_input`: there is no task without it. Else a pipe that is silent is waited for if
     somebody beside andy is to write to it, as in `make | andy run ...`; a program that started
-    andy, such as a CI runner or an editor, may never write to the pipe that it opened.
+    andy, such as a CI runner or an editor, may never write to the pipe that it opened. In a loop
+    over a pipe, `... | while read line; do andy run ...; done`, the pipe is the loop's.
     """
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return ""
@@ -32,7 +36,7 @@ def read_piped(wait_for_input: bool, quiet: bool = False) -> str:
         return ""  # /dev/null
     if not wait_for_input and not is_worth_waiting(descriptor, quiet):
         return ""
-    data = read_bytes(descriptor)
+    data = read_bytes(descriptor, seconds)
     if len(data) > PIPED_LIMIT:
         sys.stderr.write(f"andy: only the first {PIPED_LIMIT:,} bytes of the input were read.\n")
     return data[:PIPED_LIMIT].decode("utf-8-sig", "replace")
@@ -49,24 +53,33 @@ def is_worth_waiting(descriptor: int, quiet: bool) -> bool:
     return waits
 
 
-def read_bytes(descriptor: int) -> bytes:
-    """Read to the end or a little beyond the limit.
+def read_bytes(descriptor: int, seconds: float = 0.0) -> bytes:
+    """Read to the end or a little beyond the limit. Raises LimitError after so many seconds.
 
     Not from `sys.stdin.buffer`: Python waits at its end for a thread that holds that one's lock.
     """
-    data = b""
-    while len(data) <= PIPED_LIMIT and (piece := os.read(descriptor, 1 << 16)):
+    data, end = b"", time.monotonic() + seconds
+    while len(data) <= PIPED_LIMIT:
+        if seconds and not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise LimitError(
+                f"What comes through the pipe did not end within {seconds:g} seconds.",
+                "A larger --timeout gives it more; --no-stdin leaves it out.",
+            )
+        piece = os.read(descriptor, 1 << 16)
+        if not piece:
+            break
         data += piece
     return data
 
 
 def is_written_beside(descriptor: int) -> bool:
     """Tell whether a process can write to this pipe that neither started andy nor is andy; False
-    where no process tells what it has open."""
+    where no process tells what it has open, and where one that started andy reads it too."""
     pipe = os.fstat(descriptor)
-    if not stat.S_ISFIFO(pipe.st_mode):
+    process, *above = list_starters()
+    if not stat.S_ISFIFO(pipe.st_mode) or any(has_as_input(starter, pipe) for starter in above):
         return False
-    starters = {*list_starters()}
+    starters = {process, *above}
     return any(
         may_write(entry, pipe)
         for entry in Path("/proc").glob("[0-9]*")
@@ -84,6 +97,14 @@ def list_starters() -> Iterator[int]:
         except OSError:
             return
         process = int(status.rpartition(")")[2].split()[1])
+
+
+def has_as_input(process: int, pipe: os.stat_result) -> bool:
+    """Tell whether a process has a pipe as its standard input."""
+    try:
+        return os.path.samestat(Path(f"/proc/{process}/fd/0").stat(), pipe)
+    except OSError:
+        return False
 
 
 def may_write(entry: Path, pipe: os.stat_result) -> bool:

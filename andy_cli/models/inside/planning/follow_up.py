@@ -20,14 +20,16 @@ DENIAL = re.compile(r"^\W*\w+\s*[,.;:!\u2013-]\s*")
 """The first word, if a sign stands after it: `no pongas eso` turns its own verb round."""
 
 
-REPAIR_WORDS = (
-    "no|nein|nee|non|wait|warte|sorry|pardon|scusa|perd\u00f3n|actually|rather|i mean(?:t)?"
-    "|make that|ich mein(?:e|te)|doch|lieber|je veux dire|plut\u00f4t|mejor|quiero decir|anzi"
-    "|volevo dire"
+SIGNED_REPAIRS = "no|nein|nee|non|wait|warte|sorry|pardon|scusa|perd\u00f3n|actually|rather|doch"
+PLAIN_REPAIRS = (
+    "i mean(?:t)?|make that|ich mein(?:e|te)|lieber(?! als\\b)|je veux dire|plut\u00f4t"
+    "|mejor|quiero decir|anzi|volevo dire"
 )
+SIGN = r"\s*[,.;:\u2013\u2014-]+\s+"
 REPAIR = re.compile(
-    rf"\s*[,.;:\u2013\u2014-]+\s+(?:{REPAIR_WORDS})\b(?:[\s,;:\u2013\u2014-]+(?:{REPAIR_WORDS})\b)*"
-    r"[\s,;:\u2013\u2014-]*",
+    rf"{SIGN}(?:(?:{SIGNED_REPAIRS})\s+)*"
+    rf"(?:(?:{SIGNED_REPAIRS}){SIGN}|(?:{PLAIN_REPAIRS})\b[\s,;:\u2013\u2014-]*)+"
+    r"(?!also\b|auch\b|and\b|und\b)",
     re.I,
 )
 """Words between what somebody began to say and what they mean, in the five languages that are
@@ -56,7 +58,7 @@ def split_repair(text: str) -> tuple[str, str] | None:
     """Split a text into what somebody took back and what they mean; None where they do not."""
     taken_back, *others = REPAIR.split(text)
     meant = others[-1] if others else ""
-    return (taken_back, meant) if taken_back and meant else None
+    return (taken_back, meant) if taken_back and find_words(meant) else None
 
 
 def find_follow_up(

@@ -46,6 +46,8 @@ BEST_SHARE = 0.75
 RATED_LINES = 24
 """Lines of all texts that are encoded for a question: each takes 14 ms, its guess next to nothing.
 """
+MAX_PASSAGE = 500
+"""Characters of a line: the time that it takes grows with their square."""
 GUESS_WORD_WEIGHT = 0.4
 """The weight of a rare word beside a guess."""
 OTHER_LEAD = 0.05
@@ -259,7 +261,7 @@ def rate_text(rated_lines: Sequence[float]) -> float:
 
 def write_passage(name: str, line: str) -> str:
     """Write a line of a text after what its file is called."""
-    return f"{name_plainly(name)}: {line}"
+    return f"{name_plainly(name)}: {line[:MAX_PASSAGE]}"
 
 
 def name_plainly(name: str) -> str:

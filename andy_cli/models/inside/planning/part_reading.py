@@ -278,7 +278,10 @@ class PartReader:
         """
         choice, text = self._request.choices[step.at], step.text
         tells_of_one = self._mentions.names_recording(text) or find_superlative(text) is not None
-        asks_what = not INTERROGATIVES.isdisjoint(find_words(text))
+        name = find_command_name(choice).replace("_", " ")
+        own_stems = {*map(find_stem, find_words(name))}
+        stems = {*map(find_stem, find_words(text))}
+        asks_what = own_stems.isdisjoint(stems) and not INTERROGATIVES.isdisjoint(find_words(text))
         if choice.beyond or list_parameters(choice) or not (tells_of_one and asks_what):
             return step
         listing = self.find_best_of(FILE_NAMES["audio"], is_lister)

@@ -98,7 +98,8 @@ class Planner:
         if step := self._find_next(plan.steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
         if not constraint.context.results and plan.remarks:
-            return Utterance("\n".join(plan.remarks))
+            said = "\n".join(plan.remarks)
+            return Utterance(said, not_done=[NotDone(summarize(turn.request), said)])
         if not constraint.context.results:
             return self._answer_small_talk(turn, constraint)
         return self._finish_with_results(turn, constraint)

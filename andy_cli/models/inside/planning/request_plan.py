@@ -52,6 +52,8 @@ from andy_cli.models.inside.values.words import (
 
 MIN_DECLINED = 0.97
 """Nearness to a command, from which it is said of it that the model is too small for it."""
+WHOLE_WISH = 1.0
+"""Nearness to a command of what is a wish by itself, although it begins with `and`."""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
 
@@ -110,12 +112,23 @@ class RequestPlan:
         fragment = read_fragment(turn.request) if turn.before else None
         if fragment is None or not self._request.has_examples:
             return None
+        planned = None if fragment.denies else self.plan(turn.request, is_first=not turn.earlier)
+        if planned and self._is_whole_wish(planned, fragment):
+            return planned
         step = find_follow_up(fragment, turn.exchanges[-1], self._request, self._mentions)
-        if step or fragment.denies:
-            return Plan([step]) if step else self._plan_denied(fragment)
-        planned = self.plan(turn.request, is_first=not turn.earlier)
-        takes_any = any(map(self._list_values, planned.steps))
-        return planned if takes_any else Plan([], [small_talk.UNCLEAR.format(able="").strip()])
+        if step:
+            return Plan([step])
+        return self._plan_denied(fragment) if planned is None else self._doubt_idle(planned)
+
+    def _doubt_idle(self, planned: Plan) -> Plan:
+        """Take a text for unclear of which nothing is taken by what was planned."""
+        is_clear = not planned.steps or any(map(self._list_values, planned.steps))
+        return planned if is_clear else Plan([], [small_talk.UNCLEAR.format(able="").strip()])
+
+    def _is_whole_wish(self, planned: Plan, fragment: Fragment) -> bool:
+        """Tell whether what was planned needs nothing of the turn before."""
+        nearness = max(self._request.compare(fragment.text).commands)
+        return len(planned.steps) > 1 or (bool(planned.steps) and nearness > WHOLE_WISH)
 
     def _plan_repaired(self, text: str, is_first: bool) -> Plan | None:
         """`Play Azzurro, no wait, Volare`: plan what is meant, and not what was taken back."""
@@ -302,7 +315,8 @@ class RequestPlan:
             if part.label == "value":
                 self._add_value(steps, part.text)
             elif part.label == "command" and part.step:
-                self._add_step(steps, self._take_values(part.step, text), text)
+                step = part.step if part.step.question else self._take_values(part.step, text)
+                self._add_step(steps, step, text)
             elif part.step and part.step not in steps:
                 steps.append(part.step)
         return steps

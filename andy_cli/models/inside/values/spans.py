@@ -227,7 +227,13 @@ def drop_excluded(text: str, names: Sequence[str]) -> str:
     if not (titles - {""} and re.search(EXCEPT, said)):
         return text
     longest = "|".join(sorted(map(re.escape, titles - {""}), key=len, reverse=True))
-    return re.sub(rf"\s*\b(?:{EXCEPT})\s+`?(?:{longest})(?:\.\w+)?\b`?", "", text, flags=re.I)
+    pattern = rf"\s*\b(?:{EXCEPT})\s+`?(?:{longest})(?:\.\w+)?\b`?"
+    quoted = [range(thing.start, thing.end) for thing in find_things(text) if thing.kind == "quote"]
+
+    def drop(match: re.Match[str]) -> str:
+        return match[0] if any(match.end() - 1 in span for span in quoted) else ""
+
+    return re.sub(pattern, drop, text, flags=re.I)
 
 
 def list_spaced_ends(name: str) -> list[str]:
