@@ -289,6 +289,32 @@ def test_what_was_done_is_no_proof_of_something_else(
     assert bool(texts(answer, Evidence(("done",), user, (), (made,)))) is claimed
 
 
+REPLACED = WRITTEN._replace(did="replaced a.txt, 4 bytes (1 line removed)")
+EXTENDED = WRITTEN._replace(did="replaced a.txt, 9 bytes (1 line added)")
+LESSENED = [
+    ("I removed the duplicate line.", REPLACED, False),
+    ("Ich habe die doppelte Zeile gelöscht.", REPLACED, False),
+    ("J'ai vidé a.txt.", REPLACED, False),
+    ("重複した行を削除しました。", REPLACED, False),
+    ("I removed the duplicate line.", EXTENDED, True),
+    ("Ich habe die doppelte Zeile gelöscht.", EXTENDED, True),
+    ("I cleaned up the folder.", TRASHED, False),
+    ("Ich habe aufgeräumt.", TRASHED, False),
+    ("He limpiado la carpeta.", TRASHED, False),
+    ("J'ai nettoyé le dossier.", TRASHED, False),
+    ("I fixed the bug.", TRASHED, True),
+    ("I cleaned up the folder.", file_action("make_folder", Effect.READ, "x"), True),
+]
+
+
+@pytest.mark.parametrize(("answer", "made", "claimed"), LESSENED)
+def test_what_a_call_made_less_was_removed_and_cleaned_up(
+    answer: str, made: ActionRecord, *, claimed: bool
+) -> None:
+    evidence = Evidence(("done",), "see to a.txt and old.log", (), (made,))
+    assert bool(texts(answer, evidence)) is claimed
+
+
 def test_a_look_is_no_proof_of_an_action_in_any_language() -> None:
     look = command("cat notes.txt", 0)._replace(effect=Effect.READ)
     seen = Evidence(('{"exit_code": 0, "output": "buy milk"}',), "delete notes.txt", (), (look,))

@@ -30,7 +30,7 @@ from andy_cli.messages import Effect
 CHANGES = frozenset([Effect.WRITE, Effect.DESTROY, Effect.RUN, Effect.ACT])
 OUTSIDE = frozenset([Effect.ACT, Effect.RUN, Effect.DESTROY, Effect.WRITE])
 EFFECTS = {
-    **dict.fromkeys("create change delete move copy rename save".split(), CHANGES),
+    **dict.fromkeys("create change tidy delete move copy rename save".split(), CHANGES),
     **dict.fromkeys("send share".split(), frozenset([Effect.ACT, Effect.RUN])),
     **dict.fromkeys("schedule cancel remember upload open".split(), OUTSIDE),
     "download": OUTSIDE | {Effect.NETWORK, Effect.READ},
@@ -44,17 +44,19 @@ NET = Expression(r"\b(?:web|internet|online|google|netz|интернет\w*)\b|�
 """A place that is searched by calls alone; a rhyme may be searched for without one."""
 KINDRED = {
     "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
-    "change": {"create", "save", "rename", "move", "cancel", "schedule"},
+    "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy"},
+    "tidy": {"change", "delete", "move", "rename", "create", "save"},
     "save": {"create", "change", "copy", "download", "remember", "upload"},
     "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule", "delete"},
-    "copy": {"save", "create", "upload", "download"}, "delete": {"cancel", "change", "move"},
+    "copy": {"save", "create", "upload", "download"},
+    "delete": {"cancel", "change", "move", "tidy"},
     "send": {"share", "create", "upload"}, "share": {"send", "create", "upload", "change"},
     "schedule": {"create", "change", "move"}, "cancel": {"delete", "change"},
     "remember": {"create", "save", "change"}, "upload": {"send", "share", "create", "save", "copy"},
     "download": {"save", "create", "copy"}, "queue": {"play"}, "play": {"queue"},
 }  # fmt: skip
 """Actions whose calls have names that tell of each other."""
-OWN_TEXT = frozenset(["create", "change", "save", "delete", "move", "copy", "rename"])
+OWN_TEXT = frozenset(["create", "change", "tidy", "save", "delete", "move", "copy", "rename"])
 """Actions that may as well be done to the words of the answer."""
 
 
@@ -352,12 +354,23 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     if record.effect is not Effect.RUN:
         # Its name is more exact than what it says to people: `put old.log into the trash`.
         named_actions = find_named_actions(record.tool) or find_named_actions(record.text)
+        if named_actions and record.effect is Effect.WRITE:
+            named_actions |= find_counted_actions(record.did)
     elif action == "run":
         return True
     else:
         # That it is run says the tool; what else is run may do anything.
         named_actions = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
     return not named_actions or not named_actions.isdisjoint(list_kindred(action))
+
+
+COUNTS = re.compile(r"\(\d[^()]*\)$")
+
+
+def find_counted_actions(did: str) -> set[str]:
+    """Find the actions of which what a call did has a count: `replaced a.txt (1 line removed)`."""
+    counts = COUNTS.search(did)
+    return find_named_actions(counts[0]) if counts else set()
 
 
 def find_named_actions(text: str) -> set[str]:

@@ -39,6 +39,7 @@ COMMON_WORDS = {
 TRACES = {
     "create": "creat mak made writ wrote add insert generat append touch mkdir draft put new",
     "change": "edit chang updat modif replac patch set fix convert sort renam",
+    "tidy": "tidy clean",
     "delete": "delet remov eras trash unlink rm rmdir clear empt drop purg uninstall",
     "move": "mov mv archiv transfer relocat", "copy": "cop cp duplicat clon backup rsync",
     "rename": "renam mv", "save": "sav writ wrote stor export put",
