@@ -326,6 +326,36 @@ def test_a_look_is_no_proof_of_an_action_in_any_language() -> None:
         assert texts(answer, seen), answer
 
 
+CODE = "\n\n```python\ndef add(a, b):\n    return a + b\n```"
+SHOWN = [
+    ("fix the bug in x.txt", f"I fixed the bug. Here is the updated file:{CODE}", True),
+    ("Behebe den Fehler in x.txt", f"Ich habe den Fehler behoben. Sie sieht so aus:{CODE}", True),
+    ("corrige le bug dans x.txt", f"J'ai corrigé le bug :{CODE}", True),
+    ("arregla x.txt", f"He corregido el error. Ahora queda así:{CODE}", True),
+    ("x.txtのバグを直して", f"バグを修正しました。{CODE}", True),
+    ("add eggs to x.txt", "Done! x.txt has now:\n\n- milk\n- bread\n- eggs", True),
+    ("Setz Eier auf x.txt", "Erledigt! Die Liste:\n\n- milk\n- bread\n- Eier", True),
+    ("añade huevos a x.txt", "¡Listo! Ahora tiene tres: milk, bread y huevos.", True),
+    ("how would you fix x.txt?", f"I changed the sign:{CODE}", False),
+    ("fix this: def add(a, b): return a - b", f"I fixed the bug:{CODE}", False),
+    ("list what x.txt has, sorted", "Done! Here it is:\n\n- bread\n- milk", False),
+    ("translate x.txt", "Done! I've translated it:\n\n- lait\n- pain", False),
+    ("write a test for x.txt", "I've written a test:\n\n```\ndef test():\n    pass\n```", False),
+    ("draft a mail to Tom about x.txt", "Done! I wrote this:\n\n- Hi Tom\n- milk\n- Bea", False),
+]
+
+
+@pytest.mark.parametrize(("user", "answer", "claimed"), SHOWN)
+def test_a_file_that_is_shown_as_changed_was_changed(
+    user: str, answer: str, *, claimed: bool
+) -> None:
+    result = "def add(a, b):\n    return a - b" if "def " in answer else "milk\nbread"
+    look = file_action("read_file", Effect.READ, "x.txt")
+    assert bool(texts(answer, Evidence((result,), user, (), (look,)))) is claimed
+    edit = file_action("edit_file", Effect.WRITE, "x.txt")
+    assert texts(answer, Evidence((result, "changed"), user, (), (look, edit))) == []
+
+
 @pytest.mark.parametrize(
     ("answer", "line", "claimed"),
     [

@@ -16,7 +16,11 @@ from andy_cli.agent.grounding.evidence import (
     list_file_readings,
     tells_of_action,
 )
-from andy_cli.agent.grounding.state_claims import LOCAL_LOOKS, find_state_claim
+from andy_cli.agent.grounding.state_claims import (
+    LOCAL_LOOKS,
+    find_state_claim,
+    shows_changed_file,
+)
 from andy_cli.agent.grounding.text.languages import (
     FINAL,
     Language,
@@ -70,18 +74,25 @@ class Report(NamedTuple):
 
 
 def find_action_claims(
-    spoken: Sequence[Sentence], index: EvidenceIndex, answer: str
+    spoken: Sequence[Sentence], index: EvidenceIndex, answer: str, whole_answer: str
 ) -> Iterator[Claim]:
-    """Find what the answer says was done, and no call did."""
+    """Find what the answer says was done, and no call did.
+
+    `answer` is the whole one without its code.
+    """
     languages = detect_languages(answer)
-    finished_word = find_finished_word(answer)
-    if finished_word and is_nothing_done(index) and not is_own_text(spoken[0], answer):
-        start = answer.index(finished_word)
-        yield Claim(finished_word, start, start + len(finished_word), "deed")
+    shows_file = shows_changed_file(whole_answer, index)
+    word = find_finished_word(answer) if spoken else ""
+    if word and is_word_empty(spoken[0], index, answer, shows_file):
+        start = answer.index(word)
+        yield Claim(word, start, start + len(word), "deed")
     for sentence in spoken:
         if sentence.question or LETTER.search(sentence.text) is None:
             continue
-        claims = (find_false_report(sentence, language, index, answer) for language in languages)
+        claims = (
+            find_false_report(sentence, language, index, answer, shows_file)
+            for language in languages
+        )
         claim = next(filter(None, claims), None) or find_state_claim(sentence, languages, index)
         if claim is not None:
             yield claim
@@ -94,6 +105,11 @@ def find_finished_word(answer: str) -> str:
     """Find the word by which an answer begins that says that it is done, or nothing."""
     match = FINISHED.match(answer)
     return match["word"] if match else ""
+
+
+def is_word_empty(sentence: Sentence, index: EvidenceIndex, answer: str, shows_file: bool) -> bool:
+    """Tell whether nothing stands behind the word for done with which the answer begins."""
+    return shows_file or (is_nothing_done(index) and not is_own_text(sentence, answer))
 
 
 def is_nothing_done(index: EvidenceIndex) -> bool:
@@ -120,16 +136,16 @@ def has_succeeded(action: ActionRecord) -> bool:
 
 
 def find_false_report(
-    sentence: Sentence, language: Language, index: EvidenceIndex, answer: str
+    sentence: Sentence, language: Language, index: EvidenceIndex, answer: str, shows_file: bool
 ) -> Claim | None:
     """Find the first claim of the sentence that nothing did; what may be several actions is one of
-    those that were done."""
-    for _, reports in sorted(group_reports(sentence, language, index).items()):
+    those that were done. `shows_file`: a text of the answer is a file of the user's, changed."""
+    takes_weak = shows_file or counts_weak(sentence, language, index)
+    for _, reports in sorted(group_reports(sentence, language, takes_weak).items()):
         if any(is_done(report, sentence, language, index) for report in reports):
             continue
-        if OWN_TEXT.issuperset(report.action for report in reports) and is_own_text(
-            sentence, answer
-        ):
+        changes_text = OWN_TEXT.issuperset(report.action for report in reports)
+        if changes_text and not shows_file and is_own_text(sentence, answer):
             continue
         start = min(report.match.start() for report in reports)
         reported_text = sentence.text[start:]
@@ -140,14 +156,14 @@ def find_false_report(
 
 
 def group_reports(
-    sentence: Sentence, language: Language, index: EvidenceIndex
+    sentence: Sentence, language: Language, takes_weak: bool
 ) -> dict[int, list[Report]]:
     """Group the reports of a sentence by the place at which their verb ends."""
     groups: dict[int, list[Report]] = {}
     actions = language.find_actions(sentence.text)
     if not actions:
         return groups
-    text, takes_weak = mask_quotations(sentence.text), counts_weak(sentence, language, index)
+    text = mask_quotations(sentence.text)
     for action in actions:
         for report in find_reports(sentence, text, language, action, takes_weak):
             groups.setdefault(report.match.end("done"), []).append(report)

@@ -51,7 +51,7 @@ def find_unsupported_claims(
     spoken = split_sentences(prose)
     quoted = find_quoted_lines(prose)
     own = [sentence for sentence in spoken if not find_span(sentence.end, quoted)]
-    claims = list(find_action_claims(own, index, prose))
+    claims = list(find_action_claims(own, index, prose, answer))
     if evidence.results:
         names = NameChecker(prose, spoken, index)
         claims += names.find_claims()

@@ -13,6 +13,7 @@ from andy_cli.agent.grounding.text.segmentation import (
     fold_text,
     remove_escapes,
     split_words,
+    strip_line,
 )
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.compiler.expression import Expression
@@ -135,6 +136,10 @@ class EvidenceIndex:
     @cached_property
     def given_words(self) -> frozenset[str]:
         return frozenset(split_words(self.given))
+
+    @cached_property
+    def given_lines(self) -> frozenset[str]:
+        return frozenset(map(strip_line, self.given.split("\n")))
 
     @property
     def is_asked(self) -> bool:

@@ -12,13 +12,19 @@ from andy_cli.agent.grounding.evidence import (
 )
 from andy_cli.agent.grounding.text.languages import Language
 from andy_cli.agent.grounding.text.segmentation import (
+    ITEM,
     Sentence,
+    find_fences,
     fold_text,
     locate_clause,
     split_words,
+    strip_line,
 )
+from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
+TELLING = Expression(r"\w")
+BETWEEN_ITEMS = Expression(r", |、|،")
 LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
@@ -63,6 +69,31 @@ def tells_figure_of_unread(sentence: Sentence, index: EvidenceIndex) -> bool:
         if figures and figures.isdisjoint({*index.given_words, *split_words(index.said)}):
             return True
     return False
+
+
+def shows_changed_file(answer: str, index: EvidenceIndex) -> bool:
+    """Tell whether code or a list of the answer is what was read, with other lines in it, where the
+    user wanted something done about a file and nothing but looks succeeded: it looks as if it had
+    been done. A draft, a translation and an excerpt have no such mixture of lines."""
+    actions, user = index.evidence.actions, index.evidence.user
+    if actions is None or index.is_asked or FILE.search(fold_text(user)) is None:
+        return False
+    new_successes = [action for action in actions if action.is_new_success]
+    if any(action.effect not in LOCAL_LOOKS for action in new_successes):
+        return False
+    shown_lines = list(filter(TELLING.search, list_shown_lines(answer)))
+    known_count = sum(line in index.given_lines for line in shown_lines)
+    return len(shown_lines) / 2 <= known_count < len(shown_lines)
+
+
+def list_shown_lines(answer: str) -> list[str]:
+    """List the lines of fences, else the items of lists, else what stands in a row behind the last
+    colon, folded."""
+    fences = [answer[start:end].split("\n")[1:-1] for start, end, _ in find_fences(answer)]
+    lines = [line for fence_lines in fences for line in fence_lines]
+    lines = lines or [match["rest"] for match in ITEM.finditer(answer)]
+    lines = lines or BETWEEN_ITEMS.compiled.split(answer.rpartition(":")[2].strip(" .!\n"))
+    return [strip_line(line) for line in lines]
 
 
 def says_more(rest: str) -> bool:

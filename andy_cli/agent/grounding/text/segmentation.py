@@ -44,6 +44,12 @@ def remove_escapes(text: str) -> str:
     return text
 
 
+def strip_line(line: str) -> str:
+    """Fold a line, without the sign of an item and without blanks around it."""
+    item = ITEM.match(line)
+    return fold_text(item["rest"] if item else line).strip()
+
+
 def split_words(text: str) -> list[str]:
     """Split a folded text into words; a run of Chinese or Japanese is one."""
     if text.isascii():
