@@ -14,6 +14,7 @@ from andy_cli.agent.grounding.audit import (
     ActionRecord,
     Claim,
     Evidence,
+    describe_claim,
     find_backing,
     find_unsupported_claims,
     is_worth_asking,
@@ -624,6 +625,53 @@ def test_megabytes_of_a_result_may_be_told_as_gigabytes() -> None:
     evidence = Evidence(('{"memory": {"total_mb": 15931, "used_mb": 6120}}',), "how is the server?")
     assert texts("6.1 GB of 15.9 GB of memory are used.", evidence, figures=True) == []
     assert texts("6.1 GB of 18.9 GB of memory are used.", evidence, figures=True) == ["18.9 GB"]
+
+
+TRIP = Evidence(
+    ("Départ 06:45 Vienne, arrivée 10:12\nRetour 18:30, arrivée 21:57\nPrix: 59,80 EUR\n",),
+    "résume trip.md",
+)
+RUN_LOG = Evidence(
+    ("2026-11-29T23:58:10Z start 17\n2026-11-30T00:03:40Z end 17\n2026-11-30T01:25:30Z end 18",),
+    "how long from start to end?",
+)
+TIMES = [
+    ("Départ à 6 h 45, arrivée à 10 h 12 (3 h 27). Retour à 18\u00a0h\u00a030.", TRIP, []),
+    ("Départ à 6 h 54, arrivée à 10 h 12.", TRIP, ["6 h 54"]),
+    ("| Trajet | Départ | Arrivée |\n|---|---|---|\n| Retour | 18 h 30 | 21 h 57 |", TRIP, []),
+    ("- **Retour** : départ à 18:30", TRIP, []),
+    ("- Prix : 18:30", TRIP, ["18:30"]),
+    ("The start was at 23:58:10, the end at 00:03:40, after 5 min 30 s.", RUN_LOG, []),
+    ("The start was at 23:58:10, the end at 00:03:40, after 9 min 20 s.", RUN_LOG, ["9 min 20 s"]),
+    ("Der Start von 18 war um 00:03:40, das end 1 h 21 min 50 s danach.", RUN_LOG, []),
+    ("The call is from 2:00 PM to 3:30 PM.", Evidence(("call: 14:00, 90 minutes",), "when?"), []),
+    (
+        "The call is from 2:00 PM to 3:50 PM.",
+        Evidence(("call: 14:00, 90 minutes",), "when?"),
+        ["3:50 PM"],
+    ),
+    ("- bake at 390 °F (200 °C)", Evidence(("bake at 200 °C",), "in US units"), []),
+    ("- bake at 450 °F (200 °C)", Evidence(("bake at 200 °C",), "in US units"), ["450"]),
+]
+
+
+@pytest.mark.parametrize(("answer", "evidence", "claimed"), TIMES)
+def test_times_in_other_forms_and_what_they_make_are_supported(
+    answer: str, evidence: Evidence, claimed: list[str]
+) -> None:
+    assert list_asked(answer, evidence) == claimed
+
+
+def test_a_label_is_no_deed() -> None:
+    read = Evidence(("bytes=1048576",), "combien ?", (), (command("cat log", 0),))
+    read = read._replace(actions=(file_action("read_file", Effect.READ, "log.txt"),))
+    assert texts("Volume transféré : 1 048 576 octets.", read) == []
+    assert texts("Fichier log.txt transféré : 1 048 576 octets.", read) != []
+
+
+def test_a_figure_of_another_row_is_told_to_be_that() -> None:
+    assert describe_claim(Claim("25", 0, 2, "entry")).endswith("in another row)")
+    assert describe_claim(Claim("25", 0, 2, "number")) == "25"
 
 
 def test_a_sum_of_durations_is_supported() -> None:

@@ -17,6 +17,7 @@ from andy_cli.agent.conversation import AnswerProvenance, Conversation
 from andy_cli.agent.grounding.audit import (
     Claim,
     Evidence,
+    describe_claim,
     find_unsupported_claims,
     is_worth_asking,
     mark_claims,
@@ -334,7 +335,7 @@ async def request_rewrite(conversation: Conversation, state: TurnState) -> Async
     found = await find_claims(conversation, state, has_figures)
     claims = [claim for claim in found if is_worth_asking(claim)]
     if claims:
-        texts = ", ".join(list_claim_texts(claims))
+        texts = ", ".join(map(describe_claim, claims))
         warning = f"Nothing that was found supports: {texts}. Asking once more."
         yield events.Failed("warning", "grounding", warning)
         conversation.history.add(Message("user", write_rewrite_request(claims), note=True))

@@ -182,7 +182,7 @@ def find_reports(
             for match in pattern.finditer(text):
                 label = (
                     report_form != "own"
-                    and text[match.end("done") :][:1] in (":", "：")
+                    and text[match.end("done") :].lstrip()[:1] in (":", "：")
                     and FILE.search(text[: match.start("done")]) is None
                 )
                 if not label and not is_denied(match, sentence, language):

@@ -33,7 +33,8 @@ from andy_cli.agent.grounding.text.segmentation import (
 from andy_cli.compiler.expression import Expression
 
 __all__ = [
-    "ActionRecord", "Claim", "Evidence", "SentenceBacking", "find_backing",
+    "ActionRecord", "Claim", "Evidence", "SentenceBacking", "describe_claim",
+    "find_backing",
     "find_unsupported_claims", "is_worth_asking", "mark_claims", "write_rewrite_request",
 ]  # fmt: skip
 
@@ -132,14 +133,15 @@ def remove_markers(text: str) -> str:
     return text.replace(f"\n{MARKER}", "").replace(MARKER, "")
 
 
+def describe_claim(claim: Claim) -> str:
+    """Give the text of a claim; of a figure of another row, that this is what it is."""
+    return f"{claim.text}{OF_ANOTHER_ROW if claim.kind == 'entry' else ''}"
+
+
 def write_rewrite_request(claims: Sequence[Claim]) -> str:
     """Write one message to the model that names the claims and asks for an answer from results
     alone."""
-    names = [
-        f"- {claim.text}{OF_ANOTHER_ROW if claim.kind == 'entry' else ''}"
-        for claim in claims
-        if claim.kind != "deed"
-    ]
+    names = [f"- {describe_claim(claim)}" for claim in claims if claim.kind != "deed"]
     actions = [f"- {claim.text}" for claim in claims if claim.kind == "deed"]
     paragraphs = []
     if names:

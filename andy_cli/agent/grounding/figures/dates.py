@@ -147,6 +147,8 @@ ZONE = (
     r"|eet|msk|z|(?(s1)[+-]\d\d:?\d\d|z))\b)?"
 )
 
+NO_MINUTES = r"(?!\w|\s?min)"
+"""Behind the figures of `6 h 45`: `1 h 21 min` is no time of day."""
 HALF = r"(?:\s?(?P<half{}>[ap])\.?\s?m\b\.?)"
 TIME = Expression(
     r"(?<![\d:.,])(?:(?P<from>\d{1,2})(?P<from_minutes>:\d\d)?(?:\s?[-–—]\s?|\sto\s"
@@ -154,7 +156,7 @@ TIME = Expression(
     rf"(?:(?P<h1>\d{{1,2}}):(?P<n1>\d\d)(?::(?P<s1>\d\d)(?:\.\d+)?)?{HALF.format(1)}?{ZONE}"
     rf"|(?P<h2>\d{{1,2}}){HALF.format(2)}"
     r"|(?P<h3>\d{1,2})(?:[.:](?P<n3>\d\d))?\s?uhr\b"
-    r"|(?P<h4>\d{1,2})h(?P<n4>\d\d)\b"
+    rf"|(?P<h4>\d{{1,2}})(?:h|\sh\s)(?P<n4>[0-5]\d){NO_MINUTES}"
     r"|(?P<h5>\d{1,2})\s(?:heures|o'clock|o’clock)\b"
     rf"|(?P<h6>\d{{1,2}})\.(?P<n6>\d\d){HALF.format(6)}"
     r"|(?P<h7>\d{1,2})(?:[時时点點]|\s?h(?![a-z\d]| ?\d+ ?min)|\s?часов|\s?часа|\s?बजे)"

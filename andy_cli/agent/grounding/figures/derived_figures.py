@@ -103,13 +103,13 @@ def is_converted(
 ) -> bool:
     following_text = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
     in_table = "|" in sentence.text
-    values = [reading.value for reading in read_values(figure)]
     for unit, convert in CONVERTED:
         if in_table or unit.match(following_text):
-            slack = max(0.6 * convert(1.0) - 0.6 * convert(0.0), 0.6)
-            if any(
-                evidence_figures.numbers.has_near(Quantity(convert(value), slack))
-                for value in values
-            ):
+            scale = convert(1.0) - convert(0.0)
+            converted = (
+                Quantity(convert(value), max(0.6 * scale, 0.6, slack * scale))
+                for value, slack in read_values(figure)
+            )
+            if any(map(evidence_figures.numbers.has_near, converted)):
                 return True
     return False

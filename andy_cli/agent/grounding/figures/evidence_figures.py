@@ -40,6 +40,7 @@ UNITS_OF_SECONDS = (0.001, 1, 60, 3600)
 MAX_TIME = 1e9
 CLOCK_TIMES = 12
 """Times of day of which each two may be the ends of a duration."""
+FEW_DURATIONS, DAY_MINUTES = 3, 1440
 GROUPED_COLUMNS = 8
 MAX_COMPARED_ROWS = 500
 FEW_ROWS = 12
@@ -71,6 +72,22 @@ class EvidenceFigures:
     @cached_property
     def minutes(self) -> frozenset[int]:
         return frozenset(time.minutes for time in find_times(self._text))
+
+    def holds_time(self, minutes: int) -> bool:
+        """Tell whether it is a time of the evidence, or the end of what begins at one."""
+        return minutes in self.minutes or minutes in self._ends
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        """The times at which a duration of the evidence ends that begins at one of its times, where
+        both are few."""
+        durations = {int(seconds) // 60 for seconds in find_durations(self._text)}
+        if len(self.minutes) > CLOCK_TIMES or len(durations) > FEW_DURATIONS:
+            return frozenset()
+        starts_and_durations = itertools.product(self.minutes, durations)
+        return frozenset(
+            (start + duration) % DAY_MINUTES for start, duration in starts_and_durations
+        )
 
     @cached_property
     def numbers(self) -> NumberLine:
@@ -125,6 +142,7 @@ class EvidenceFigures:
             values.add(sum(find_durations(result)))
         times = itertools.combinations(sorted(self.minutes)[:CLOCK_TIMES], 2)
         values.update((later - earlier) * 60.0 for earlier, later in times)
+        values.update(compute_spans(find_clock_readings(self._text)))
         return NumberLine(values)
 
     def has_near(self, quantity: Quantity) -> bool:
@@ -135,6 +153,25 @@ class EvidenceFigures:
 def find_durations(text: str) -> Iterator[float]:
     for match in DURATION.finditer(text):
         yield from (duration.value for duration in read_duration(match[0]))
+
+
+def find_clock_readings(text: str) -> list[int]:
+    """Find the times that are written with seconds, as seconds since midnight, in their order."""
+    readings = []
+    for match in CLOCK.finditer(text):
+        hour, minute, second = (int(part or 0) for part in match.groups())
+        if match[3] and hour < 24:
+            readings.append(hour * 3600 + minute * 60 + second)
+    return readings
+
+
+def compute_spans(readings: Sequence[int]) -> Iterator[float]:
+    """Compute how long it is from each of few times to each later one, and from each to the next,
+    which may be of the next day."""
+    few_readings = sorted(set(readings))[:CLOCK_TIMES]
+    yield from (later - earlier for earlier, later in itertools.combinations(few_readings, 2))
+    for reading, next_reading in itertools.pairwise(readings):
+        yield float((next_reading - reading) % (DAY_MINUTES * 60))
 
 
 def compute_clock_totals(result: str) -> Iterator[float]:

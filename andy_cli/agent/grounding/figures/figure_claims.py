@@ -24,6 +24,7 @@ from andy_cli.agent.grounding.figures.derived_figures import (
 )
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
 from andy_cli.agent.grounding.figures.quantities import (
+    COMPACT,
     FIGURE,
     SCALES,
     SIZE,
@@ -76,13 +77,13 @@ def holds_time(text: str, evidence_figures: EvidenceFigures) -> bool:
     if match is None:
         return True
     if all(
-        any(time.minutes in evidence_figures.minutes for time in end) for end in read_time(match)
+        any(evidence_figures.holds_time(time.minutes) for time in end) for end in read_time(match)
     ):
         return True
-    return any(
-        evidence_figures.seconds.has_near(Quantity(value, 0.5))
-        for value in read_clock_seconds(text)
-    )
+    # `3 h 27` may be how long it takes.
+    durations = read_duration(text) if COMPACT.fullmatch(text) else []
+    seconds = [*read_clock_seconds(text), *(duration.value for duration in durations)]
+    return any(evidence_figures.seconds.has_near(Quantity(value, 0.5)) for value in seconds)
 
 
 def holds_weekday(text: str, evidence_figures: EvidenceFigures) -> bool:

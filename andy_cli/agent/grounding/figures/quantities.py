@@ -25,11 +25,12 @@ UNITS_OF_TIME = f"{HOURS}|{MINUTES}|{SECONDS}"
 UNIT = rf"(?:(?P<h>{HOURS})|(?P<m>{MINUTES})|(?P<s>{SECONDS}))(?![a-zа-я])"
 PIECE = Expression(rf"({NUMBER})(?:\s|-)?{UNIT}", re.I)
 DURATION = Expression(
-    rf"(?<![\w.,:])(?:(?:{NUMBER})(?:\s|-)?(?:{HOURS}|{MINUTES}|{SECONDS})(?![a-zа-я])"
+    r"(?<![\w.,:])\d{1,3}\sh\s[0-5]\d(?!\w|\s?min)"
+    rf"|(?<![\w.,:])(?:(?:{NUMBER})(?:\s|-)?(?:{HOURS}|{MINUTES}|{SECONDS})(?![a-zа-я])"
     r"(?:,?\s?(?:and|und|et|y|e|и)?\s?(?=\d))?){1,3}|(?<![\w.,:])\d+[hm]\s?\d+(?![\w])",
     re.I,
 )
-COMPACT = Expression(r"(\d+)([hm])\s?(\d+)$", re.I)
+COMPACT = Expression(r"(\d+)\s?([hm])\s?(\d+)$", re.I)
 CLOCK = Expression(r"(?<![\d:])(\d{1,3}):(\d\d)(?::(\d\d))?(?![\d:])")
 SIZE = Expression(
     rf"(?<![\w.,])(?P<number>{NUMBER})(?:\s|-|\u00a0)?"

@@ -131,6 +131,8 @@ def find_misattributed(
         if figure.kind in UNBOUND or not is_in_table(figure, table):
             continue
         subjects = find_subjects(figure, sentence, mentions, inside, table)
+        if subjects and sentence.text.lstrip()[:1] in LINE_MARKS:
+            subjects = subjects | {mentions[0].record}  # what it begins with: `Price: 59.80 (QX7)`
         if subjects and not any(holds_figure(table[row], figure) for row in subjects):
             yield figure
 
