@@ -494,6 +494,38 @@ def test_a_deed_of_an_earlier_turn_counts_for_who_asks_about_it() -> None:
     assert texts("I have saved plan.md.", other)
 
 
+EARLIER_EDIT = ActionRecord(
+    "edit_file",
+    Effect.WRITE,
+    "edit a.txt",
+    "changed a.txt (1 line added, 1 removed)",
+    arguments='{"path": "a.txt", "old_text": "one", "new_text": "1"}',
+    earlier=True,
+)
+AFTER_AN_EDIT = [
+    ("and two to 2", "Also done: I changed two to 2 in a.txt.", True),
+    ("und two in 2", "Ich habe in a.txt auch `two` durch `2` ersetzt.", True),
+    ("now add a line three at the end", "I've added the line `three` at the end of a.txt.", True),
+    ("ahora añade la palabra tres", "He añadido la palabra «tres» a a.txt.", True),
+    ("sum up what you did", "I changed one to 1 in a.txt.", False),
+    ("fasse zusammen was du gemacht hast", "Ich habe in a.txt `one` durch `1` ersetzt.", False),
+    ("résume cette session", "Dans cette session j'ai modifié a.txt.", False),
+    ("the changes of this session, please", "In this session I edited a.txt.", False),
+    ("thanks, that is all for today", "You're welcome: I changed a.txt, that is all.", False),
+]
+
+
+@pytest.mark.parametrize(("user", "answer", "claimed"), AFTER_AN_EDIT)
+def test_a_deed_of_an_earlier_turn_is_none_that_is_wished_now(
+    user: str, answer: str, *, claimed: bool
+) -> None:
+    evidence = Evidence((), user, ("change one to 1 in a.txt", "Done."), (EARLIER_EDIT,))
+    assert bool(texts(answer, evidence)) is claimed
+    edit = EARLIER_EDIT._replace(earlier=False, arguments='{"path": "a.txt", "new_text": "2"}')
+    now = evidence._replace(actions=(EARLIER_EDIT, edit), results=("changed",))
+    assert texts(answer, now) == []
+
+
 def test_a_command_that_failed_is_told_beside_the_answer_unless_another_one_followed() -> None:
     tests = deed("terminal_execute", Effect.RUN, "run pytest")._replace(exit_code=1)
     look = deed("terminal_execute", Effect.READ, "run grep x a.txt")._replace(exit_code=1)

@@ -27,7 +27,13 @@ from andy_cli.agent.grounding.text.languages import (
     compile_traces,
     detect_languages,
 )
-from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, locate_clause
+from andy_cli.agent.grounding.text.segmentation import (
+    Sentence,
+    fold_text,
+    locate_clause,
+    split_words,
+)
+from andy_cli.agent.grounding.text.vocabulary import STOP
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
@@ -345,9 +351,40 @@ def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     tried = [record for record in list_tried(index) if record.earlier]
     earlier_actions = [record for record in tried if record.ok and has_done(action, record, "")]
     if not index.is_asked:
-        return any(index.find_shared_names(sentence, record.text) for record in earlier_actions)
+        return is_about_earlier(sentence, earlier_actions, index)
     # What was tried says what was done; a wish of then is no proof of it.
     return bool(earlier_actions) or (not tried and index.tells_of(action, history=True))
+
+
+def is_about_earlier(
+    sentence: str, earlier_actions: Sequence[ActionRecord], index: EvidenceIndex
+) -> bool:
+    """Tell whether a sentence names what earlier calls were made with, and no new wish."""
+    made = "\n".join(record.text for record in earlier_actions)
+    names_same = bool(index.find_shared_names(sentence, made))
+    return names_same and not tells_new_wish(sentence, earlier_actions, index)
+
+
+def tells_new_wish(
+    sentence: str, earlier_actions: Sequence[ActionRecord], index: EvidenceIndex
+) -> bool:
+    """Tell whether a sentence speaks of what the user wants now: a figure or quotation of it stands
+    in his words and in no call that did something, and nothing of what earlier ones did it with."""
+    done = [*earlier_actions, *filter(has_succeeded, list_tried(index))]
+    known = split_telling_words("\n".join(record.text for record in done))
+    used = split_telling_words("\n".join(record.arguments for record in earlier_actions))
+    told = split_telling_words(sentence)
+    quoted = split_telling_words("\n".join(QUOTATION.compiled.findall(sentence)))
+    values = quoted.union(filter(DIGIT.search, told)) & split_telling_words(index.evidence.user)
+    return not values <= known and told.isdisjoint(used)
+
+
+DIGIT = Expression(r"\d")
+
+
+def split_telling_words(text: str) -> set[str]:
+    """Split into words, without the names of files and those that tell nothing."""
+    return set(split_words(FILE.sub(" ", fold_text(text)))) - STOP
 
 
 def has_done(action: str, record: ActionRecord, verb: str) -> bool:
