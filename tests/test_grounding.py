@@ -792,6 +792,13 @@ def test_a_figure_of_a_file_that_nobody_opened_is_told_of_it() -> None:
     assert texts(f"In north.txt there are 40 boxes. {later}.", evidence) == [later]
 
 
+@pytest.mark.parametrize(("line", "claimed"), [("cat *.ini", False), ("cat *.txt", True)])
+def test_a_file_that_a_pattern_means_was_looked_at(line: str, *, claimed: bool) -> None:
+    look = command(line, 0)._replace(effect=Effect.READ)
+    evidence = Evidence(("port=443\nhost=ex.org",), "what is in prod.ini?", (), (look,))
+    assert bool(texts("prod.ini sets port 443.", evidence)) is claimed
+
+
 def test_a_quotation_reports_nothing_and_short_lines_do() -> None:
     nothing = Evidence((), "a mail to Anna, please", (), ())
     draft = "> Dear Anna,\n>\n> I have sent you the contract today. I deleted the old one.\n"

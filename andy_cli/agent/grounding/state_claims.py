@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from andy_cli.agent.grounding.evidence import (
     FILE,
@@ -23,6 +24,7 @@ from andy_cli.agent.grounding.text.segmentation import (
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Effect
 
+PATTERN = Expression(r"[\w.?-]{0,80}\*[\w.?*-]{0,80}")
 TELLING = Expression(r"\w")
 BETWEEN_ITEMS = Expression(r", |、|،")
 LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
@@ -106,8 +108,16 @@ def is_unread(name: str, index: EvidenceIndex) -> bool:
     actions = index.evidence.actions
     if actions is None or fold_text(name) not in fold_text(index.evidence.user):
         return False
+    if any(action.ok and matches_pattern(name, action.arguments) for action in actions):
+        return False
     known_texts = [*index.evidence.history, *(action.text for action in actions)]
     return not any(fold_text(name) in text for text in (index.given, *map(fold_text, known_texts)))
+
+
+def matches_pattern(name: str, arguments: str) -> bool:
+    """Tell whether a pattern among the arguments of a call means the file too: `cat *.ini`."""
+    patterns = PATTERN.compiled.findall(fold_text(arguments))
+    return any(fnmatchcase(fold_text(name), pattern) for pattern in patterns)
 
 
 def tells_wish_as_fact(text: str, languages: Sequence[Language], index: EvidenceIndex) -> bool:
