@@ -799,6 +799,23 @@ def test_a_file_that_a_pattern_means_was_looked_at(line: str, *, claimed: bool) 
     assert bool(texts("prod.ini sets port 443.", evidence)) is claimed
 
 
+LETTERS = [
+    "Hi Tom,\n\nthanks! I've forwarded the invoice and saved a copy.\n\nBest,\nAnna",
+    "Hola, Tom:\n\nYa he enviado la factura y he borrado el borrador.\n\nUn saludo",
+    "Bonjour Tom,\n\nj'ai envoyé le contrat à Lisa.\n\nBien à toi\nAnna",
+]
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_what_a_letter_says_is_said_by_who_sends_it(letter: str) -> None:
+    look = file_action("read_file", Effect.READ, "mail.txt")
+    asked = Evidence(("The invoice, Tom",), "draft a reply to mail.txt", (), (look,))
+    assert texts(letter, asked) == []
+    assert texts(letter.partition("\n\n")[2], asked) != []
+    tried = asked._replace(actions=(deed("mail_send", Effect.ACT, "send a mail", FAILED),))
+    assert texts(letter, tried) != []
+
+
 def test_a_quotation_reports_nothing_and_short_lines_do() -> None:
     nothing = Evidence((), "a mail to Anna, please", (), ())
     draft = "> Dear Anna,\n>\n> I have sent you the contract today. I deleted the old one.\n"

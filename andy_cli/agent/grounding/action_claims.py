@@ -30,6 +30,7 @@ from andy_cli.agent.grounding.text.languages import (
 from andy_cli.agent.grounding.text.segmentation import (
     Sentence,
     fold_text,
+    is_letter,
     locate_clause,
     split_words,
 )
@@ -86,6 +87,8 @@ def find_action_claims(
 
     `answer` is the whole one without its code.
     """
+    if is_letter(answer) and not is_action_tried(index):
+        return  # its `I` is whoever sends it
     languages = detect_languages(answer)
     shows_file = shows_changed_file(whole_answer, index)
     word = find_finished_word(answer) if spoken else ""
@@ -93,15 +96,25 @@ def find_action_claims(
         start = answer.index(word)
         yield Claim(word, start, start + len(word), "deed")
     for sentence in spoken:
-        if sentence.question or LETTER.search(sentence.text) is None:
-            continue
-        claims = (
-            find_false_report(sentence, language, index, answer, shows_file)
-            for language in languages
-        )
-        claim = next(filter(None, claims), None) or find_state_claim(sentence, languages, index)
+        claim = find_sentence_claim(sentence, languages, index, answer, shows_file)
         if claim is not None:
             yield claim
+
+
+def find_sentence_claim(
+    sentence: Sentence,
+    languages: Sequence[Language],
+    index: EvidenceIndex,
+    answer: str,
+    shows_file: bool,
+) -> Claim | None:
+    """Find the first action or state that the sentence claims falsely, in whichever language."""
+    if sentence.question or LETTER.search(sentence.text) is None:
+        return None
+    claims = (
+        find_false_report(sentence, language, index, answer, shows_file) for language in languages
+    )
+    return next(filter(None, claims), None) or find_state_claim(sentence, languages, index)
 
 
 LETTER = Expression(r"[^\W\d_]")

@@ -127,6 +127,18 @@ def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join(text_parts) + text[last_end:]
 
 
+SALUTATION = Expression(r"[^\W\d_][^\n.!?:]{0,40},|[^\W\d_][^\n.!?:]{0,20},[^\n.!?:,]{1,30}:")
+SIGNATURE = Expression(r"(?:[^\W\d_][^\n.!?:]{0,40}(?:\n|$)){1,3}")
+
+
+def is_letter(text: str) -> bool:
+    """Tell whether a text is a letter: by the salutation in its first paragraph and the signature
+    in its last (`Hi Tom,`, `Un saludo`), with others between them."""
+    paragraphs = text.strip().split("\n\n")
+    is_framed = SALUTATION.fullmatch(paragraphs[0]) and SIGNATURE.fullmatch(paragraphs[-1])
+    return len(paragraphs) > 2 and is_framed is not None
+
+
 def split_sentences(text: str) -> list[Sentence]:
     """Split a text into sentences; a line end ends one."""
     sentences: list[Sentence] = []
