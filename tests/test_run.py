@@ -556,6 +556,32 @@ def test_what_another_program_writes_late_is_waited_for(tmp_path: Path) -> None:
     assert "waiting for what comes through the pipe" in (tmp_path / "heard").read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        # Somebody else may write to the pipe, and does not.
+        ("$ANDY --timeout 1 why < <(exec sleep 60 2>&1)", 4, "did not end within 1 seconds"),
+        # The pipe is the loop's, which reads on when andy has answered.
+        ("while read -r word; do $ANDY why; exit; done < <(echo one; exec sleep 60 2>&1)", 0, ""),
+    ],
+)
+def test_a_pipe_is_not_waited_for_longer_than_it_should_be(
+    line: str, code: int, told: str, tmp_path: Path
+) -> None:
+    with ModelServer(HELLO) as server:
+        command = f"{ANDY} run --model m --base-url {server.url}"
+        known = {**environment(tmp_path), "ANDY": command}
+        bash = ["bash", "-c", line]
+        # It ends long before what holds the pipe does.
+        done = subprocess.run(
+            bash, cwd=tmp_path, env=known, capture_output=True, check=False, text=True, timeout=50
+        )
+    assert done.returncode == code
+    assert told in done.stderr
+    assert (done.stdout == "Hello\n") == (code == 0)
+
+
 def test_a_place_that_is_named_in_piped_text_is_not_opened_by_it(tmp_path: Path) -> None:
     outside = tmp_path / "outside" / "diary.txt"
     outside.parent.mkdir()
