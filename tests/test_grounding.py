@@ -503,7 +503,7 @@ EARLIER_EDIT = ActionRecord(
     earlier=True,
 )
 AFTER_AN_EDIT = [
-    ("and two to 2", "Also done: I changed two to 2 in a.txt.", True),
+    ("write a title for PR 17 on a.txt", "PR 17: I fixed a.txt.", False),
     ("und two in 2", "Ich habe in a.txt auch `two` durch `2` ersetzt.", True),
     ("now add a line three at the end", "I've added the line `three` at the end of a.txt.", True),
     ("ahora añade la palabra tres", "He añadido la palabra «tres» a a.txt.", True),

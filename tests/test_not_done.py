@@ -120,6 +120,15 @@ def test_the_same_act_tried_anew_makes_up_for_one_that_failed(
     assert find_not_done([later, failed], "do it with old.txt"), "what comes before does not"
 
 
+def test_a_change_that_was_made_already_is_not_told_as_not_done() -> None:
+    made = record("edit n.txt", path="n.txt", old="butter", new="margarine")
+    again = made._replace(status=Status.FAILED, problem="That text is not in n.txt.")
+    assert find_not_done([made, again]) == ()
+    assert len(find_not_done([again])) == 1
+    reads = [record("read a.txt", path="a.txt"), record("read a.txt", failed=True, path="a.txt")]
+    assert len(find_not_done(reads)) == 1
+
+
 def test_requests_beyond_the_limit_of_one_reply_are_told_as_not_done() -> None:
     calls = native(*[("list_mp3s", f'{{"path": "{at}"}}') for at in range(4)])
     model = ScriptedModel([calls, "I have looked through all four."], tools=True)

@@ -879,3 +879,7 @@ def test_a_comma_in_the_name_of_a_file_makes_no_two_files_of_it(workspace: Path)
         assert asyncio.run(TOOLS.call(call)).ok
     assert sorted(entry.name for entry in workspace.glob("[!.]*")) == ["Report", "final.txt", "to"]
     assert (workspace / "to").read_text() == "Report, final.txt"
+    meant, changes = TOOLS.find_meant_paths("trash", {"paths": ["Report, final.txt"]})
+    assert (meant, len(changes)) == ({"paths": ["Report", "final.txt"]}, 1)
+    missing: Arguments = {"paths": ["Report, other.txt"]}
+    assert TOOLS.find_meant_paths("trash", missing) == (missing, ())

@@ -223,11 +223,11 @@ def test_a_question_is_answered_although_a_greeting_and_a_reason_stand_around_it
 def test_what_is_clearly_another_wish_is_no_more_of_what_is_read(
     here: Path, weights_file: Path
 ) -> None:
-    (here / "opening_hours.md").write_text("Monday closed\n")
+    (here / "opening_hours.md").write_text("open from nine\n")
     wish = "Ouvrez le fichier notes.txt puis donnez-moi l'heure, merci."
     answer = asked(wish, here, weights_file)
     assert answer.startswith("Read notes.txt, 1 line: call bob\nLooked up the time: ")
-    assert "Monday" not in answer
+    assert "open from nine" not in answer
     answer = asked("Elenca la cartella reports e poi leggi notes.txt", here, weights_file)
     assert answer.endswith("Read notes.txt, 1 line: call bob\n")
     assert "too small" not in answer

@@ -46,10 +46,20 @@ def find_not_done(actions: Sequence[ActionRecord], request: str = "") -> tuple[N
     """
     not_done: dict[NotDone, None] = {}
     for position, action in enumerate(actions, start=1):
-        reason = _explain(action, actions[position:], request) if action.action else ""
+        is_told = action.action and not _is_done_already(action, actions[: position - 1])
+        reason = _explain(action, actions[position:], request) if is_told else ""
         if reason:
             not_done[NotDone(action.action, reason)] = None
     return tuple(not_done)
+
+
+def _is_done_already(action: ActionRecord, earlier: Sequence[ActionRecord]) -> bool:
+    """Tell whether an equal call did it before: an edit that is asked for twice fails then."""
+    same = (action.tool, action.arguments)
+    is_change = action.status is Status.FAILED and action.effect is Effect.WRITE
+    return is_change and any(
+        other.ok and (other.tool, other.arguments) == same for other in earlier
+    )
 
 
 def _explain(action: ActionRecord, later: Sequence[ActionRecord], request: str) -> str:

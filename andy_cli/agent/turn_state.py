@@ -7,11 +7,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.not_done import LOOKING_EFFECTS
 from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.errors import AndyError, ModelError, UserWays
 from andy_cli.events import Event
-from andy_cli.messages import Effect, NotDone, Status, ToolCall, ToolResult, Usage
+from andy_cli.messages import NotDone, Status, ToolCall, ToolResult, Usage
 from andy_cli.toolbox.files.names import count_noun
 
 SAID_NOTHING = "The model said nothing."
@@ -166,8 +165,6 @@ class TurnState:
     """The place in the history at which the model is asked for another answer."""
     unsupported: tuple[str, ...] = ()
     not_done: tuple[NotDone, ...] = ()
-    reply_results: dict[CallKey, ToolResult] = field(default_factory=dict)
-    """The results of this reply's calls that answer an equal one too: nothing changed since."""
     _repeats: dict[tuple[CallKey, str], list[int]] = field(default_factory=dict)
     """The rounds in which a call had a result."""
 
@@ -286,14 +283,6 @@ class TurnState:
         if self.rounds not in rounds:
             rounds.append(self.rounds)
         return len(rounds)
-
-    def keep_reply_result(self, call: ToolCall, effect: Effect, result: ToolResult) -> None:
-        """Keep the result of a change for an equal call of this reply: a file is the same after
-        the same change, unless another one came between. All else is meant each time."""
-        if effect not in LOOKING_EFFECTS:
-            self.reply_results.clear()
-        if effect is Effect.WRITE:
-            self.reply_results[make_call_key(call)] = result
 
     def count_result(self, result: ToolResult) -> None:
         """Count a call that has its result."""

@@ -12,7 +12,7 @@ a path may be used is judged afterwards, of the path that was found.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -133,12 +133,35 @@ def find_meant_paths(arguments: Arguments, schema: Schema, workspace: Path) -> M
             meant_path = find_meant_path(written, workspace)
             if meant_path != written:
                 meant_by_key[key] = meant_path
+        elif paths := split_listed_paths(written, property_schema, workspace):
+            meant_by_key[key] = paths
     if not meant_by_key:
         return MeantPaths(arguments)
     changes = tuple(
         f"{key}: {arguments[key]} -> {meant_path}" for key, meant_path in meant_by_key.items()
     )
     return MeantPaths({**arguments, **meant_by_key}, changes)
+
+
+def split_listed_paths(written: object, schema: Schema, workspace: Path) -> list[str]:
+    """Split the one path of a list into the files it names; empty where it is one that is there,
+    or something that it names is not."""
+    items = schema.get("items")
+    is_paths = isinstance(items, Mapping) and items.get("format") == "path"
+    if not (is_paths and isinstance(written, list) and len(written) == 1):
+        return []
+    text = str(written[0])
+    parts = [part.strip("'\"") for part in text.split(", ")]
+    return parts if len(parts) > 1 and are_meant(parts, text, workspace) else []
+
+
+def are_meant(parts: Sequence[str], text: str, workspace: Path) -> bool:
+    """Tell whether all of these files are there, and none that is called by the whole text."""
+    try:
+        is_one = _is_there(text, workspace)
+        return not is_one and all(_is_there(part, workspace) for part in parts)
+    except (ToolError, OSError, ValueError):
+        return False
 
 
 def find_meant_path(written: str, workspace: Path) -> str:

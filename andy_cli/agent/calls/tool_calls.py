@@ -24,7 +24,7 @@ from andy_cli.agent.calls.tool_runner import InjectionReason
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.turn_state import TurnState, make_call_key
+from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event
 from andy_cli.guard.gate import ApprovalRequest, Decision
 from andy_cli.messages import Effect, Message, Status, ToolCall, ToolRequest, ToolResult
@@ -146,24 +146,15 @@ def show_texts(
 async def run_in_order(
     conversation: Conversation, state: TurnState, reply: ModelReply, calls: Sequence[ResolvedCall]
 ) -> AsyncIterator[Event]:
-    """Run the calls until one ends the turn; whatever happens, each has a result afterwards.
-
-    One that was made in this reply already has the result of that: it was written before the model
-    could know it.
-    """
+    """Run the calls until one ends the turn; whatever happens, each has a result afterwards."""
     pending = [resolved.call for resolved in calls]
-    state.reply_results.clear()
     try:
         for resolved in calls:
-            call = resolved.call
-            if known := state.reply_results.get(make_call_key(call)):
-                await conversation.add_result(known._replace(call_id=call.id))
-            elif state.is_over:
+            async for event in run_tool_call(conversation, state, reply, resolved):
+                yield event
+            pending.remove(resolved.call)
+            if state.is_over:
                 break
-            else:
-                async for event in run_tool_call(conversation, state, reply, resolved):
-                    yield event
-            pending.remove(call)
     except BaseException as error:
         for event in report_cancelled(conversation, pending, error):
             yield event
@@ -305,7 +296,6 @@ async def run_tool_call(
     state.count_result(result)
     await conversation.add_result(result, describe_lost_values(resolved))
     conversation.tools.record_result(call, call_run.effect, call_run.action, result)
-    state.keep_reply_result(call, call_run.effect, result)
     guard_against_loops(conversation, state, call, result)
     output, error = (result.content, "") if result.ok else ("", result.content)
     problem = result.partial if result.ok else result.problem

@@ -56,7 +56,7 @@ NET = Expression(r"\b(?:web|internet|online|google|netz|интернет\w*)\b|�
 KINDRED = {
     "create": {"change", "save", "schedule", "send", "share", "remember", "upload"},
     "change": {"create", "save", "rename", "move", "cancel", "schedule", "tidy"},
-    "tidy": {"change", "delete", "move", "rename", "create", "save"},
+    "tidy": {"change", "delete", "move", "rename", "create", "save", "cancel", "schedule"},
     "save": {"create", "change", "copy", "download", "remember", "upload"},
     "rename": {"change", "move"}, "move": {"rename", "change", "copy", "schedule", "delete"},
     "copy": {"save", "create", "upload", "download"},
@@ -92,8 +92,9 @@ def find_action_claims(
     languages = detect_languages(answer)
     shows_file = shows_changed_file(whole_answer, index)
     word = find_finished_word(answer) if spoken else ""
-    if word and is_word_empty(spoken[0], index, answer, shows_file):
-        start = answer.index(word)
+    start = answer.index(word)
+    is_label = answer[start + len(word) :].lstrip()[:1] in (":", "\uff1a")
+    if word and is_word_empty(spoken[0], index, answer, shows_file and not is_label):
         yield Claim(word, start, start + len(word), "deed")
     for sentence in spoken:
         claim = find_sentence_claim(sentence, languages, index, answer, shows_file)
@@ -381,18 +382,16 @@ def is_about_earlier(
 def tells_new_wish(
     sentence: str, earlier_actions: Sequence[ActionRecord], index: EvidenceIndex
 ) -> bool:
-    """Tell whether a sentence speaks of what the user wants now: a figure or quotation of it stands
-    in his words and in no call that did something, and nothing of what earlier ones did it with."""
+    """Tell whether a sentence speaks of what the user wants now: a quotation of it stands in his
+    words and in no call that did something, and nothing of what earlier ones did it with. A figure
+    may be the number of a ticket."""
     done = [*earlier_actions, *filter(has_succeeded, list_tried(index))]
     known = split_telling_words("\n".join(record.text for record in done))
     used = split_telling_words("\n".join(record.arguments for record in earlier_actions))
     told = split_telling_words(sentence)
     quoted = split_telling_words("\n".join(QUOTATION.compiled.findall(sentence)))
-    values = quoted.union(filter(DIGIT.search, told)) & split_telling_words(index.evidence.user)
+    values = quoted & split_telling_words(index.evidence.user)
     return not values <= known and told.isdisjoint(used)
-
-
-DIGIT = Expression(r"\d")
 
 
 def split_telling_words(text: str) -> set[str]:
@@ -427,6 +426,8 @@ def fits_action(action: str, record: ActionRecord) -> bool:
     else:
         # That it is run says the tool; what else is run may do anything.
         named_actions = find_named_actions(NAME.sub(" ", record.arguments)) - {"run"}
+    # That something is tidy says nothing of what else was done.
+    named_actions -= {"tidy"}
     return not named_actions or not named_actions.isdisjoint(list_kindred(action))
 
 

@@ -1,6 +1,7 @@
 """Reads what is piped into `andy run`, and knows for how long it is waited for."""
 
 import os
+import re
 import select
 import stat
 import sys
@@ -14,6 +15,8 @@ FIRST_BYTE = 0.3
 """Seconds to wait for piped text when a task was given too: a pipe nobody writes to is common."""
 PIPED_LIMIT = 1_000_000
 """Bytes of piped text that are read."""
+SHELLS = frozenset(["sh", "ash", "bash", "dash", "fish", "ksh", "zsh"])
+LOOP = re.compile(rb"\b(?:while|until|for|read)\b")
 WAITS = "andy: waiting for what comes through the pipe; --no-stdin leaves it out.\n"
 CAME_TOO_LATE = (
     f"andy: nothing came through the pipe within {FIRST_BYTE:g} s, so it was not read."
@@ -47,7 +50,7 @@ def is_worth_waiting(descriptor: int, quiet: bool) -> bool:
     if select.select([descriptor], [], [], FIRST_BYTE)[0]:
         return True
     waits = is_written_beside(descriptor)
-    if not quiet:
+    if not (waits and quiet):
         sys.stderr.write(WAITS if waits else CAME_TOO_LATE)
         sys.stderr.flush()
     return waits
@@ -77,7 +80,7 @@ def is_written_beside(descriptor: int) -> bool:
     where no process tells what it has open, and where one that started andy reads it too."""
     pipe = os.fstat(descriptor)
     process, *above = list_starters()
-    if not stat.S_ISFIFO(pipe.st_mode) or any(has_as_input(starter, pipe) for starter in above):
+    if not stat.S_ISFIFO(pipe.st_mode) or any(may_loop_over(starter, pipe) for starter in above):
         return False
     starters = {process, *above}
     return any(
@@ -99,12 +102,17 @@ def list_starters() -> Iterator[int]:
         process = int(status.rpartition(")")[2].split()[1])
 
 
-def has_as_input(process: int, pipe: os.stat_result) -> bool:
-    """Tell whether a process has a pipe as its standard input."""
+def may_loop_over(process: int, pipe: os.stat_result) -> bool:
+    """Tell whether a process is a shell that may read a pipe in a loop. A program that passes its
+    input on, such as `timeout`, does not, nor a line for `sh -c` without a loop."""
     try:
-        return os.path.samestat(Path(f"/proc/{process}/fd/0").stat(), pipe)
+        is_input = os.path.samestat(Path(f"/proc/{process}/fd/0").stat(), pipe)
+        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        name = Path(f"/proc/{process}/comm").read_text().strip()
     except OSError:
         return False
+    has_line = b"-c" in words
+    return is_input and name in SHELLS and (LOOP.search(words[-2]) is not None or not has_line)
 
 
 def may_write(entry: Path, pipe: os.stat_result) -> bool:

@@ -20,8 +20,9 @@ DENIAL = re.compile(r"^\W*\w+\s*[,.;:!\u2013-]\s*")
 """The first word, if a sign stands after it: `no pongas eso` turns its own verb round."""
 
 
-SIGNED_REPAIRS = "no|nein|nee|non|wait|warte|sorry|pardon|scusa|perd\u00f3n|actually|rather|doch"
+SIGNED_REPAIRS = "no|nein|nee|non|wait|warte|rather|doch"
 PLAIN_REPAIRS = (
+    "(?:no|non|nein|nee) (?:wait|warte|doch|sorry)|actually|sorry|pardon|scusa|perd\u00f3n|"
     "i mean(?:t)?|make that|ich mein(?:e|te)|lieber(?! als\\b)|je veux dire|plut\u00f4t"
     "|mejor|quiero decir|anzi|volevo dire"
 )
