@@ -107,12 +107,12 @@ def may_loop_over(process: int, pipe: os.stat_result) -> bool:
     input on, such as `timeout`, does not, nor a line for `sh -c` without a loop."""
     try:
         is_input = os.path.samestat(Path(f"/proc/{process}/fd/0").stat(), pipe)
-        words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        line = Path(f"/proc/{process}/cmdline").read_bytes()
         name = Path(f"/proc/{process}/comm").read_text().strip()
     except OSError:
         return False
-    has_line = b"-c" in words
-    return is_input and name in SHELLS and (LOOP.search(words[-2]) is not None or not has_line)
+    may_loop = LOOP.search(line) is not None or b"\0-c\0" not in line
+    return is_input and name in SHELLS and may_loop
 
 
 def may_write(entry: Path, pipe: os.stat_result) -> bool:
