@@ -13,6 +13,7 @@ from andy_cli.agent.grounding.evidence import (
     ActionRecord,
     Claim,
     EvidenceIndex,
+    find_names,
     list_file_readings,
     tells_of_action,
 )
@@ -142,9 +143,9 @@ def is_nothing_done(index: EvidenceIndex) -> bool:
     if current_actions:
         return not any(map(has_succeeded, current_actions))
     user = index.evidence.user
-    names_nothing = NAME.search(user) is None
+    names_nothing = not find_names(user)
     return not any(
-        has_succeeded(action) and (names_nothing or index.find_shared_names(user, action.text))
+        has_succeeded(action) and (names_nothing or find_names(user) & find_names(action.text))
         for action in actions
         if action.effect not in LOCAL_LOOKS
     )
@@ -272,7 +273,7 @@ def counts_weak(sentence: Sentence, language: Language, index: EvidenceIndex) ->
         return False
     told = "\n".join([index.evidence.user, *(action.text for action in list_tried(index))])
     # An identifier may have been added or removed by somebody else long ago.
-    return any("." in name for name in index.find_shared_names(sentence.text, told))
+    return any("." in name for name in find_names(sentence.text) & find_names(told))
 
 
 def is_action_tried(index: EvidenceIndex) -> bool:
@@ -375,7 +376,7 @@ def is_about_earlier(
 ) -> bool:
     """Tell whether a sentence names what earlier calls were made with, and no new wish."""
     made = "\n".join(record.text for record in earlier_actions)
-    names_same = bool(index.find_shared_names(sentence, made))
+    names_same = bool(find_names(sentence) & find_names(made))
     return names_same and not tells_new_wish(sentence, earlier_actions, index)
 
 

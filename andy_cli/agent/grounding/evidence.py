@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -151,6 +151,16 @@ class EvidenceIndex:
         return find_key_words(self.given)
 
     @cached_property
+    def user_key_words(self) -> set[str]:
+        return find_key_words(fold_text(self.evidence.user))
+
+    @cached_property
+    def earlier_key_words(self) -> set[str]:
+        """Those of what was said before and of the calls."""
+        actions = (action.text for action in self.evidence.actions or ())
+        return find_key_words(fold_text("\n".join([*self.evidence.history, *actions])))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         return self.given_words.union(split_words(self.said))
 
@@ -235,10 +245,6 @@ class EvidenceIndex:
             if len(text) < MAX_REPORT_LENGTH and text.count("\n") < 4 and not text.startswith("[")
         )
 
-    def find_shared_names(self, text: str, other: str) -> set[str]:
-        """Find the files, addresses and ids that two texts name."""
-        return {*NAME.findall(fold_text(text))}.intersection(NAME.findall(fold_text(other)))
-
     @cached_property
     def by_result(self) -> list[list[ResultTable]]:
         results = zip(self.evidence.results, self.results, strict=True)
@@ -259,6 +265,13 @@ def tells_of_action(action: str, text: str) -> bool:
 def list_file_readings(name: str) -> list[str]:
     """List what a name may be where Chinese or Japanese words stand before it without a blank."""
     return [name, *(name[match.end() :] for match in UNSPACED.finditer(name))]
+
+
+@lru_cache(maxsize=64)
+def find_names(text: str) -> frozenset[str]:
+    """Find the files, addresses and ids that a text names; each sentence is compared with the same
+    request."""
+    return frozenset(NAME.findall(fold_text(text)))
 
 
 def find_key_words(text: str) -> set[str]:

@@ -68,7 +68,7 @@ def tells_figure_of_unread(sentence: Sentence, index: EvidenceIndex) -> bool:
         _, start = locate_clause(sentence, sentence.start + match.start())
         told = FILE.sub(" ", fold_text(sentence.text[start - sentence.start : end]))
         figures = find_figures(told)
-        if figures and figures.isdisjoint({*index.given_words, *split_words(index.said)}):
+        if figures and figures.isdisjoint(index.words):
             return True
     return False
 
@@ -138,24 +138,22 @@ def tells_wish_as_fact(text: str, languages: Sequence[Language], index: Evidence
 def is_wished_alone(text: str, actions: Sequence[ActionRecord], index: EvidenceIndex) -> bool:
     """Tell whether a folded sentence about a file has words of the user's wish that nothing else
     has, and none that stand in a result."""
-    user = fold_text(index.evidence.user)
     words = find_key_words(text)
     looked_at = find_key_words(fold_text("\n".join(action.arguments for action in actions)))
     is_about_file = bool(words & looked_at) or FILE.search(text) is not None
     if not is_about_file or index.is_asked:
         return False
-    told = [*index.evidence.history, *(action.text for action in actions)]
-    known = index.key_words | find_key_words(fold_text("\n".join(told)))
     if words & index.key_words - looked_at:
-        return tells_wished_figure(text, user, index)
-    return bool(words & find_key_words(user) - known)
+        return tells_wished_figure(text, index)
+    return bool(words & index.user_key_words - index.key_words - index.earlier_key_words)
 
 
-def tells_wished_figure(text: str, user: str, index: EvidenceIndex) -> bool:
+def tells_wished_figure(text: str, index: EvidenceIndex) -> bool:
     """Tell whether a folded sentence has figures of the wish alone: none that stands in a result,
     beside which a wished one is compared with it."""
     figures = find_figures(FILE.sub(" ", text))
-    return bool(figures & find_figures(user)) and figures.isdisjoint(index.given_words)
+    wished = find_figures(fold_text(index.evidence.user))
+    return bool(figures & wished) and figures.isdisjoint(index.given_words)
 
 
 def find_figures(text: str) -> set[str]:

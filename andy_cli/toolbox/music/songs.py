@@ -37,14 +37,17 @@ BITRATES = {
 """Kilobits a second by (MPEG 1 or later, layer bits); layers II and III of MPEG 2 are alike."""
 
 
-def has_frames(path: Path) -> bool:
-    """Tell whether two MPEG audio frames stand in a row near the start; OSError if unreadable."""
+def has_frames(path: Path, searched: int = LOOKED_AT) -> bool:
+    """Tell whether two MPEG audio frames stand in a row in the first bytes, tags aside.
+
+    Raises OSError if it cannot be read.
+    """
     with path.open("rb") as file:
         head = file.read(10)
         if head[:3] == b"ID3" and len(head) == 10:
             file.seek(10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9]))
             head = b""
-        data = head + file.read(LOOKED_AT)
+        data = head + file.read(searched)
     return any(_follows(data, position) for position in _syncs(data))
 
 

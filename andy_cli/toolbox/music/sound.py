@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Literal, Protocol
 
 from andy_cli.errors import ToolError
+from andy_cli.toolbox.music.songs import has_frames
 
 RATE = 44_100
 """Frames a second."""
@@ -23,6 +24,9 @@ PERIOD_MS, PERIODS = 100, 2
 BUFFER = RATE * PERIOD_MS * PERIODS // 1000
 """Frames the device takes ahead of what is heard. Long enough that a busy main thread, which
 holds the interpreter now and then, makes no gap; short enough that a pause feels immediate."""
+
+MAX_LEAD = 1 << 24
+"""Bytes that may stand before the music: the decoder would look through gigabytes for a frame."""
 
 Sink = Literal["default", "null"]
 """The place the sound goes to: the machine's sound card, or nowhere but in real time."""
@@ -74,6 +78,8 @@ def measure_seconds(path: Path) -> float:
 
     count = miniaudio.wav_get_file_info if _is_wav(path) else miniaudio.mp3_get_file_info
     try:
+        if path.stat().st_size > MAX_LEAD and not has_frames(path, MAX_LEAD):
+            raise explain_unplayable(path)
         seconds = float(count(str(path)).duration)
     except (miniaudio.MiniaudioError, OSError, UnicodeError) as error:
         raise explain_unplayable(path) from error
