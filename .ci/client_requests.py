@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.benchmarks.small_choices import BATCHES, CORPUS, Request, as_choice, read_requests
 
-HELD_OUT = tuple(f"foreign_{number}" for number in range(19, 38))
+HELD_OUT = tuple(f"foreign_{number}" for number in range(19, 39))
 """Batches that are for comparison only."""
 TRIED_CHOICES, TRIED_STEP = "choices_12", 3
 """The file that is for comparison only, and which of its examples are tried."""

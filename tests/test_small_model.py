@@ -735,6 +735,31 @@ def test_the_line_that_answers_a_question_stands_before_the_text(
     assert whole.startswith("Read prices.txt, 4 lines:\n")
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("when does the plumber come", "Plumber: Rosa Keller, 0171 555 0199, comes Tuesday"),
+        ("what hotel do we stay in on tuesday", "day: Tue 8 Dec, place: Avignon, hotel: Le Col"),
+        ("wie viel kostet das hotel in nizza", "day: Wed 9 Dec, place: Nice, hotel: Villa Rivo"),
+    ],
+)
+def test_the_line_that_answers_is_no_heading_and_has_the_words_of_the_question(
+    question: str, answer: str, here: Path, weights_file: Path
+) -> None:
+    (here / "house.md").write_text(
+        "# House jobs and plumbing\nPlumber: Rosa Keller, 0171 555 0199, comes Tuesday at 9:30\n"
+        "Boiler: Vaillant, serviced 14 March 2026, next service due March 2027\n"
+        "The stopcock is under the kitchen sink, left side\nPaint for the hall: 5 litres\n",
+        encoding="utf-8",
+    )
+    (here / "trip.csv").write_text(
+        "day,place,hotel,price\nMon 7 Dec,Lyon,Hotel des Artistes,118\n"
+        "Tue 8 Dec,Avignon,Le Colbert,84\nWed 9 Dec,Nice,Villa Rivoli,131\n",
+        encoding="utf-8",
+    )
+    assert asked(question, here, weights_file).lstrip("- ").startswith(answer)
+
+
 def test_a_question_of_knowledge_reads_no_file_whose_name_is_near_by_chance(
     here: Path, weights_file: Path
 ) -> None:

@@ -101,6 +101,7 @@ BATCHES = (
     "everyday_62",
     "everyday_63",
     "everyday_64",
+    "everyday_65",
 )
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
 SONGS = """99 Luftballons - Nena|Azzurro - Adriano Celentano|Bésame Mucho - Consuelo Velázquez

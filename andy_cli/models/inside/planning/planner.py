@@ -12,10 +12,10 @@ from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
 from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.mentions import (
+    find_best_lines,
     find_called,
     name_plainly,
     takes_name,
-    write_passage,
 )
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
@@ -47,9 +47,7 @@ MIN_LEAD = 0.002
 CONFIRMATION = "Shall I "
 MIN_LINES, MAX_LINE = 4, 300
 """Lines of a text of which the one that answers is shown first, and its characters."""
-SAME_RATING, MAX_ANSWERS = 0.02, 3
-"""By so little a line answers a question worse than the best one that both are shown, and how many
-are: of 281 answers 174 are among them, and 152 are the best one."""
+MAX_ANSWERS = 3
 
 
 MAX_OFFERED = 8
@@ -222,16 +220,10 @@ class Planner:
         lines = [line for line in told.result.split("\n") if line.strip()]
         if len(lines) < MIN_LINES:
             return told
-        best = self._find_best_lines(question, told.done, lines)
+        name = told.done.removeprefix("read ").partition(",")[0]
+        best = find_best_lines(self._encoder, question, name, lines)
         is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
         return told._replace(answers=best if is_short else [])
-
-    def _find_best_lines(self, question: str, done: str, lines: Sequence[str]) -> list[str]:
-        """Find the line of a file that answers a question best, and what does as well."""
-        name = done.removeprefix("read ").partition(",")[0]
-        rated = self._encoder.rate_passages(question, [write_passage(name, line) for line in lines])
-        near = max(rated) - SAME_RATING
-        return [line for line, rating in zip(lines, rated, strict=True) if rating >= near]
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS
