@@ -23,10 +23,8 @@ from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends.management import tool_files
 from andy_cli.frontends.replaying import capture_reader, replay_command
 from andy_cli.frontends.serve.http import json_body
-from andy_cli.frontends.serve.wires import chat_request
+from andy_cli.frontends.serve.wires import chat_request, messages, responses_request
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.messages import messages_request
-from andy_cli.frontends.serve.wires.responses import responses_request
 from andy_cli.guard import archives
 from andy_cli.messages import Message
 from andy_cli.models import discovery, memory
@@ -430,9 +428,7 @@ READERS = {
         ASKED,
     ),
     "messages request": Reader(
-        of_bytes(
-            lambda data: messages_request.read_messages_request(json_body.parse_json_body(data))
-        ),
+        of_bytes(lambda data: messages.read_messages_request(json_body.parse_json_body(data))),
         json.dumps(MESSAGES).encode(),
         MESSAGES,
     ),

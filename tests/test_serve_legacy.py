@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.legacy_functions import is_legacy, read_legacy_request
+from andy_cli.frontends.serve.wires.chat_request import is_legacy, read_legacy_request
 from tests.http_server import PLAIN
 from tests.model_server import ModelServer, event, status, streamed
 from tests.served import ANSWER, CALLS, SCHEMAS, TASK, behind, result_of, schema, serving

@@ -24,15 +24,13 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     TextDelta,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
-from andy_cli.frontends.serve.wires.ollama.ollama_request import (
+from andy_cli.frontends.serve.wires.ollama import (
+    OllamaChatWriter,
+    OllamaGenerateWriter,
     answer_chat_load,
     answer_generate_load,
     read_ollama_chat,
     read_ollama_generate,
-)
-from andy_cli.frontends.serve.wires.ollama.ollama_writer import (
-    OllamaChatWriter,
-    OllamaGenerateWriter,
 )
 from andy_cli.messages import Chunk, Request, ToolRequest
 from andy_cli.models.client import Endpoint

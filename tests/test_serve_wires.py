@@ -21,10 +21,9 @@ from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_request import read_chat_request as asked_chat
 from andy_cli.frontends.serve.wires.chat_writer import ChatWriter
 from andy_cli.frontends.serve.wires.client_wire import AnswerWriter
-from andy_cli.frontends.serve.wires.messages.messages_request import read_messages_request
-from andy_cli.frontends.serve.wires.messages.messages_writer import MessagesWriter
-from andy_cli.frontends.serve.wires.responses.responses_request import read_responses_request
-from andy_cli.frontends.serve.wires.responses.responses_writer import ResponsesWriter
+from andy_cli.frontends.serve.wires.messages import MessagesWriter, read_messages_request
+from andy_cli.frontends.serve.wires.responses_request import read_responses_request
+from andy_cli.frontends.serve.wires.responses_writer import ResponsesWriter
 from tests.cases import loop_over
 from tests.model_server import Answer, ModelServer, Received, event, refused, status
 from tests.served import behind, hermes, replied, serving

@@ -35,11 +35,11 @@ from andy_cli.frontends.serve.upstream.tool_support import GetFacts
 from andy_cli.frontends.serve.upstream.upstreams import Upstreams
 from andy_cli.frontends.serve.wires import client_wire
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited, has_unlimited
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.client_wire import ClientWire
-from andy_cli.frontends.serve.wires.ollama.ollama_writer import LINES, dump_line
+from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, has_unlimited
+from andy_cli.frontends.serve.wires.ollama import LINES, dump_line
 from andy_cli.guard.redactor import redact_text
 
 

@@ -16,7 +16,7 @@ from andy_cli.frontends.serve.upstream.tool_support import GetFacts
 from andy_cli.frontends.serve.upstream.upstreams import Upstreams, select_source
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.field_checks import check_body
-from andy_cli.frontends.serve.wires.ollama.ollama_request import (
+from andy_cli.frontends.serve.wires.ollama import (
     format_time,
     read_model,
     strip_latest_tag,

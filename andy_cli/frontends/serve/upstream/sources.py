@@ -18,8 +18,8 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     interrupted_error,
 )
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
-from andy_cli.frontends.serve.wires.chat_fields import drop_unlimited
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.field_checks import drop_unlimited
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body

@@ -1,18 +1,21 @@
 """Read requests of the chat completions API into checked values.
 
 The readers of other APIs make the same of their requests. What is not known here is passed on to
-the model's server as it came.
+the model's server as it came. Calls may have the legacy form too, `functions` and `function_call`:
+
+    {"functions": [{"name", "parameters"}], "function_call": "auto" | "none" | {"name"}}
+    history:  {"role": "assistant", "function_call": {"name", "arguments"}}
+              {"role": "function", "name", "content"}
 """
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from andy_cli.compiler.dialect import Tools
 from andy_cli.foreign_values import read_json, standardize_required
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_fields import MAX_TOOLS, check_fields
-from andy_cli.frontends.serve.wires.field_checks import wrong_type
+from andy_cli.frontends.serve.wires.field_checks import MAX_TOOLS, check_fields, wrong_type
 from andy_cli.frontends.serve.wires.freeform_tools import freeform_arguments, freeform_parameters
 from andy_cli.messages import Arguments, Message, Role, Schema, ToolCall
 
@@ -94,6 +97,44 @@ def read_translated_request(
     return chat_request._replace(choice=ToolChoice("none"), body=body)
 
 
+def is_legacy(body: object) -> bool:
+    """Tell whether a client knows functions and no tools."""
+    if not isinstance(body, dict) or body.get("tools") is not None:
+        return False
+    messages = body.get("messages")
+    history = messages if isinstance(messages, list) else []
+    return body.get("functions") is not None or any(map(is_legacy_message, history))
+
+
+def is_legacy_message(message: object) -> bool:
+    if not isinstance(message, dict):
+        return False
+    called = isinstance(message.get("function_call"), dict) and not message.get("tool_calls")
+    return called or message.get("role") == "function"
+
+
+def read_legacy_request(body: object) -> ChatRequest:
+    """Read the request of such a client, who gets one call at most. Raises ApiError (400)."""
+    return read_chat_request(body)._replace(parallel=False)
+
+
+def _with_tool_calls(messages: Sequence[Any]) -> list[Any]:
+    """The history with ids, by which a result in the legacy form belongs to its call."""
+    waiting = ""
+    modern_messages: list[Any] = []
+    for index, message in enumerate(messages):
+        if not isinstance(message, dict) or not is_legacy_message(message):
+            modern_messages.append(message)
+        elif message.get("role") == "function":
+            id, waiting = waiting or f"call_{index}", ""
+            modern_messages.append({**message, "tool_call_id": id})
+        else:
+            waiting = f"call_{index}"
+            call = {"id": waiting, "function": message["function_call"]}
+            modern_messages.append({**message, "tool_calls": [call]})
+    return modern_messages
+
+
 def _read_model(value: object) -> str:
     if value is None:
         return ""
@@ -109,7 +150,7 @@ def _read_history(messages: object, kept_parts: dict[str, object]) -> list[Messa
         raise wrong_type("messages", "a list of at least one message")
     names: dict[str, str] = {}
     history: list[Message] = []
-    for index, message in enumerate(messages):
+    for index, message in enumerate(_with_tool_calls(messages)):
         role = ROLES.get(str(message.get("role"))) if isinstance(message, dict) else None
         if role is None:
             raise ApiError(
@@ -163,9 +204,6 @@ def _read_part(content_part: object, kept_parts: dict[str, object], index: int) 
 
 def _read_calls(message: Mapping[str, object], index: int) -> list[ToolCall]:
     listed = message.get("tool_calls")
-    older_call = message.get("function_call")
-    if isinstance(older_call, dict):
-        listed = [{"id": "", "function": older_call}]
     if listed is not None and not isinstance(listed, list):
         raise wrong_type(f"messages[{index}].tool_calls", "a list of calls")
     return [_read_call(call, index) for call in listed or ()]

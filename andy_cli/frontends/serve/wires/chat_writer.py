@@ -154,6 +154,32 @@ class ChatWriter:
         return write_message(answer_parts, self._texted)
 
 
+class LegacyWriter(ChatWriter):
+    """Writes the one call of an answer as `function_call`, for clients that know no tools."""
+
+    calls_reason = "function_call"
+
+    def streams_call(self, name: str) -> bool:
+        return False
+
+    def _call_deltas(self, answer_part: CompletedCall) -> list[dict[str, object]]:
+        opened_call = {"name": answer_part.name, "arguments": ""}
+        return [
+            {"function_call": opened_call},
+            {"function_call": {"arguments": answer_part.arguments}},
+        ]
+
+    def _write_message(self, answer_parts: Sequence[AnswerPart]) -> dict[str, object]:
+        message = super()._write_message(answer_parts)
+        message.pop("tool_calls", None)
+        for answer_part in answer_parts:
+            if isinstance(answer_part, CompletedCall):
+                function = {"name": answer_part.name, "arguments": answer_part.arguments}
+                message["function_call"] = function
+                message["content"] = message["content"] or None
+        return message
+
+
 def new_answer_id() -> str:
     return f"chatcmpl-{secrets.token_hex(12)}"
 

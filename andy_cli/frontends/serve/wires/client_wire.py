@@ -5,35 +5,36 @@ from typing import NamedTuple, Protocol
 
 from andy_cli.frontends.serve.http.keep_alive import COMMENT
 from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, ApiError
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_chat_request
-from andy_cli.frontends.serve.wires.chat_writer import AnswerPosition, ChatWriter, write_error
-from andy_cli.frontends.serve.wires.legacy_functions import (
-    LegacyWriter,
+from andy_cli.frontends.serve.wires.chat_request import (
+    ChatRequest,
     is_legacy,
+    read_chat_request,
     read_legacy_request,
 )
-from andy_cli.frontends.serve.wires.messages.messages_request import (
+from andy_cli.frontends.serve.wires.chat_writer import (
+    AnswerPosition,
+    ChatWriter,
+    LegacyWriter,
+    write_error,
+)
+from andy_cli.frontends.serve.wires.messages import (
+    MessagesWriter,
     answer_token_count,
     read_messages_request,
+    write_messages_error,
 )
-from andy_cli.frontends.serve.wires.messages.messages_writer import MessagesWriter
-from andy_cli.frontends.serve.wires.messages.messages_writer import (
-    write_messages_error as messages_error,
-)
-from andy_cli.frontends.serve.wires.ollama.ollama_request import (
+from andy_cli.frontends.serve.wires.ollama import (
+    LINES,
+    OllamaChatWriter,
+    OllamaGenerateWriter,
     answer_chat_load,
     answer_generate_load,
     read_ollama_chat,
     read_ollama_generate,
-)
-from andy_cli.frontends.serve.wires.ollama.ollama_writer import (
-    LINES,
-    OllamaChatWriter,
-    OllamaGenerateWriter,
     render_error,
 )
-from andy_cli.frontends.serve.wires.responses.responses_request import read_responses_request
-from andy_cli.frontends.serve.wires.responses.responses_writer import ResponsesWriter
+from andy_cli.frontends.serve.wires.responses_request import read_responses_request
+from andy_cli.frontends.serve.wires.responses_writer import ResponsesWriter
 
 EVENTS = "text/event-stream; charset=utf-8"
 
@@ -99,7 +100,7 @@ RESPONSES = ClientWire(
     "responses", "/v1/responses", read_responses_request, ResponsesWriter, write_error
 )
 MESSAGES = ClientWire(
-    "messages", "/v1/messages", read_messages_request, MessagesWriter, messages_error
+    "messages", "/v1/messages", read_messages_request, MessagesWriter, write_messages_error
 )
 COUNT = MESSAGES._replace(
     path="/v1/messages/count_tokens", answer_alone=lambda value: ("", answer_token_count(value))

@@ -1,7 +1,11 @@
-"""Fields of a request, checked: what has the wrong type is refused in words that name the field."""
+"""Fields of a request, checked: what has the wrong type is refused in words that name the field.
+
+The plain fields of the chat completions API stand in `FIELD_CHECKS`. Some clients write that there
+is no limit as `max_tokens: -1`.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
@@ -13,39 +17,33 @@ MAX_NUMBER = 2**64
 MAX_WHOLE_NUMBER = 2**53
 """Up to which every whole number has a float."""
 Check = Callable[[object, str], object]
+Value = TypeVar("Value")
 
 
 def wrong_type(field_path: str, expected: str) -> ApiError:
     return ApiError(400, f"{field_path} is {expected}.", code="invalid_type")
 
 
-def check_object(value: object, field_path: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise wrong_type(field_path, "an object")
-    return value
+def typed_check(kind: type[Value], expected: str) -> Callable[[object, str], Value]:
+    """Make the check for values of a type."""
+
+    def check(value: object, field_path: str) -> Value:
+        if not isinstance(value, kind):
+            raise wrong_type(field_path, expected)
+        return value
+
+    return check
 
 
-def check_list(value: object, field_path: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise wrong_type(field_path, "a list")
-    return value
-
-
-def check_text(value: object, field_path: str) -> str:
-    if not isinstance(value, str):
-        raise wrong_type(field_path, "a text")
-    return value
+check_object: Callable[[object, str], Mapping[str, Any]] = typed_check(dict, "an object")
+check_list: Callable[[object, str], list[Any]] = typed_check(list, "a list")
+check_text = typed_check(str, "a text")
+check_flag = typed_check(bool, "true or false")
 
 
 def check_name(value: object, field_path: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 256:
         raise wrong_type(field_path, "a name")
-    return value
-
-
-def check_flag(value: object, field_path: str) -> bool:
-    if not isinstance(value, bool):
-        raise wrong_type(field_path, "true or false")
     return value
 
 
@@ -136,3 +134,70 @@ def _list_members(value: object) -> Iterable[object]:
 
 def _keep_nested(values: Iterable[object]) -> list[object]:
     return [value for value in values if isinstance(value, dict | list)]
+
+
+MAX_TOOLS = 128
+"""Tools, and answers to one request, at most."""
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+
+def check_stop(value: object, field_path: str) -> object:
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise wrong_type(field_path, "a text or a list of texts")
+    return value
+
+
+def check_token_limit(value: object, field_path: str) -> object:
+    is_limit = type(value) is int and (value == -1 or 1 <= value <= MAX_WHOLE_NUMBER)
+    if not is_limit:
+        raise wrong_type(field_path, "a whole number of at least 1, or -1 for no limit")
+    return value
+
+
+FIELD_CHECKS: Mapping[str, Check] = {
+    "n": whole_number(1, MAX_TOOLS),
+    "stream": check_flag,
+    "stream_options": check_object,
+    "parallel_tool_calls": check_flag,
+    "temperature": number_between(0, 2),
+    "top_p": number_between(0, 1),
+    "presence_penalty": number_between(-2, 2),
+    "frequency_penalty": number_between(-2, 2),
+    "max_tokens": check_token_limit,
+    "max_completion_tokens": whole_number(1),
+    "seed": whole_number(-(2**63), 2**64),
+    "stop": check_stop,
+    "user": check_text,
+    "logit_bias": check_object,
+    "logprobs": check_flag,
+    "top_logprobs": whole_number(0, 20),
+    "response_format": check_object,
+    "metadata": check_object,
+}
+"""Field -> its check. A field that is not here is the model's server's own."""
+
+
+def check_fields(body: Mapping[str, object]) -> None:
+    """Raises ApiError (400) that names the field. null is as good as nothing."""
+    for name, value in body.items():
+        check = FIELD_CHECKS.get(name)
+        if check is not None and value is not None:
+            check(value, name)
+
+
+def has_unlimited(fields: Mapping[str, object]) -> bool:
+    return any(is_unlimited(fields.get(name)) for name in LIMITS)
+
+
+def is_unlimited(value: object) -> bool:
+    return type(value) is int and value == -1
+
+
+def drop_unlimited(fields: Mapping[str, object]) -> dict[str, object]:
+    """Without limits that are none: not every server knows them."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if not (name in LIMITS and is_unlimited(value))
+    }

@@ -25,7 +25,10 @@ class Transcript:
     def __init__(self) -> None:
         self._entries: list[TranscriptEntry] = []
         self._open: dict[str, TranscriptEntry] = {}
-        """Id of a call without a result -> the entry that made it."""
+        """Id of a call -> the entry that made it."""
+        self.waiting: dict[str, str] = {}
+        """Id of a call without a result -> its tool, in the order of the calls."""
+        self.call_count = 0
 
     def add_message(self, role: str, content_parts: Sequence[ContentPart]) -> None:
         """Add a message; what an assistant says in several pieces is one."""
@@ -45,16 +48,18 @@ class Transcript:
         function = {"name": name, "arguments": arguments}
         self._entries[-1].calls.append({"id": id, "type": "function", "function": function})
         self._open[id] = self._entries[-1]
+        self.waiting[id] = name
+        self.call_count += 1
 
     def add_result(self, id: str, content_parts: Sequence[ContentPart], field_path: str) -> None:
         """Raises ApiError where no call has this id, or it has its result already."""
-        entry = self._open.pop(id, None)
-        if entry is None:
+        if self.waiting.pop(id, None) is None:
             raise ApiError(
                 400,
                 f"{field_path} is the result of {id!r}, and no call with this id waits for one.",
             )
-        entry.results.append({"role": "tool", "tool_call_id": id, "content": list(content_parts)})
+        result = {"role": "tool", "tool_call_id": id, "content": list(content_parts)}
+        self._open[id].results.append(result)
 
     def list_messages(self) -> list[Mapping[str, object]]:
         return [message for entry in self._entries for message in write_entry(entry)]

@@ -21,7 +21,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_error
-from andy_cli.frontends.serve.wires.responses.responses_tools import (
+from andy_cli.frontends.serve.wires.responses_request import (
     FORMS,
     OfferedTool,
     read_offered_tools,

@@ -1,0 +1,525 @@
+"""Anthropic's Messages API: its requests as values, and answers on its wire.
+
+    {"model", "max_tokens", "system", "messages": [{"role", "content": text or blocks}], "tools"}
+
+What is put together here is a request of the chat API, which `chat_request` reads. Blocks of
+thinking in the history are left out: they mean something to the servers that made them alone.
+
+Each tool that the client runs is a function of the chat API. Some have no schema in the request:
+Anthropic's models know them by their type, as `text_editor_20250728`. Tools that Anthropic's
+servers run are left out.
+
+Whole or streamed, an answer is made of the same blocks; a stream tells of each change of them.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from andy_cli.frontends.serve.wires.answer_parts import (
+    AnswerPart,
+    ApiError,
+    CompletedCall,
+    Finish,
+    TextDelta,
+    ToolCallDelta,
+)
+from andy_cli.frontends.serve.wires.chat_request import (
+    ChatRequest,
+    read_arguments,
+    read_translated_request,
+)
+from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.field_checks import (
+    check_body,
+    check_flag,
+    check_limit,
+    check_list,
+    check_name,
+    check_number,
+    check_object,
+    check_text,
+    check_texts,
+    map_fields,
+    wrong_type,
+)
+from andy_cli.frontends.serve.wires.freeform_tools import function_schema
+from andy_cli.frontends.serve.wires.transcript import (
+    ContentPart,
+    Transcript,
+    file_part,
+    image_part,
+    text_part,
+)
+from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
+
+FIELD_READERS = {
+    "model": ("model", check_name),
+    "max_tokens": ("max_tokens", check_limit),
+    "stop_sequences": ("stop", check_texts),
+    "temperature": ("temperature", check_number),
+    "top_p": ("top_p", check_number),
+    "top_k": ("top_k", check_number),
+    "stream": ("stream", check_flag),
+}
+KNOWN_FIELDS = frozenset(
+    """model messages max_tokens system stream stop_sequences temperature top_p top_k tools
+    tool_choice metadata thinking output_config output_format service_tier container
+    context_management mcp_servers cache_control inference_geo speed diagnostics compaction
+    billing_policy fallbacks fallback_credit_token user_profile_id workspace_id thread""".split()
+)
+"""Of Anthropic's API, with those of its betas; what is not understood of them is left out."""
+ROLES = ("user", "assistant", "system")
+THOUGHTS = ("thinking", "redacted_thinking")
+FAILED = "Error: "
+
+
+def read_messages_request(value: object) -> ChatRequest:
+    """Raises ApiError (400) that names the field."""
+    body = check_body(value)
+    if body.get("max_tokens") is None:
+        raise ApiError(400, "max_tokens is missing.")
+    return translate_messages(body)
+
+
+def refuse_unknown_fields(body: Mapping[str, Any]) -> None:
+    """Raises ApiError for fields that Anthropic's API refuses.
+
+    A client that keeps its conversation on the server sends only what is new of it; told in the
+    API's own way that this is not possible here, the SDK sends the whole of it.
+    """
+    if body.get("thread") is not None:
+        api_error = ApiError(
+            400, "thread: nothing is kept here; send the whole conversation without."
+        )
+        api_error.details = {"error_code": "thread_unsupported_request"}
+        raise api_error
+    for name in body:
+        if name not in KNOWN_FIELDS:
+            raise ApiError(400, f"{name}: Extra inputs are not permitted")
+
+
+def translate_messages(body: Mapping[str, Any]) -> ChatRequest:
+    refuse_unknown_fields(body)
+    tools = read_messages_tools(body.get("tools"))
+    request = map_fields(body, FIELD_READERS)
+    request |= {"messages": _read_history(body), **_read_choice(body.get("tool_choice"))}
+    request |= {"tools": tools} if tools else {}
+    request |= _read_user(body.get("metadata")) | _read_format(body)
+    return read_translated_request(request, body)
+
+
+def answer_token_count(value: object) -> bytes:
+    """The answer to /v1/messages/count_tokens: an estimate, of the text alone."""
+    chat_request = translate_messages(check_body(value))
+    token_count = sum(MESSAGE_TOKENS + tokens(message.content) for message in chat_request.history)
+    calls = [call for message in chat_request.history for call in message.calls]
+    token_count += sum(tokens(call.name) + tokens(str(dict(call.arguments))) for call in calls)
+    token_count += sum(tokens(dump_json(tool).decode()) for tool in chat_request.tools.values())
+    return dump_json({"input_tokens": token_count})
+
+
+def _read_history(body: Mapping[str, Any]) -> list[Mapping[str, object]]:
+    transcript = Transcript()
+    if body.get("system"):
+        transcript.add_message("system", _read_parts(body["system"], "system"))
+    messages = check_list(body.get("messages"), "messages")
+    if not messages:
+        raise ApiError(400, "messages is empty.")
+    for index, message in enumerate(messages):
+        field_path = f"messages[{index}]"
+        role = check_object(message, field_path).get("role")
+        if role not in ROLES:
+            raise ApiError(400, f"{field_path}.role is user, assistant or system.")
+        _add_message(transcript, str(role), message.get("content"), f"{field_path}.content")
+    return transcript.list_messages()
+
+
+def _add_message(transcript: Transcript, role: str, content: object, field_path: str) -> None:
+    """Results come first, as the chat API wants them after their calls."""
+    content_parts: list[ContentPart] = []
+    calls: list[Mapping[str, Any]] = []
+    for index, block in enumerate(_read_blocks(content, field_path)):
+        block_path = f"{field_path}[{index}]"
+        match role, block.get("type"):
+            case "assistant", "tool_use":
+                calls.append(block)
+                _check_call(block, block_path)
+            case "user", "tool_result":
+                _add_result(transcript, block, block_path)
+            case "assistant", kind if kind in THOUGHTS:
+                pass
+            case _:
+                content_parts += _read_block(block, block_path)
+    if content_parts or not (calls or content):
+        transcript.add_message(role, content_parts)
+    for call in calls:
+        transcript.add_call(call["id"], call["name"], call["input"])
+
+
+def _check_call(block: Mapping[str, Any], block_path: str) -> None:
+    check_name(block.get("id"), f"{block_path}.id")
+    check_name(block.get("name"), f"{block_path}.name")
+    check_object(block.get("input"), f"{block_path}.input")
+
+
+def _add_result(transcript: Transcript, block: Mapping[str, Any], field_path: str) -> None:
+    content = block.get("content")
+    content_parts = [] if content is None else _read_parts(content, f"{field_path}.content")
+    if block.get("is_error") is True:
+        first = str(content_parts[0].get("text", "")) if content_parts else ""
+        content_parts = (
+            [text_part(FAILED + first), *content_parts[1:]]
+            if first or not content_parts
+            else [text_part(FAILED), *content_parts]
+        )
+    id = check_name(block.get("tool_use_id"), f"{field_path}.tool_use_id")
+    transcript.add_result(id, content_parts, field_path)
+
+
+def _read_blocks(content: object, field_path: str) -> list[Mapping[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        raise wrong_type(field_path, "a text or a list of blocks")
+    return [check_object(block, f"{field_path}[{index}]") for index, block in enumerate(content)]
+
+
+def _read_parts(content: object, field_path: str) -> list[ContentPart]:
+    blocks = enumerate(_read_blocks(content, field_path))
+    return [
+        content_part
+        for index, block in blocks
+        for content_part in _read_block(block, f"{field_path}[{index}]")
+    ]
+
+
+def _read_block(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+    kind = block.get("type")
+    if kind == "text":
+        return [text_part(check_text(block.get("text"), f"{field_path}.text"))]
+    if kind == "image":
+        return [
+            _read_picture(check_object(block.get("source"), f"{field_path}.source"), field_path)
+        ]
+    if kind == "document":
+        return _read_document(block, field_path)
+    raise ApiError(400, f"{field_path} is a block of the type {kind!r}, which cannot stand here.")
+
+
+def _read_picture(source: Mapping[str, Any], field_path: str) -> ContentPart:
+    if source.get("type") == "base64":
+        return image_part(_data_url(source, field_path))
+    if source.get("type") == "url":
+        return image_part(check_text(source.get("url"), f"{field_path}.source.url"))
+    raise ApiError(400, f"{field_path}.source is base64 or url; files are not kept here.")
+
+
+def _read_document(block: Mapping[str, Any], field_path: str) -> list[ContentPart]:
+    source = check_object(block.get("source"), f"{field_path}.source")
+    kind = source.get("type")
+    title = block.get("title")
+    if kind == "text":
+        return [text_part(check_text(source.get("data"), f"{field_path}.source.data"))]
+    if kind == "content":
+        return _read_parts(source.get("content"), f"{field_path}.source.content")
+    if kind == "base64":
+        filename = title if isinstance(title, str) and title else "document.pdf"
+        return [file_part(_data_url(source, field_path), filename)]
+    raise ApiError(
+        400, f"{field_path}.source is text, content or base64; others are not fetched here."
+    )
+
+
+def _data_url(source: Mapping[str, Any], field_path: str) -> str:
+    kind = check_text(source.get("media_type"), f"{field_path}.source.media_type")
+    return f"data:{kind};base64,{check_text(source.get('data'), f'{field_path}.source.data')}"
+
+
+def _read_choice(value: object) -> dict[str, object]:
+    if value is None:
+        return {}
+    choice = check_object(value, "tool_choice")
+    choice_fields: dict[str, object] = {}
+    if choice.get("disable_parallel_tool_use") is True:
+        choice_fields["parallel_tool_calls"] = False
+    kind = choice.get("type")
+    if kind in ("auto", "any", "none"):
+        return {**choice_fields, "tool_choice": "required" if kind == "any" else kind}
+    if kind == "tool":
+        chosen_tool = {"name": check_name(choice.get("name"), "tool_choice.name")}
+        return {**choice_fields, "tool_choice": {"type": "function", "function": chosen_tool}}
+    raise ApiError(400, "tool_choice.type is auto, any, tool or none.")
+
+
+def _read_user(metadata: object) -> dict[str, object]:
+    if metadata is None:
+        return {}
+    user = check_object(metadata, "metadata").get("user_id")
+    return {} if user is None else {"user": check_text(user, "metadata.user_id")}
+
+
+def _read_format(body: Mapping[str, Any]) -> dict[str, object]:
+    """An answer by a schema, as `output_config.format` wants it."""
+    config = body.get("output_config")
+    wanted_format = None if config is None else check_object(config, "output_config").get("format")
+    if wanted_format is None:
+        return {}
+    schema = check_object(wanted_format, "output_config.format").get("schema")
+    checked = check_object(schema, "output_config.format.schema")
+    named_schema = {"name": "answer", "schema": checked, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": named_schema}}
+
+
+def shows_thinking(chat_request: ChatRequest) -> bool:
+    """Tell whether the client wants to see the model's thoughts."""
+    thinking = chat_request.body.get("thinking")
+    return isinstance(thinking, dict) and thinking.get("type") in ("enabled", "adaptive")
+
+
+Schema = Mapping[str, object]
+
+
+def _text_schema(about: str) -> Schema:
+    return {"type": "string", "description": about}
+
+
+def _enum_schema(*commands: str) -> Schema:
+    return {"type": "string", "enum": commands, "description": "what to do"}
+
+
+RANGE: Schema = {
+    "type": "array",
+    "items": {"type": "integer"},
+    "description": "for view: first and last line; the last may be -1, the end",
+}
+LINE: Schema = {"type": "integer", "description": "for insert: after which line; 0 is the start"}
+EDITING: Mapping[str, Schema] = {
+    "path": _text_schema("of the file or folder"),
+    "file_text": _text_schema("for create: what is in the file"),
+    "old_str": _text_schema("for str_replace: the text there is, which must be there once"),
+    "new_str": _text_schema("for str_replace: the text in its place"),
+    "insert_line": LINE,
+    "insert_text": _text_schema("for insert: the new lines"),
+    "view_range": RANGE,
+}
+KNOWN: Mapping[str, Schema] = {
+    "bash": function_schema(
+        "Run a command in a shell that stays open.",
+        "",
+        command=_text_schema("the command line"),
+        restart={"type": "boolean", "description": "open the shell anew instead"},
+    ),
+    "text_editor": function_schema(
+        "Look at, create and change files.",
+        "command path",
+        command=_enum_schema("view", "create", "str_replace", "insert"),
+        **EDITING,
+    ),
+    "memory": function_schema(
+        "Keep notes in files under /memories; look at them before anything else.",
+        "command",
+        command=_enum_schema("view", "create", "str_replace", "insert", "delete", "rename"),
+        **EDITING,
+        old_path=_text_schema("for rename"),
+        new_path=_text_schema("for rename"),
+    ),
+}
+"""By the type without its date."""
+OLDER = ("text_editor_20241022", "text_editor_20250124")
+"""Here the text to insert is `new_str`, and the last change can be undone."""
+
+
+def read_messages_tools(value: object) -> list[Mapping[str, object]]:
+    """`tools`, as the chat API has them.
+
+    Raises ApiError if only such are there as cannot be run from here: then nothing of what is
+    wanted could be done.
+    """
+    if value is None:
+        return []
+    listed = check_list(value, "tools")
+    functions: list[Mapping[str, object]] = []
+    for index, tool in enumerate(listed):
+        field_path = f"tools[{index}]"
+        name = check_name(check_object(tool, field_path).get("name"), f"{field_path}.name")
+        type = tool.get("type")
+        described = _known_tool(type) if isinstance(type, str) else {}
+        if type in (None, "custom"):
+            described = _described_tool(tool, field_path)
+        if described:
+            functions.append({"type": "function", "function": {"name": name, **described}})
+    if listed and not functions:
+        raise ApiError(
+            400, "tools holds none that the client runs; others cannot be run from here."
+        )
+    return functions
+
+
+def _known_tool(type: str) -> Mapping[str, object]:
+    """Nothing for a type that Anthropic's servers run."""
+    known_tool = KNOWN.get(type.rpartition("_")[0], {})
+    if type not in OLDER:
+        return known_tool
+    parameters = known_tool["parameters"]
+    assert isinstance(parameters, dict)
+    known_properties = parameters["properties"]
+    kept_properties = {
+        name: schema for name, schema in known_properties.items() if name != "insert_text"
+    }
+    commands = _enum_schema(*known_properties["command"]["enum"], "undo_edit")
+    text = _text_schema("for str_replace and insert: the new text")
+    properties = {**kept_properties, "command": commands, "new_str": text}
+    return {**known_tool, "parameters": {**parameters, "properties": properties}}
+
+
+def _described_tool(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
+    parameters = check_object(tool.get("input_schema"), f"{field_path}.input_schema")
+    if tool.get("description") is None:
+        return {"parameters": parameters}
+    about = check_text(tool["description"], f"{field_path}.description")
+    return {"description": about, "parameters": parameters}
+
+
+REASONS = {"length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}
+KINDS = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+"""Status -> type of an error; what is not here is the client's below 500, the server's above."""
+
+
+class MessagesWriter:
+    def __init__(self, chat_request: ChatRequest, model: str) -> None:
+        self._thinks = shows_thinking(chat_request)
+        self._blocks: list[dict[str, object]] = []
+        self._texts: list[str] = []
+        """Of the block that is open."""
+        self._open = ""
+        self._message: dict[str, object] = {
+            "id": f"msg_{secrets.token_hex(12)}",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+        }
+        self._begun = False
+        self._calling = ""
+        """The arguments that went on of a call that is being written."""
+
+    def streams_call(self, name: str) -> bool:
+        """Arguments of every tool go on in pieces."""
+        return True
+
+    def write_event(self, answer_part: AnswerPart) -> bytes:
+        begun, self._begun = self._begun, True
+        first = (
+            b""
+            if begun
+            else write_messages_event("message_start", message=self._message)
+            + write_messages_event("ping")
+        )
+        if isinstance(answer_part, Finish):
+            return first + self._close_block() + self._write_end(answer_part)
+        if isinstance(answer_part, ToolCallDelta):
+            return first + self._calling_piece(answer_part)
+        if isinstance(answer_part, CompletedCall):
+            return first + self._write_call(answer_part)
+        if isinstance(answer_part, TextDelta):
+            return first + self._add_text("text", "text_delta", "text", answer_part.text)
+        if not self._thinks:
+            return first
+        return first + self._add_text("thinking", "thinking_delta", "thinking", answer_part.text)
+
+    def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
+        for answer_part in answer_parts:
+            self.write_event(answer_part)
+        return dump_json({**self._message, "content": self._blocks})
+
+    @staticmethod
+    def write_failure(api_error: ApiError) -> bytes:
+        """An error in a stream that has begun."""
+        return write_messages_event("error", error=write_messages_error(api_error)["error"])
+
+    def _add_text(self, kind: str, delta: str, key: str, text: str) -> bytes:
+        """A piece of a block, which is opened where it is not."""
+        first = b"" if self._open == kind else self._close_block() + self._open_block(kind, key)
+        self._texts.append(text)
+        return first + self._write_delta({"type": delta, key: text})
+
+    def _open_block(self, kind: str, key: str) -> bytes:
+        further_fields = {"signature": ""} if kind == "thinking" else {}
+        self._blocks.append({"type": kind, key: "", **further_fields})
+        self._open = kind
+        return self._write_start(self._blocks[-1])
+
+    def _close_block(self) -> bytes:
+        if not self._open:
+            return b""
+        self._blocks[-1][self._open] = "".join(self._texts)
+        self._texts, self._open = [], ""
+        return write_messages_event("content_block_stop", index=len(self._blocks) - 1)
+
+    def _calling_piece(self, answer_part: ToolCallDelta) -> bytes:
+        """More of a call that is being written."""
+        first = b"" if self._calling else self._open_call(answer_part)
+        self._calling += answer_part.text
+        return first + self._write_delta(
+            {"type": "input_json_delta", "partial_json": answer_part.text}
+        )
+
+    def _open_call(self, answer_part: CompletedCall | ToolCallDelta) -> bytes:
+        closed = self._close_block()
+        self._blocks.append(
+            {"type": "tool_use", "id": answer_part.id, "name": answer_part.name, "input": {}}
+        )
+        return closed + self._write_start(self._blocks[-1])
+
+    def _write_call(self, answer_part: CompletedCall) -> bytes:
+        first = b"" if self._calling else self._open_call(answer_part)
+        text, self._calling = answer_part.arguments[len(self._calling) :], ""
+        self._blocks[-1] = {**self._blocks[-1], "input": read_arguments(answer_part.arguments)}
+        delta = {"type": "input_json_delta", "partial_json": text}
+        stop_event = write_messages_event("content_block_stop", index=len(self._blocks) - 1)
+        return first + self._write_delta(delta) + stop_event
+
+    def _write_start(self, block: Mapping[str, object]) -> bytes:
+        return write_messages_event(
+            "content_block_start", index=len(self._blocks) - 1, content_block=block
+        )
+
+    def _write_delta(self, delta: Mapping[str, object]) -> bytes:
+        return write_messages_event("content_block_delta", index=len(self._blocks) - 1, delta=delta)
+
+    def _write_end(self, finish: Finish) -> bytes:
+        reason = REASONS.get(finish.reason, "stop_sequence" if finish.stopped_at else "end_turn")
+        ended = {"stop_reason": reason, "stop_sequence": finish.stopped_at or None}
+        usage = {"input_tokens": finish.input_tokens, "output_tokens": finish.output_tokens}
+        self._message = {**self._message, **ended, "usage": usage}
+        return write_messages_event(
+            "message_delta", delta=ended, usage=usage
+        ) + write_messages_event("message_stop")
+
+
+def write_messages_error(api_error: ApiError) -> dict[str, object]:
+    kind = KINDS.get(
+        api_error.status, "invalid_request_error" if api_error.status < 500 else "api_error"
+    )
+    error_record: dict[str, object] = {"type": kind, "message": api_error.message}
+    if api_error.details:
+        error_record["details"] = api_error.details
+    return {"type": "error", "error": error_record}
+
+
+def write_messages_event(type: str, **event_fields: object) -> bytes:
+    return f"event: {type}\ndata: ".encode() + dump_json({"type": type, **event_fields}) + b"\n\n"
