@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from andy_cli.errors import AndyError
 from andy_cli.frontends.serve import page
-from andy_cli.frontends.serve.answers.multiple_answers import answer_request
-from andy_cli.frontends.serve.answers.request_handler import RequestHandler
+from andy_cli.frontends.serve.answers.request_handler import RequestHandler, answer_request
 from andy_cli.frontends.serve.call_records import CallRecord, CallRecords, render_metrics
 from andy_cli.frontends.serve.http.http_exchange import JSON, HttpExchange, Receive, Scope, Send
 from andy_cli.frontends.serve.http.json_body import parse_json_body
@@ -123,11 +122,11 @@ class App:
         try:
             exchange.watch_client()
             catalogue = await upstream.catalogue_tools(chat_request)
-            status = await answer_request(
-                RequestHandler(
-                    exchange, answer_wire, chat_request, body, upstream, record, catalogue
-                )
+            handler = RequestHandler(
+                exchange, answer_wire, chat_request, body, upstream, record, catalogue
             )
+            await answer_request(handler)
+            status = 200
         except ApiError as api_error:
             status = api_error.status
             raise

@@ -1,19 +1,315 @@
 """Answers that are passed on as they are, byte for byte.
 
-Where a model was given tools, the answer is read along, choice by choice: from where something has
-to be changed the events are ours. Until then not one is touched.
+Where a model was given tools, the answer is read along, choice by choice: should a text hold a call
+although its server was to make one of it, the events from there on are ours. Until then not one is
+touched. What has to be asked again goes on as a dialogue that began with it.
 """
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
+from andy_cli.agent.model.reply import may_run_calls, without_requests
+from andy_cli.compiler.compiler import CompiledReply
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.rewritten_answer import read_prompt_tokens
-from andy_cli.frontends.serve.answers.watched_choice import WatchedChoice
+from andy_cli.frontends.serve.answers.streamed_calls import (
+    StreamedCall,
+    StreamedCalls,
+    list_call_pieces,
+    rename_calls,
+    unusable_call_error,
+)
+from andy_cli.frontends.serve.answers.tool_dialogue import (
+    MAX_TRIES,
+    continue_dialogue,
+    make_early_call,
+    make_reader,
+    understand_call,
+)
 from andy_cli.frontends.serve.call_records import CallRecord
+from andy_cli.frontends.serve.upstream.sources import BegunSource
+from andy_cli.frontends.serve.wires.answer_parts import (
+    CompletedCall,
+    Finish,
+    TextDelta,
+    ToolCallDelta,
+)
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
-from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_call, write_data_event
+from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
+from andy_cli.messages import Chunk
+from andy_cli.models.http.wire import plain_finish
+
+Event = dict[str, object]
+
+
+class WatchedChoice:
+    """One choice of an answer that is streamed: what of it goes on as it came, and how it ends."""
+
+    def __init__(self, index: int, dialogue: ToolDialogue, record: CallRecord) -> None:
+        self._index = index
+        self._dialogue = dialogue
+        self._record = record
+        self._reader = make_reader(dialogue)
+        self._calls = StreamedCalls(dialogue.wanted_tools, dialogue.most_calls)
+        self._early_call = dialogue.early_call = make_early_call(dialogue, self._streams_call)
+        self._calling = ""
+        """The arguments that went on of a call that is being written in the text."""
+        self._added = 0
+        """Calls that the server did not make, or not so."""
+        self._open_calls: list[StreamedCall] = []
+        """Those that have begun, and of which the dialogue says what they are."""
+        self._ahead = ""  # white space that went on before the reader showed it
+        self._shown_any = False
+        self._raw: list[str] = []
+        self._thoughts: list[str] = []
+        self._head: Event = {}
+        self.finish: Event | None = None
+        """The event that ends it; it waits until it is known what the text meant."""
+        self._last_choice: Event = {}
+        """Its choice, without what has gone on before."""
+        self._last = b""
+        """The same event, as it goes on."""
+
+    def _take_calls(
+        self, event: Event, choice: Event, call_pieces: list[object], event_bytes: bytes
+    ) -> bytes:
+        """Take pieces of calls; returns the events that may go on now."""
+        renamed = rename_calls(call_pieces, self._dialogue.tool_prompt.tools)
+        shown_pieces, reach = self._calls.add_pieces(renamed)
+        delta = _read_delta(choice)
+        if shown_pieces != delta.get("tool_calls") or choice.get("finish_reason"):
+            others = {key: value for key, value in delta.items() if key != "function_call"}
+            begun = {**choice, "delta": {**others, "tool_calls": shown_pieces}}
+            event_bytes = write_data_event({**event, "choices": [begun | {"finish_reason": None}]})
+        return self._calls.take_event(event_bytes, reach)
+
+    def _take_text(self, event: Event, choice: Event, delta: Event) -> bytes | None:
+        """Take words; returns what of them may go on, None where they go on as they came."""
+        text = delta.get("content")
+        if not isinstance(text, str) or not text or (shown_text := self._show_text(text)) == text:
+            return None
+        event_data = b""
+        if (shown_text or len(delta) > 1) and not list_call_pieces(delta):
+            begun = {**choice, "delta": {**delta, "content": shown_text}, "finish_reason": None}
+            event_data = write_data_event({**event, "choices": [begun]})
+        return event_data + self._show_call()
+
+    def take_event(self, event: Event, choice: Event, event_bytes: bytes) -> bytes:
+        """Read an event with this choice alone; returns the bytes that may go on now."""
+        self._head = event
+        delta = _read_delta(choice)
+        finish, event_data = choice.get("finish_reason"), b""
+        self._note_thought(delta)
+        call_pieces = list_call_pieces(delta)
+        if call_pieces:
+            event_data = self._take_calls(event, choice, call_pieces, event_bytes)
+        words = self._take_text(event, choice, delta)
+        event_data += words or b""
+        is_taken = bool(call_pieces) or words is not None
+        if not finish:
+            return event_data if is_taken else event_bytes
+        self._last_choice = {**choice, "delta": {}} if is_taken else choice
+        self.finish = {**event, "choices": [self._last_choice]}
+        self._last = write_data_event(self.finish) if is_taken else event_bytes
+        return event_data
+
+    def _note_thought(self, delta: Event) -> None:
+        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        if isinstance(thought, str):
+            self._thoughts.append(thought)
+
+    def _show_text(self, text: str) -> str:
+        """Read a text; return what of it may go on: all, while nothing looks like a call."""
+        self._raw.append(text)
+        self._record.add_raw(text)
+        shown_text = self._catch_up(self._reader.take(Chunk(text)).text)
+        held_blank = self._reader.compiler.blank
+        if held_blank is not None:
+            shown_text += held_blank.removeprefix(self._ahead)
+            self._ahead = held_blank
+        self._shown_any = self._shown_any or bool(shown_text.strip())
+        return shown_text
+
+    def _streams_call(self, name: str) -> bool:
+        return name not in list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
+
+    def _show_call(self) -> bytes:
+        """Return what may go on of a call that is being written in the text."""
+        if (
+            self._early_call is None
+            or self._calls
+            or not (call_delta := self._early_call.read_more(self._reader.compiler))
+        ):
+            return b""
+        return self._write_calling(call_delta)
+
+    def _write_calling(self, call_delta: ToolCallDelta) -> bytes:
+        begun_call = {
+            "index": 0,
+            **write_call(CompletedCall(0, call_delta.id, call_delta.name, ""), ()),
+        }
+        first = b"" if self._calling else self._write_event({"tool_calls": [begun_call]})
+        self._calling += call_delta.text
+        return first + self._write_arguments(call_delta.position, call_delta.text)
+
+    def _catch_up(self, text: str) -> str:
+        """Leave out what went on before from what the reader shows now."""
+        if not text:
+            return ""
+        ahead, self._ahead = self._ahead, ""
+        return text.removeprefix(ahead)
+
+    @property
+    def called(self) -> bool:
+        """True if a call came of it so far."""
+        return bool(self._calls) or self._record.calls > 0
+
+    @property
+    def _begun_id(self) -> str:
+        """Of the call that is being written in the text."""
+        return self._early_call.id if self._early_call is not None and self._calling else ""
+
+    @property
+    def _finish_reason(self) -> str:
+        return plain_finish(str(self._last_choice.get("finish_reason") or "stop"))
+
+    async def write_rest(self, ended: bool) -> AsyncIterator[bytes]:
+        """Write the rest of the choice. `ended`: its server said that it is over."""
+        is_whole = ended and may_run_calls(
+            self._finish_reason
+        )  # of nothing that was cut off is a call made (P7)
+        final_piece, compiled = self._reader.finish(not is_whole)
+        if not is_whole:
+            compiled = without_requests(compiled)
+        text = self._catch_up(final_piece.text)
+        if not is_whole or self._needs_nothing(compiled):
+            if text:
+                yield self._write_event({"content": text})
+            yield self._calls.release_all() + (self._write_last(is_whole) if ended else b"")
+            return
+        if text and self._shown_any:
+            yield self._write_event({"content": text})
+        async for event_data in self._go_on():
+            yield event_data
+
+    def _write_last(self, is_whole: bool) -> bytes:
+        """Write the event that ends it; beside calls it has their reason, whatever came."""
+        if not (is_whole and self._calls):
+            return self._last
+        if self.finish is None:
+            return self._write_event({}, "tool_calls")
+        if self._last_choice["finish_reason"] == "tool_calls":
+            return self._last
+        choice = {**self._last_choice, "finish_reason": "tool_calls"}
+        return write_data_event({**self.finish, "choices": [choice]})
+
+    def _needs_nothing(self, compiled: CompiledReply) -> bool:
+        """Tell whether the choice stays as its server made it."""
+        if self._calls:
+            return self._calls.is_settled
+        if self._calling:
+            return False
+        if compiled.requests or compiled.incomplete or self._dialogue.must:
+            return False
+        silent = not (self._shown_any or compiled.text.strip())
+        return not (silent and self._thoughts and self._dialogue.chat_request.tools)
+
+    async def _go_on(self) -> AsyncIterator[bytes]:
+        """The rest of it, as a dialogue in which this was the first reply."""
+        begun_calls, mixed_up = self._calls.begun_calls, self._calls.mixed_up
+        wanted = [*self._calls][: self._dialogue.most_calls]
+        for call in () if mixed_up else begun_calls:
+            if not call.is_sent:
+                yield self._complete_begun(call, await understand_call(self._dialogue, call.delta))
+        reason = "tool_calls"
+        if not begun_calls or mixed_up or len(begun_calls) < len(wanted):
+            async for event_or_finish in self._continue_dialogue():
+                if not isinstance(event_or_finish, Finish):
+                    yield event_or_finish
+                elif not begun_calls:
+                    reason = event_or_finish.reason
+        yield self._write_event({}, reason)
+
+    def _first_reply(self) -> list[Chunk]:
+        """Build the dialogue's first reply: all of it, or the calls that did not go on."""
+        deltas = self._calls.deltas
+        if self._calls.begun_calls and not self._calls.mixed_up:
+            deltas = [call.delta for call in self._calls if not call.is_begun]
+        calls = [Chunk(call=delta) for delta in deltas]
+        words = Chunk("".join(self._raw), "".join(self._thoughts))
+        end = Chunk(finish=self._finish_reason)
+        return [*calls, end] if self._calls.begun_calls else [words, *calls, end]
+
+    def _complete_call(self, call: CompletedCall) -> bytes:
+        """Write a call, or the rest of one that has begun."""
+        if call.id == self._begun_id:
+            self._record.calls += 1
+            return self._write_arguments(call.position, call.arguments[len(self._calling) :])
+        return (
+            self._complete_begun(self._open_calls.pop(0), [call])
+            if self._open_calls
+            else self._write_new_call(call)
+        )
+
+    def _complete_begun(self, begun: StreamedCall, calls: Sequence[CompletedCall]) -> bytes:
+        """Write the rest of a call that has begun, and the other ones that came of it."""
+        if not calls:
+            raise unusable_call_error(begun.name)
+        remaining_text = begun.write_rest(calls[0])
+        first = self._write_arguments(begun.position, remaining_text) if remaining_text else b""
+        return first + b"".join(map(self._write_new_call, calls[1:]))
+
+    def _write_new_call(self, call: CompletedCall) -> bytes:
+        self._record.calls += 1
+        self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
+        index = 1 + max((begun.position for begun in self._calls.begun_calls), default=-1)
+        texted = list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
+        written = {"index": index + self._added, **write_call(call, texted)}
+        self._added += 1
+        return self._write_event({"tool_calls": [written]})
+
+    async def _continue_dialogue(self) -> AsyncIterator[bytes | Finish]:
+        """Continue as a dialogue; the model is asked again only where no call went on before."""
+        begun_calls, dialogue = self._calls.begun_calls, self._dialogue
+        if self._calls:
+            dialogue.early_call = None  # the server's own calls went on as they came
+        dialogue.source = BegunSource(dialogue.source, self._first_reply())
+        dialogue.said = self._shown_any or bool(begun_calls)
+        self._open_calls = begun_calls * self._calls.mixed_up
+        async for answer_part in continue_dialogue(dialogue, 1 if begun_calls else MAX_TRIES):
+            match answer_part:
+                case TextDelta(text):
+                    yield self._write_event({"content": text})
+                case ToolCallDelta():
+                    yield self._write_calling(answer_part)
+                case CompletedCall():
+                    if event_data := self._complete_call(answer_part):
+                        yield event_data
+                case Finish():
+                    yield self._end_dialogue(answer_part)
+
+    def _end_dialogue(self, finish: Finish) -> Finish:
+        """Note how a dialogue ended. Raises ApiError where it left a call open."""
+        for begun in self._open_calls:
+            raise unusable_call_error(begun.name)
+        self._record.repairs = finish.repairs
+        return finish
+
+    def _write_arguments(self, position: int, text: str) -> bytes:
+        call_piece = {"index": position, "function": {"arguments": text}}
+        return self._write_event({"tool_calls": [call_piece]})
+
+    def _write_event(self, delta: Event, finish: str | None = None) -> bytes:
+        head = {key: value for key, value in self._head.items() if key not in ("choices", "usage")}
+        choice = {"index": self._index, "delta": delta, "finish_reason": finish}
+        return write_data_event({**head, "choices": [choice]})
+
+
+def _read_delta(choice: Event) -> Event:
+    delta = choice.get("delta")
+    return delta if isinstance(delta, dict) else {}
 
 
 def plain_body(chat_request: ChatRequest, body: bytes, model: str) -> bytes:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Visible
-from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.messages import Chunk, ToolRequest
 
 Span = tuple[int, int]
@@ -20,16 +19,17 @@ class QuoteAwareParser:
 
     def __init__(
         self,
-        compiler: Callable[[Collection[Span]], Compiler],
+        make_compiler: Callable[[Collection[Span]], Compiler],
         is_text: Callable[[ToolRequest, str], bool],
     ) -> None:
-        """`compiler` makes one that reads these spans as text.
+        """`make_compiler` makes one that reads these spans as text.
 
         `is_text` is asked about a request and the reply as it was written, until now.
         """
-        self._make = compiler
+        self._make = make_compiler
         self._is_text = is_text
-        self._compiler = compiler(())
+        self.compiler = make_compiler(())
+        """The one that has read all so far."""
         self._chunks: list[Chunk] = []
         self._shown: list[str] = []
         self._again = ""
@@ -40,46 +40,27 @@ class QuoteAwareParser:
     @property
     def over(self) -> bool:
         """As a compiler has it."""
-        return self._compiler.over
-
-    @property
-    def blank(self) -> str | None:
-        """As a compiler has it."""
-        return self._compiler.blank
-
-    @property
-    def open_text(self) -> str:
-        """As a compiler has it."""
-        return self._compiler.open_text
-
-    @property
-    def open_size(self) -> int:
-        """As a compiler has it."""
-        return self._compiler.open_size
-
-    def read_open_call(self) -> OpenCall | None:
-        """As a compiler does."""
-        return self._compiler.read_open_call()
+        return self.compiler.over
 
     def take(self, chunk: Chunk) -> Visible:
         self._chunks.append(chunk)
-        visible = self._compiler.take(chunk)
+        visible = self.compiler.take(chunk)
         if visible.text and self._read_again(self._find_quotations(self._find_unjudged())):
             visible = visible._replace(text=self._again)
         self._shown.append(visible.text)
         return visible
 
     def finish(self, cut_off: bool = False) -> tuple[Visible, CompiledReply]:
-        final_piece, reply = self._compiler.finish(cut_off)
+        final_piece, reply = self.compiler.finish(cut_off)
         if self._read_again(self._find_quotations(reply.requests)):
-            reread_piece, reply = self._compiler.finish(cut_off)
+            reread_piece, reply = self.compiler.finish(cut_off)
             final_piece = final_piece._replace(text=self._again + reread_piece.text)
         return final_piece, reply
 
     def _find_unjudged(self) -> list[ToolRequest]:
         """Requests that something has followed: now it can be said what they are."""
         unjudged = [
-            request for request in self._compiler.followed if request.span not in self._judged
+            request for request in self.compiler.followed if request.span not in self._judged
         ]
         self._judged.update(request.span for request in unjudged)
         return unjudged
@@ -104,11 +85,8 @@ class QuoteAwareParser:
         shown_text = "".join(self._shown)
         if not text.startswith(shown_text):
             return False
-        self._compiler, self._plain, self._again = (
-            compiler,
-            self._plain | plain_spans,
-            text[len(shown_text) :],
-        )
+        self.compiler, self._plain = compiler, self._plain | plain_spans
+        self._again = text[len(shown_text) :]
         return True
 
     def _join_raw(self) -> str:

@@ -1,20 +1,24 @@
-"""One request for an answer: passed on as it is, read along, or made by a dialogue."""
+"""One request for an answer: passed on as it is, read along, or made by a dialogue.
+
+Several answers to a request (`n`) of a model that gives one at a time are made one after the other.
+Whole, they are put together in the end; streamed, the events of one follow those of the other, as
+their `index` tells.
+"""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from andy_cli.compiler.detect import NATIVE
-from andy_cli.frontends.serve.answers.dialogue_constraints import constrain_reply
-from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
+from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
 from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter, plain_body
 from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
-from andy_cli.frontends.serve.answers.tool_dialogue import stream_answer
-from andy_cli.frontends.serve.answers.wrapped_sources import RecordingSource
+from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue, make_early_call
 from andy_cli.frontends.serve.call_records import MAX_REPLY_CHARACTERS, CallRecord
 from andy_cli.frontends.serve.http.http_exchange import HttpExchange
-from andy_cli.frontends.serve.http.keep_alive import KEEP_ALIVE
 from andy_cli.frontends.serve.upstream.reply_start import (
     MARKER_BYTES,
     begin_reply,
@@ -24,9 +28,9 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     interrupted_error,
     read_sound,
 )
-from andy_cli.frontends.serve.upstream.sources import RemoteSource, ReplySource
+from andy_cli.frontends.serve.upstream.sources import RecordingSource, RemoteSource, ReplySource
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
-from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt
+from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, select_source
 from andy_cli.frontends.serve.wires.answer_parts import (
     AnswerPart,
@@ -40,8 +44,14 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     collect_parts,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
-from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.chat_writer import (
+    AnswerPosition,
+    ChatWriter,
+    dump_json,
+    new_answer_id,
+)
 from andy_cli.frontends.serve.wires.client_wire import AnswerWriter, ClientWire
+from andy_cli.messages import Usage
 from andy_cli.models.http.features import refuses_any_tools
 
 
@@ -49,7 +59,7 @@ class ToolsIgnored(Exception):
     """The model did not see the tools, and nothing was answered yet: now it is taught them."""
 
 
-AnswerParts = AsyncGenerator[AnswerPart | TextRetracted, None]
+PlacedWriter = Callable[[ChatRequest, str, AnswerPosition], ChatWriter]
 
 
 @dataclass(slots=True)
@@ -69,13 +79,13 @@ class RequestHandler:
         if self.catalogue is not None:
             self.chat_request = self.catalogue.shorten_request(self.chat_request)
 
-    async def answer(self) -> int:
-        """Write the answer; returns its status. Raises ApiError, ToolsIgnored."""
-        source = self.find_source()
+    async def answer(self) -> None:
+        """Write the answer. Raises ApiError, ToolsIgnored."""
+        source = self._find_source()
         if self.chat_request.parts and not isinstance(source, RemoteSource):
             raise ApiError(400, "This model reads text alone; the request holds something else.")
         try:
-            return await self._answer_from(source)
+            await self._answer_from(source)
         except ToolsNotSupported as api_error:
             if self.read_dialect() or self.exchange.begun or self.upstream.dialect != "auto":
                 raise
@@ -83,10 +93,11 @@ class RequestHandler:
             support.note_refusal(self.chat_request.tools, refuses_any_tools(api_error.refusal))
             raise ToolsIgnored from api_error
 
-    def find_source(self) -> ReplySource:
+    def _find_source(self) -> ReplySource:
         """Find the model to ask, or what chooses each step for it. Raises ApiError."""
         source = select_source(self.upstream, self.chat_request.model)
-        is_guided = self._with_tools and not (self.read_dialect() or self.chat_request.parts)
+        dialect_name = self.read_dialect()
+        is_guided = self._with_tools and not (dialect_name or self.chat_request.parts)
         if is_guided and self.upstream.guides(self.chat_request.model):
             from andy_cli.frontends.serve.upstream.guidance import guide_source  # few need it
 
@@ -120,49 +131,68 @@ class RequestHandler:
             return False
         return await self.upstream.sends_tools(self.chat_request)
 
-    async def find_passing(self) -> RemoteSource | None:
+    async def _find_passing(self, source: ReplySource) -> RemoteSource | None:
         """The server whose answer may go on as it comes; None where it is made here."""
-        source = self.find_source()
         if self.catalogue is not None:
             return None
         if not (self.wire.passes and isinstance(source, RemoteSource) and source.passes):
             return None
         return source if not self._with_tools or await self._sends_tools() else None
 
-    async def _answer_from(self, source: ReplySource) -> int:
-        """Answer from a source; returns the status. Raises ApiError, ToolsNotSupported."""
-        wanted_dialect = self.read_dialect()
-        if passing := await self.find_passing():
-            if self.dry:
-                passed_request = json.loads(self._build_passed_body(passing))
-                return await self._show_request(source.endpoint.model, passed_request)
-            return await self._pass_answer(passing, self._with_tools)
+    async def _choose_dialect(self, source: ReplySource) -> str:
+        """Choose the dialect of an answer that is made here; empty for that of the upstream."""
         # A server that is only asked for words is taught nothing: no stop sequences either.
         only_words = isinstance(source, RemoteSource) and not self._with_tools
-        dialect_name = wanted_dialect or (NATIVE if only_words or await self._sends_tools() else "")
-        tool_prompt = self.upstream.make_tool_prompt(
-            self.chat_request.tools, self.chat_request.model, dialect_name
-        )
-        self.record.way = tool_prompt.dialect.name
+        is_native = only_words or await self._sends_tools()
+        return self.read_dialect() or (NATIVE if is_native else "")
+
+    async def _answer_from(self, source: ReplySource) -> None:
+        """Answer from a source. Raises ApiError, ToolsNotSupported."""
+        if passing := await self._find_passing(source):
+            if self.dry:
+                passed_request = json.loads(self._build_passed_body(passing))
+                await self._show_request(source.endpoint.model, passed_request)
+            else:
+                await self._pass_answer(passing)
+            return
+        dialect_name = await self._choose_dialect(source)
+        number = self.chat_request.fields.get("n")
         if self.dry:
-            dialogue = ToolDialogue(
-                self.chat_request, source, tool_prompt, catalogue=self.catalogue
-            )
-            request = dialogue.build_request(constraint=constrain_reply(dialogue))
-            fields = {
-                **self.chat_request.fields,
-                "messages": list(request.messages),
-                "stop": request.stop,
-            }
-            if isinstance(source, RemoteSource):
-                fields |= await source.find_constraint(request, self.chat_request.fields)
-            return await self._show_request(source.endpoint.model, fields)
-        recording, thinkers = RecordingSource(source, self.record), self.upstream.thinks_first
-        writer = self.wire.writer(self.chat_request, self.chat_request.model or self.record.model)
-        answer_stream = stream_answer(
-            self.chat_request, recording, tool_prompt, thinkers, writer.streams_call, self.catalogue
-        )
-        return await self._write_compiled(answer_stream, writer, recording)
+            await self._show_dialogue(self._begin_dialogue(source, dialect_name))
+        elif self.wire.placed is not None and isinstance(number, int) and number > 1:
+            await self._answer_several(source, dialect_name, number, self.wire.placed)
+        else:
+            writer = self.wire.writer(self.chat_request, self._model)
+            headers, data = await self._make_answer(source, dialect_name, writer)
+            await self._end_answer(data, headers)
+
+    async def _answer_several(
+        self, source: ReplySource, dialect_name: str, number: int, make_writer: PlacedWriter
+    ) -> None:
+        id, used, choices = new_answer_id(), Usage(), []
+        answer: dict[str, Any] = {}
+        for index in range(number):
+            handler = replace(self, chat_request=ask_for_one(self.chat_request, index))
+            position = AnswerPosition(index, index == number - 1, used, id)
+            writer = make_writer(handler.chat_request, self._model, position)
+            _, data = await handler._make_answer(source, dialect_name, writer)
+            prompt = used.input_tokens if index else writer.used.input_tokens
+            used = Usage(prompt, used.output_tokens + writer.used.output_tokens)
+            if data:
+                answer = json.loads(data)
+                choices += answer["choices"]
+        await self._end_answer(dump_json({**answer, "choices": choices}), {})
+
+    async def _end_answer(self, data: bytes, headers: dict[str, str]) -> None:
+        """Respond with an answer that is whole; end one that is streamed."""
+        if self.chat_request.stream:
+            await self.exchange.write_chunk(b"", has_more=False)
+        else:
+            await self.exchange.respond(200, data, headers=headers)
+
+    @property
+    def _model(self) -> str:
+        return self.chat_request.model or self.record.model
 
     def _note_reply(self, called: bool, counted: int) -> None:
         """Note what a complete reply shows of whether the model sees tools that are sent to it.
@@ -186,25 +216,38 @@ class RequestHandler:
         without = f";without={','.join(left_out)}" if left_out else ""
         return {"x-andy-compiled": how_made + without}
 
-    async def _show_request(self, model: str, request: Mapping[str, object]) -> int:
+    async def _show_dialogue(self, dialogue: ToolDialogue) -> None:
+        source = dialogue.source
+        self.record.way = dialogue.tool_prompt.dialect.name
+        request = dialogue.build_request(constraint=constrain_reply(dialogue))
+        fields = {
+            **self.chat_request.fields,
+            "messages": list(request.messages),
+            "stop": request.stop,
+        }
+        if isinstance(source, RemoteSource):
+            fields |= await source.find_constraint(request, self.chat_request.fields)
+        await self._show_request(source.endpoint.model, fields)
+
+    async def _show_request(self, model: str, request: Mapping[str, object]) -> None:
         """A dry run: what would be sent, and nothing is."""
         shown_request = {**request, "model": model or self.chat_request.model}
         await self.exchange.respond(200, dump_json({"dry_run": True, "request": shown_request}))
-        return 200
 
     def _build_passed_body(self, source: RemoteSource) -> bytes:
         return plain_body(self.chat_request, self.body, source.endpoint.model)
 
-    async def _pass_answer(self, source: RemoteSource, tools: bool) -> int:
+    async def _pass_answer(self, source: RemoteSource) -> None:
         """Bytes as they come; with tools the text is read along."""
-        self.record.way = "passed"
+        self.record.way, tools = "passed", self._with_tools
         async with source.send(self._build_passed_body(source)) as upstream_request:
             if not upstream_request.kind.startswith("text/event-stream"):
                 data = await upstream_request.read_whole()
                 if not has_choice(data):
                     raise explain_no_choice(data)
                 self.record.add_raw(data[:MAX_REPLY_CHARACTERS].decode("utf-8", "replace"))
-                return await self._rewrite_whole(data, upstream_request.kind, source, tools)
+                await self._rewrite_whole(data, upstream_request.kind, source)
+                return
             received = upstream_request.read_chunks()
             chunks = await begin_reply(received if tools else read_sound(received))
             await self.exchange.start_response(
@@ -215,14 +258,11 @@ class RequestHandler:
             else:
                 await self._pass_bytes(chunks)
             await self.exchange.write_chunk(b"", has_more=False)
-        return 200
 
-    async def _rewrite_whole(
-        self, data: bytes, kind: str, source: RemoteSource, tools: bool
-    ) -> int:
+    async def _rewrite_whole(self, data: bytes, kind: str, source: RemoteSource) -> None:
         """A whole answer: as it came, unless its client has to have another."""
         how_made = "native;repairs=0"
-        if tools:
+        if self._with_tools:
             data, finish, called, counted = await rewrite_answer(
                 data, lambda: self._begin_dialogue(source)
             )
@@ -235,26 +275,19 @@ class RequestHandler:
                 )
                 self.record.calls += finish.reason == "tool_calls"
         await self.exchange.respond(200, data, kind, self._compiled_header(how_made))
-        return 200
 
-    def _begin_dialogue(self, source: RemoteSource) -> ToolDialogue:
-        """A dialogue with a model that is sent the client's tools."""
-        tool_prompt, thinkers = self._make_native_prompt(), self.upstream.thinks_first
-        return ToolDialogue(self.chat_request, source, tool_prompt, thinkers)
-
-    def _make_native_prompt(self) -> ToolPrompt:
-        return self.upstream.make_tool_prompt(
-            self.chat_request.tools, self.chat_request.model, NATIVE
+    def _begin_dialogue(self, source: ReplySource, dialect_name: str = NATIVE) -> ToolDialogue:
+        """A dialogue with a model that is sent the client's tools, or taught them."""
+        tool_prompt = self.upstream.make_tool_prompt(
+            self.chat_request.tools, self.chat_request.model, dialect_name
         )
+        thinkers, catalogue = self.upstream.thinks_first, self.catalogue
+        return ToolDialogue(self.chat_request, source, tool_prompt, thinkers, catalogue=catalogue)
 
     async def _pass_rewritten(self, chunks: AsyncIterator[bytes], source: RemoteSource) -> None:
         rewriter = PassthroughRewriter(lambda: self._begin_dialogue(source), self.record)
         failure: ApiError | None = None
-
-        async def keep_alive() -> None:
-            await self.exchange.write_chunk(self.wire.comment)
-
-        async with self._kept_alive(keep_alive):
+        async with self.exchange.kept_alive(partial(self.exchange.write_chunk, self.wire.comment)):
             try:
                 async for data in chunks:
                     if rewritten := rewriter.take_bytes(data):
@@ -267,16 +300,6 @@ class RequestHandler:
             raise failure or interrupted_error()
         self._note_reply(rewriter.called, rewriter.counted)
 
-    @asynccontextmanager
-    async def _kept_alive(self, show_sign: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """A sign of life each second in which nothing else is written."""
-        self.exchange.beat = kept_stream = KEEP_ALIVE.begin(show_sign)
-        try:
-            yield
-        finally:
-            self.exchange.beat = None
-            KEEP_ALIVE.end(kept_stream)
-
     async def _pass_bytes(self, chunks: AsyncIterator[bytes]) -> None:
         ended, last_bytes = False, b""
         async for data in chunks:
@@ -287,29 +310,33 @@ class RequestHandler:
         if not ended:
             raise interrupted_error()
 
-    async def _write_compiled(
-        self, answer_parts: AnswerParts, writer: AnswerWriter, recording: RecordingSource
-    ) -> int:
+    async def _make_answer(
+        self, source: ReplySource, dialect_name: str, writer: AnswerWriter
+    ) -> tuple[dict[str, str], bytes]:
+        """Make one answer: its headers and itself; empty where it was streamed."""
+        recording = RecordingSource(source, self.record)
+        dialogue = self._begin_dialogue(recording, dialect_name)
+        self.record.way = dialogue.tool_prompt.dialect.name
+        dialogue.early_call = make_early_call(dialogue, writer.streams_call)
         if self.chat_request.stream:
-            return await self._write_stream(answer_parts, writer, recording)
-        async with aclosing(answer_parts):
-            collected = await collect_parts(answer_parts)
+            await self._write_stream(dialogue, writer, recording)
+            return {}, b""
+        collected = await collect_parts(continue_dialogue(dialogue))
         for answer_part in collected:
             self._note_piece(answer_part)
         finish = next(answer_part for answer_part in collected if isinstance(answer_part, Finish))
-        self._note_reply(
-            self.record.calls > 0, finish.input_tokens if recording.replies == 1 else 0
-        )
+        self._note_made_reply(finish, recording)
         data = writer.write_answer(collected)
         self.record.compiled = data.decode()[:MAX_REPLY_CHARACTERS]
-        await self.exchange.respond(
-            200, data, headers=self._compiled_header(summarize_compilation(finish))
-        )
-        return 200
+        return self._compiled_header(summarize_compilation(finish)), data
+
+    def _note_made_reply(self, finish: Finish, recording: RecordingSource) -> None:
+        counted = finish.input_tokens if recording.replies == 1 else 0
+        self._note_reply(self.record.calls > 0, counted)
 
     async def _write_stream(
-        self, answer_parts: AnswerParts, writer: AnswerWriter, recording: RecordingSource
-    ) -> int:
+        self, dialogue: ToolDialogue, writer: AnswerWriter, recording: RecordingSource
+    ) -> None:
         """Events as they are made; an error before the first of them is an answer of its own."""
         self.exchange.write_failure = writer.write_failure
 
@@ -321,7 +348,8 @@ class RequestHandler:
                     self.wire.comment or writer.write_event(TextDelta(""))
                 )
 
-        async with aclosing(answer_parts), self._kept_alive(keep_alive):
+        answer_parts = continue_dialogue(dialogue)
+        async with aclosing(answer_parts), self.exchange.kept_alive(keep_alive):
             async for streamed_part in answer_parts:
                 # What was sent was sent: the answer is a new paragraph.
                 answer_part = (
@@ -332,12 +360,7 @@ class RequestHandler:
                     await self._start_stream()
                 await self.exchange.write_chunk(writer.write_event(answer_part))
                 if isinstance(answer_part, Finish):
-                    is_single_reply = recording.replies == 1
-                    self._note_reply(
-                        self.record.calls > 0, answer_part.input_tokens if is_single_reply else 0
-                    )
-        await self.exchange.write_chunk(b"", has_more=False)
-        return 200
+                    self._note_made_reply(answer_part, recording)
 
     async def _start_stream(self) -> None:
         headers = self._compiled_header(self.record.way)
@@ -356,3 +379,22 @@ class RequestHandler:
 def summarize_compilation(finish: Finish) -> str:
     """`hermes;repairs=1`."""
     return f"{finish.dialect or 'text'};repairs={len(finish.repairs)}"
+
+
+async def answer_request(handler: RequestHandler) -> None:
+    """Write the answer, or the answers. Raises ApiError."""
+    while True:
+        try:
+            await handler.answer()
+            return
+        except ToolsIgnored:
+            continue  # it is known from now on, and the request made otherwise
+
+
+def ask_for_one(chat_request: ChatRequest, index: int) -> ChatRequest:
+    """With a seed of its own, or all answers would be the same."""
+    fields = {name: value for name, value in chat_request.fields.items() if name != "n"}
+    random_seed = fields.get("seed")
+    if isinstance(random_seed, int):
+        fields["seed"] = random_seed + index
+    return chat_request._replace(fields=fields)

@@ -12,7 +12,7 @@ from andy_cli.agent.model.reply import may_run_calls
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.streamed_calls import choose_call_id
 from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
-from andy_cli.frontends.serve.answers.wrapped_sources import BegunSource
+from andy_cli.frontends.serve.upstream.sources import BegunSource
 from andy_cli.frontends.serve.wires.answer_parts import Finish, collect_parts
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_message
 from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools

@@ -1,12 +1,13 @@
 """One request and its answer on the wire: its body, its end, its client going away."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
 
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
-from andy_cli.frontends.serve.http.keep_alive import KeptStream
+from andy_cli.frontends.serve.http.keep_alive import KEEP_ALIVE, KeptStream
 from andy_cli.frontends.serve.http.request_guard import MAX_BYTES
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
@@ -32,16 +33,16 @@ class HttpExchange:
         """Writes the end of an answer that fails; set by who writes it."""
         self.gone = False
         """Its client is; nobody is left to answer."""
-        self.beat: KeptStream | None = None
+        self._beat: KeptStream | None = None
         """Its stream, while that is kept alive."""
         self._task: asyncio.Task[object] | None = None
-        self.receive = receive
+        self._receive = receive
         self._send = send
         self._connection: ClientConnection = scope["state"]["connection"]
 
     async def read_body(self) -> bytes:
         """Raises ApiError for one that is too large (413)."""
-        message = await self.receive()
+        message = await self._receive()
         if message["type"] == "http.request" and not message["more_body"]:
             whole_body: bytes = message["body"]
             return whole_body
@@ -52,7 +53,7 @@ class HttpExchange:
                 raise ApiError(413, f"The request is larger than {MAX_BYTES // 2**20} MiB.")
             if not message["more_body"]:
                 return bytes(data)
-            message = await self.receive()
+            message = await self._receive()
         raise ApiError(400, "The client is gone.")
 
     def watch_client(self) -> None:
@@ -78,9 +79,19 @@ class HttpExchange:
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
     async def write_chunk(self, data: bytes, has_more: bool = True) -> None:
-        if self.beat is not None:
-            self.beat.wrote = monotonic()
+        if self._beat is not None:
+            self._beat.wrote = monotonic()
         await self._send({"type": "http.response.body", "body": data, "more_body": has_more})
+
+    @asynccontextmanager
+    async def kept_alive(self, show_sign: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """A sign of life each second in which nothing else is written."""
+        self._beat = kept_stream = KEEP_ALIVE.begin(show_sign)
+        try:
+            yield
+        finally:
+            self._beat = None
+            KEEP_ALIVE.end(kept_stream)
 
     async def respond(
         self, status: int, data: bytes, kind: str = JSON, headers: dict[str, str] = NONE

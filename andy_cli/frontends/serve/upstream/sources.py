@@ -4,12 +4,13 @@ process.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
+from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.upstream.backend import MAX_BYTES, Backend, UpstreamRequest
 from andy_cli.frontends.serve.upstream.local_fields import refuse_unscored, understand_fields
 from andy_cli.frontends.serve.upstream.reply_start import (
@@ -284,3 +285,37 @@ def _check_ending(reader: WireReader | OllamaReader, ended: bool) -> None:
         raise explain_failure(reader.failure)
     if not ended:
         raise damaged_error() if reader.damaged else interrupted_error()
+
+
+@dataclass(slots=True)
+class RecordingSource(SourceWrapper):
+    record: CallRecord
+    begun: bool = False
+    """The model has begun to write."""
+    replies: int = 0
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        self.replies += 1
+        if self.record.raw:
+            self.record.add_raw("\n---\n")
+        async for chunk in self.source.reply(request, fields):
+            self.begun = True
+            self.record.add_raw(chunk.text)
+            yield chunk
+
+
+@dataclass(slots=True)
+class BegunSource(SourceWrapper):
+    """A source whose first reply has come already."""
+
+    chunks: Sequence[Chunk]
+    used: bool = False
+
+    async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
+        if not self.used:
+            self.used = True
+            for chunk in self.chunks:
+                yield chunk
+            return
+        async for chunk in self.source.reply(request, fields):
+            yield chunk
