@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import ollama
 import pytest
 
-from andy_cli.frontends.serve.upstream.ollama_models import OllamaModels
+from andy_cli.frontends.serve.upstream.model_list import OllamaModels
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, make_tool_prompt
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams
 from andy_cli.frontends.serve.wires.answer_parts import (
@@ -518,8 +518,8 @@ def test_what_the_models_server_tells_is_shown() -> None:
             32768, ("completion", "vision", "insert"), f"{{{{ .Tools }}}} {endpoint.model}"
         )
 
-    upstreams = Upstreams([Upstream("big", Silent(Endpoint("openai", "m")), "auto")])
-    shown = asyncio.run(OllamaModels(upstreams, get_facts).show({"name": "big:latest"}))
+    upstream = Upstream("big", Silent(Endpoint("openai", "m")), "auto", get_facts)
+    shown = asyncio.run(OllamaModels(Upstreams([upstream])).show({"name": "big:latest"}))
     assert shown["model_info"] == {"general.architecture": "andy", "andy.context_length": 32768}
     assert shown["capabilities"] == ["completion", "tools", "vision"]
     assert (shown["template"], shown["parameters"]) == ("{{ .Tools }} m", "num_ctx 32768")

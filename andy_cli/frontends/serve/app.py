@@ -22,15 +22,16 @@ from andy_cli.frontends.serve.http.http_exchange import JSON, HttpExchange, Rece
 from andy_cli.frontends.serve.http.json_body import parse_json_body
 from andy_cli.frontends.serve.http.request_guard import RequestGuard, allow_header
 from andy_cli.frontends.serve.upstream.model_list import (
+    NOT_OFFERED,
+    VERSION,
+    OllamaModels,
     anthropic_list,
     anthropic_row,
     find_model,
     list_models,
     speaks_anthropic,
 )
-from andy_cli.frontends.serve.upstream.ollama_models import NOT_OFFERED, VERSION, OllamaModels
 from andy_cli.frontends.serve.upstream.sources import RemoteSource
-from andy_cli.frontends.serve.upstream.tool_support import GetFacts
 from andy_cli.frontends.serve.upstream.upstreams import Upstreams
 from andy_cli.frontends.serve.wires import client_wire
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -43,11 +44,9 @@ from andy_cli.guard.redactor import redact_text
 
 
 class App:
-    def __init__(
-        self, upstreams: Upstreams, guard: RequestGuard, records: CallRecords, get_facts: GetFacts
-    ) -> None:
+    def __init__(self, upstreams: Upstreams, guard: RequestGuard, records: CallRecords) -> None:
         self._upstreams = upstreams
-        self._ollama = OllamaModels(upstreams, get_facts)
+        self._ollama = OllamaModels(upstreams)
         self._guard = guard
         self._records = records
         self._keys = [upstream.source.endpoint.key for upstream in upstreams.entries]

@@ -18,7 +18,7 @@ from andy_cli.frontends.serve.call_records import CallRecords
 from andy_cli.frontends.serve.command import WorkerContext, announce_address
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import RequestGuard
-from andy_cli.frontends.serve.upstream.backend import TimeoutMonitor, make_backend
+from andy_cli.frontends.serve.upstream.backend import AnswerTimeouts, make_backend
 from andy_cli.frontends.serve.upstream.upstreams import open_upstreams
 from andy_cli.guard.hosts import is_loopback
 from andy_cli.models.client import Endpoint
@@ -49,7 +49,7 @@ async def check_setup(context: WorkerContext) -> None:
 async def open_app(context: WorkerContext) -> AsyncIterator[App]:
     """The application with its connections to the models. Raises UsageError."""
     options, settings = context.options, context.settings
-    timeouts = TimeoutMonitor(
+    timeouts = AnswerTimeouts(
         settings.number("network.total_timeout"), settings.number("network.idle_timeout") * 5
     )
     connecting = settings.number("network.connect_timeout")
@@ -69,7 +69,7 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
             )
 
         upstreams = open_upstreams(
-            options.upstream, options.model, options.dialect, reached, settings, get_facts=get_facts
+            options.upstream, options.model, options.dialect, reached, settings, get_facts
         )
         guard = RequestGuard(
             context.listening.getsockname()[1],
@@ -78,7 +78,7 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
             tuple(options.origins),
             not is_loopback(options.host),
         )
-        yield App(upstreams, guard, CallRecords(context.stats, context.slot), get_facts)
+        yield App(upstreams, guard, CallRecords(context.stats, context.slot))
 
 
 async def serve_until_stopped(app: App, context: WorkerContext) -> int:

@@ -35,6 +35,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     TextRetracted,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
+from andy_cli.frontends.serve.wires.field_checks import list_stops
 from andy_cli.frontends.serve.wires.freeform_tools import fit_freeform_arguments
 from andy_cli.messages import CallDelta, Chunk, Constraint, ToolRequest, Wire
 
@@ -522,6 +523,4 @@ def find_finish_reason(reply: ModelReply) -> str:
 
 def find_stop_sequence(chat_request: ChatRequest, reply: ModelReply) -> str:
     """The stop sequence that ended it, if the client gave it: notations have some of their own."""
-    given_stop = chat_request.fields.get("stop")
-    own_sequences = given_stop if isinstance(given_stop, list) else [given_stop]
-    return reply.stopped_at if reply.stopped_at in own_sequences else ""
+    return reply.stopped_at if reply.stopped_at in list_stops(chat_request.fields) else ""

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any
 
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
-from andy_cli.frontends.serve.http.keep_alive import KEEP_ALIVE, KeptStream
 from andy_cli.frontends.serve.http.request_guard import MAX_BYTES
+from andy_cli.frontends.serve.http.second_clock import CLOCK, SECOND
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.client_wire import ClientWire
@@ -33,8 +33,10 @@ class HttpExchange:
         """Writes the end of an answer that fails; set by who writes it."""
         self.gone = False
         """Its client is; nobody is left to answer."""
-        self._beat: KeptStream | None = None
-        """Its stream, while that is kept alive."""
+        self._wrote = 0.0
+        """When something was last written of its answer."""
+        self._write_sign: Callable[[], Awaitable[None]]
+        self._showing: asyncio.Task[None] | None = None
         self._task: asyncio.Task[object] | None = None
         self._receive = receive
         self._send = send
@@ -79,19 +81,34 @@ class HttpExchange:
         await self._send({"type": "http.response.start", "status": status, "headers": listed})
 
     async def write_chunk(self, data: bytes, has_more: bool = True) -> None:
-        if self._beat is not None:
-            self._beat.wrote = monotonic()
+        self._wrote = monotonic()
         await self._send({"type": "http.response.body", "body": data, "more_body": has_more})
 
     @asynccontextmanager
-    async def kept_alive(self, show_sign: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-        """A sign of life each second in which nothing else is written."""
-        self._beat = kept_stream = KEEP_ALIVE.begin(show_sign)
+    async def kept_alive(self, write_sign: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+        """A sign of life each second in which nothing else is written.
+
+        A call that the model takes long to write is nothing that its client may see before it is
+        whole, and clients and proxies give up where nothing comes.
+        """
+        self._write_sign, self._wrote = write_sign, monotonic()
+        CLOCK.begin(self._show_sign)
         try:
             yield
         finally:
-            self._beat = None
-            KEEP_ALIVE.end(kept_stream)
+            CLOCK.end(self._show_sign)
+            if self._showing is not None:
+                self._showing.cancel()
+
+    def _show_sign(self, current_time: float) -> None:
+        is_showing = self._showing is not None and not self._showing.done()
+        if current_time - self._wrote >= SECOND * 0.9 and not is_showing:
+            self._wrote = current_time
+            self._showing = asyncio.get_running_loop().create_task(self._send_sign())
+
+    async def _send_sign(self) -> None:
+        with suppress(OSError):  # the client is gone, as whoever writes to it will find out
+            await self._write_sign()
 
     async def respond(
         self, status: int, data: bytes, kind: str = JSON, headers: dict[str, str] = NONE

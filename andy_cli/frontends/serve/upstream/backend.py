@@ -1,7 +1,7 @@
 """A model's server, and one request to it, by the shortest way that aiohttp has.
 
 aiohttp is most of what a request costs that is only passed on; what it would work out again for
-each (address, headers, two timers) is there before.
+each (address, headers) is there before.
 """
 
 import asyncio
@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
+from andy_cli.frontends.serve.http.second_clock import CLOCK
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.guard.redactor import redact_text
 from andy_cli.models.client import Endpoint
@@ -24,6 +25,8 @@ JSON = "application/json"
 MAX_BYTES = 32 * 2**20
 """Bytes of an answer, unpacked."""
 MAX_FACTS_SIZE = 4 * 2**20
+TIMEOUT = aiohttp.ClientTimeout(total=10)
+"""Of a question beside the requests."""
 REFUSAL = 256 * 2**10
 BAD_REQUEST = "invalid_request_error"
 PASSED = (
@@ -40,38 +43,13 @@ CONNECTION_ENDED = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, Conn
 """A connection that was there ended before a word of the answer."""
 
 
-class TimeoutMonitor:
-    """Limits on the time of servers of models: all requests are looked at once a second, since a
-    timer for each is a tenth of what it costs.
-    """
+class AnswerTimeouts(NamedTuple):
+    """Limits on the time of servers of models, in seconds."""
 
-    def __init__(self, total_seconds: float, silence_seconds: float) -> None:
-        self._whole = total_seconds
-        """Seconds for an answer in all."""
-        self._silence = silence_seconds
-        """Seconds without a word."""
-        self._waiting: set[UpstreamRequest] = set()
-        self._clock: asyncio.TimerHandle | None = None
-
-    def begin(self, request: "UpstreamRequest") -> None:
-        self._waiting.add(request)
-        if self._clock is None:
-            self._clock = asyncio.get_running_loop().call_later(1, self._check_timeouts)
-
-    def end(self, request: "UpstreamRequest") -> None:
-        self._waiting.discard(request)
-
-    def _check_timeouts(self) -> None:
-        current_time = monotonic()
-        for request in self._waiting:
-            if (
-                current_time - request.last_heard > self._silence
-                or current_time - request.began > self._whole
-            ):
-                request.give_up()
-        self._clock = None
-        if self._waiting:
-            self._clock = asyncio.get_running_loop().call_later(1, self._check_timeouts)
+    total: float
+    """For an answer in all."""
+    silence: float
+    """Without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +57,7 @@ class Backend:
     """A server's address, and what is said to it each time; `http` holds no cookies and no key."""
 
     http: aiohttp.ClientSession
-    timeouts: TimeoutMonitor
+    timeouts: AnswerTimeouts
     url: URL
     """Of its chat API."""
     models: URL
@@ -92,12 +70,12 @@ class Backend:
         return UpstreamRequest(replace(self, url=URL(address)) if address else self, body)
 
     async def fetch_facts(
-        self, method: str, url: str, body: Mapping[str, object] | None
+        self, method: str, url: str | URL, body: Mapping[str, object] | None
     ) -> bytes | None:
         """A short answer to a question beside the requests; None unless it is a success."""
         try:
             async with self.http.request(
-                method, url, json=body, headers=self.headers, allow_redirects=False
+                method, url, json=body, headers=self.headers, timeout=TIMEOUT, allow_redirects=False
             ) as response:
                 data = bytearray()
                 async for received in response.content.iter_any():
@@ -110,7 +88,7 @@ class Backend:
 
 
 def make_backend(
-    http_session: aiohttp.ClientSession, timeouts: TimeoutMonitor, endpoint: Endpoint
+    http_session: aiohttp.ClientSession, timeouts: AnswerTimeouts, endpoint: Endpoint
 ) -> Backend:
     headers = CIMultiDict({"content-type": JSON, "accept": "text/event-stream, */*"})
     if endpoint.key:
@@ -131,17 +109,15 @@ class UpstreamRequest:
     Raises ApiError for a server that cannot be reached, breaks off or takes too long.
     """
 
-    __slots__ = ("_backend", "_body", "_late", "_response", "_task", "began", "last_heard")
-
     def __init__(self, backend: Backend, body: bytes) -> None:
         self._backend = backend
         self._body = body
         self._late = False
-        self.began = self.last_heard = monotonic()
+        self._began = self._last_heard = monotonic()
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.current_task()
-        self._backend.timeouts.begin(self)
+        CLOCK.begin(self._give_up_late)
         try:
             try:
                 self._response = await self._post_body()
@@ -175,7 +151,7 @@ class UpstreamRequest:
         self._finish_request(error)
 
     def _finish_request(self, error: BaseException | None) -> None:
-        self._backend.timeouts.end(self)
+        CLOCK.end(self._give_up_late)
         self._raise_unreachable(error)
 
     def _raise_unreachable(self, error: BaseException | None) -> None:
@@ -185,8 +161,10 @@ class UpstreamRequest:
         if isinstance(error, aiohttp.ClientError | TimeoutError | OSError):
             raise unreachable_error(error) from error
 
-    def give_up(self) -> None:
-        if self._task is not None and not self._late:
+    def _give_up_late(self, current_time: float) -> None:
+        total, silence = self._backend.timeouts
+        is_late = current_time - self._last_heard > silence or current_time - self._began > total
+        if is_late and self._task is not None and not self._late:
             self._late = True
             self._task.cancel()
 
@@ -209,7 +187,7 @@ class UpstreamRequest:
         content = self._response.content
         try:
             while data := await content.readany():
-                self.last_heard = monotonic()
+                self._last_heard = monotonic()
                 yield data
         except (asyncio.CancelledError, aiohttp.ClientError, OSError) as error:
             self._raise_unreachable(error)

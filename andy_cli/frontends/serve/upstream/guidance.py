@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from andy_cli.frontends.serve.upstream.local_fields import understand_fields
-from andy_cli.frontends.serve.upstream.sources import ReplySource, SourceWrapper
+from andy_cli.frontends.serve.upstream.sources import ReplySource, SourceWrapper, understand_fields
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.inside.guided import PlannerLoader

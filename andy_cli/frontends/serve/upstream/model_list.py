@@ -1,27 +1,32 @@
-"""The models there are, as OpenAI's and as Anthropic's clients list them.
+"""The models there are, as OpenAI's, Anthropic's and Ollama's clients list them.
 
-    GET /v1/models      GET /v1/models/NAME
+    GET  /v1/models  /v1/models/NAME  /api/tags  /api/ps  /api/version
+    POST /api/show   /api/pull
 
-Anthropic's clients are known by the header `anthropic-version`, which their API demands.
+Anthropic's clients are known by the header `anthropic-version`, which their API demands. For
+Ollama's, names carry a tag, as they do there: clients look a model up under `m:latest` that was
+asked for as `m`. Nothing is fetched, made or removed here.
 """
 
-import json
+import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import aiohttp
-
+from andy_cli.foreign_values import read_json
 from andy_cli.frontends.serve.upstream.sources import RemoteSource
-from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams
+from andy_cli.frontends.serve.upstream.upstreams import Upstream, Upstreams, select_source
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import check_body
+from andy_cli.frontends.serve.wires.ollama import (
+    format_time,
+    read_model,
+    strip_latest_tag,
+)
 
 ModelRow = Mapping[str, object]
 """A model as OpenAI's API lists it; with whatever else the model's server says of it."""
-TIMEOUT = aiohttp.ClientTimeout(total=10)
-MAX_BYTES = 4 * 2**20
-"""Bytes of a server's list."""
 
 
 async def list_models(upstreams: Upstreams) -> list[ModelRow]:
@@ -88,14 +93,112 @@ async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
     source = upstream.source
     if not isinstance(source, RemoteSource):
         return []
-    try:
-        backend = source.backend
-        async with backend.http.get(
-            backend.models, headers=backend.headers, timeout=TIMEOUT
-        ) as response:
-            answer = json.loads(await response.content.read(MAX_BYTES))
-    except (aiohttp.ClientError, OSError, ValueError, TimeoutError, RecursionError):
-        # A list of models is a help and no promise.
-        return []
+    # A list of models is a help and no promise.
+    answer = read_json(await source.backend.fetch_facts("GET", source.backend.models, None) or b"")
     data = answer.get("data") if isinstance(answer, dict) else None
     return [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
+
+
+VERSION = "0.13.5"
+"""Of Ollama. Clients refuse older ones: codex needs 0.13.4, VS Code 0.6.4."""
+TEMPLATE = (
+    "{{ if .System }}{{ .System }}{{ end }}{{ if .Tools }}{{ .Tools }}{{ end }}"
+    "{{ range .Messages }}{{ .Role }}: {{ .Content }}{{ end }}"
+)
+"""Told where the model's own is not known or has no tools: clients look in it for `.Tools`."""
+OWN_CAPABILITIES = ("completion", "tools")
+OTHER_CAPABILITIES = ("vision", "thinking")
+"""Those that a model's server may add; what else it can do (insert, embedding) is not here."""
+ARCHITECTURE = "andy"
+KEPT_LOADED = timedelta(minutes=5)
+NO_DETAILS: Mapping[str, object] = {
+    "parent_model": "",
+    "format": "gguf",
+    "family": "",
+    "families": [],
+    "parameter_size": "",
+    "quantization_level": "",
+}
+
+
+class OllamaModels:
+    def __init__(self, upstreams: Upstreams) -> None:
+        self._upstreams = upstreams
+        self._started = datetime.now(UTC)
+
+    async def tags(self) -> dict[str, object]:
+        rows = [
+            {**render_row(name), "modified_at": format_time(self._started)}
+            for name in await self._list_tagged_names()
+        ]
+        return {"models": rows}
+
+    async def running(self) -> dict[str, object]:
+        """Those that are there: none has to be loaded."""
+        until = format_time(datetime.now(UTC) + KEPT_LOADED)
+        rows = [
+            {**render_row(name), "expires_at": until, "size_vram": 0}
+            for name in await self._list_tagged_names()
+        ]
+        return {"models": rows}
+
+    async def show(self, value: object) -> dict[str, object]:
+        """Describe a model. Raises ApiError (404) where there is none of this name."""
+        name = read_model(check_body(value))
+        upstream = self._upstreams.find_upstream(name)
+        facts = await upstream.get_facts(select_source(upstream, strip_latest_tag(name)).endpoint)
+        template = facts.template if "tools" in facts.template.lower() else TEMPLATE
+        other_capabilities = [
+            capability for capability in OTHER_CAPABILITIES if capability in facts.capabilities
+        ]
+        model_info: dict[str, object] = {"general.architecture": ARCHITECTURE}
+        if facts.context:
+            model_info[f"{ARCHITECTURE}.context_length"] = facts.context
+        return {
+            "modelfile": f"FROM {name}\n",
+            "parameters": f"num_ctx {facts.context}" if facts.context else "",
+            "template": template,
+            "details": NO_DETAILS,
+            "model_info": model_info,
+            "capabilities": [*OWN_CAPABILITIES, *other_capabilities],
+            "modified_at": format_time(self._started),
+        }
+
+    async def pull(self, value: object) -> dict[str, object]:
+        """Success for a model that is there. Raises ApiError (404): no other can be fetched."""
+        name = read_model(check_body(value))
+        self._upstreams.find_upstream(name)
+        names = await self._list_tagged_names()
+        if names and add_tag(name) not in names:
+            known_names = ", ".join(names)
+            raise ApiError(
+                404, f"There is no model {name!r}, and none is fetched; there are: {known_names}."
+            )
+        return {"status": "success"}
+
+    async def _list_tagged_names(self) -> list[str]:
+        names = list_names(self._upstreams)
+        if not names:
+            rows = await fetch_models(self._upstreams.entries[0])
+            names = [name for row in rows if isinstance(name := row.get("id"), str)]
+        return [add_tag(name) for name in names]
+
+
+def render_row(name: str) -> dict[str, Any]:
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return {"name": name, "model": name, "size": 0, "digest": digest, "details": NO_DETAILS}
+
+
+def add_tag(name: str) -> str:
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+NOT_OFFERED: Mapping[str, str] = {
+    "/api/embed": "Embeddings are not made here: ask the model's server for them.",
+    "/api/embeddings": "Embeddings are not made here: ask the model's server for them.",
+    "/api/create": "Models are not made here.",
+    "/api/copy": "Models are not copied here.",
+    "/api/push": "Models are not sent anywhere from here.",
+    "/api/delete": "Models are not removed here.",
+}
+"""Path of Ollama's API -> why there is nothing."""

@@ -7,12 +7,11 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from andy_cli.errors import BadRequestError, ContextLengthError
 from andy_cli.frontends.serve.call_records import CallRecord
 from andy_cli.frontends.serve.upstream.backend import MAX_BYTES, Backend, UpstreamRequest
-from andy_cli.frontends.serve.upstream.local_fields import refuse_unscored, understand_fields
 from andy_cli.frontends.serve.upstream.reply_start import (
     damaged_error,
     explain_failure,
@@ -20,8 +19,8 @@ from andy_cli.frontends.serve.upstream.reply_start import (
 )
 from andy_cli.frontends.serve.wires.answer_parts import ApiError, ToolsNotSupported
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
-from andy_cli.frontends.serve.wires.field_checks import drop_unlimited
-from andy_cli.messages import Chunk, Request
+from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, list_stops
+from andy_cli.messages import Chunk, Constraint, Request, Sampling, Schema
 from andy_cli.models.client import Endpoint, ModelClient
 from andy_cli.models.http.adapting import Adapter, Body, adapt_body
 from andy_cli.models.http.features import NOT_REMEMBERED, STREAM, TOOLS, blames_value
@@ -76,18 +75,11 @@ class UpstreamAdapters:
 
     def find_adapter(self, endpoint: Endpoint) -> Adapter:
         if endpoint.model not in self._known:  # what is remembered of a model is in a file
-            self._store_adapter(endpoint, Adapter(left_out(recall_model(endpoint), self._settings)))
+            if len(self._known) >= MAX_REMEMBERED_MODELS:
+                self._known.clear()
+            learned = left_out(recall_model(endpoint), self._settings)
+            self._known[endpoint.model] = Adapter(learned)
         return self._known[endpoint.model]
-
-    def keep_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
-        self._store_adapter(endpoint, adapter)
-        if lasting := adapter.learned - NOT_REMEMBERED:
-            learn_without(endpoint, lasting)
-
-    def _store_adapter(self, endpoint: Endpoint, adapter: Adapter) -> None:
-        self._known[endpoint.model] = adapter
-        if len(self._known) > MAX_REMEMBERED_MODELS:
-            del self._known[next(iter(self._known))]
 
 
 OLLAMA_FIELDS = ("num_ctx", "think", "keep_alive")
@@ -99,7 +91,7 @@ CLIENT_CONSTRAINT_FIELDS = CONSTRAINT_FIELDS | frozenset(
 """Fields by which a client holds the reply to something itself."""
 
 MAX_REMEMBERED_MODELS = 1000
-"""So many models of an upstream have their adapter kept."""
+"""The models of which an upstream keeps what it knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +168,8 @@ class RemoteSource:
             )
             tools_refused.refusal = api_error.refusal
             raise tools_refused
-        self.adapters.keep_adapter(self.endpoint, adapter)
+        if lasting := adapter.learned - NOT_REMEMBERED:
+            learn_without(self.endpoint, lasting)
         return changed
 
     async def find_constraint(self, request: Request, fields: Mapping[str, object]) -> Body:
@@ -206,9 +199,7 @@ class RemoteSource:
         if request.tools:
             body["tools"] = list(request.tools)
         if request.stop:
-            given_stop = body.get("stop") or []
-            own_sequences = given_stop if isinstance(given_stop, list) else [given_stop]
-            body["stop"] = list(dict.fromkeys([*own_sequences, *request.stop]))[:4]
+            body["stop"] = list(dict.fromkeys([*list_stops(fields), *request.stop]))[:4]
         return body
 
     async def reply(self, request: Request, fields: Mapping[str, object]) -> AsyncIterator[Chunk]:
@@ -319,3 +310,58 @@ class BegunSource(SourceWrapper):
             return
         async for chunk in self.source.reply(request, fields):
             yield chunk
+
+
+def understand_fields(request: Request, fields: Mapping[str, Any]) -> Request:
+    """The request with what the fields of the chat API say of it, for a model in this process: a
+    server reads them itself. Raises ApiError (400).
+    """
+    refuse_unscored(fields)
+    token_limit = fields.get("max_completion_tokens") or fields.get("max_tokens")
+    schema = read_response_format(fields.get("response_format"))
+    constraint = request.constraint
+    if schema is not None:
+        constraint = (constraint or Constraint())._replace(schema=schema)
+    return request._replace(
+        constraint=constraint,
+        stop=(*request.stop, *list_stops(fields)),
+        max_tokens=token_limit or request.max_tokens,
+        sampling=Sampling(**{name: fields.get(name) for name in Sampling._fields}),
+        keep_whole=True,
+    )
+
+
+UNSCORED = ("logprobs", "top_logprobs", "logit_bias")
+"""Fields for models whose scores of tokens are at hand."""
+
+
+def refuse_unscored(fields: Mapping[str, object]) -> None:
+    """Raise ApiError (400) for a field that could only be passed over."""
+    for name in UNSCORED:
+        if fields.get(name):
+            raise ApiError(
+                400,
+                f"{name} is not there for this model: the scores of its tokens are not told.",
+                code="unsupported_parameter",
+                param=name,
+            )
+
+
+def read_response_format(value: object) -> Schema | None:
+    """The schema of the answer; None where it may be any text. Raises ApiError (400)."""
+    if not isinstance(value, dict) or value.get("type") == "text":
+        return None
+    if value.get("type") == "json_object":
+        return ANY_OBJECT
+    named_schema = value.get("json_schema")
+    schema = named_schema.get("schema") if isinstance(named_schema, dict) else None
+    if value.get("type") != "json_schema" or not isinstance(schema, dict):
+        raise ApiError(
+            400,
+            "response_format is text, json_object, or json_schema with a name and a schema.",
+            param="response_format",
+        )
+    return schema or ANY_OBJECT
+
+
+ANY_OBJECT: Schema = {"type": "object"}

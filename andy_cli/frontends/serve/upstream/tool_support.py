@@ -27,11 +27,6 @@ class GetFacts(Protocol):
     ) -> ServerFacts: ...
 
 
-async def no_facts(endpoint: Endpoint, only_safe_requests: bool = False) -> ServerFacts:
-    """Know nothing of a server: it is not asked."""
-    return ServerFacts()
-
-
 TAKES_NO_TOOLS = "its server says that it takes no tools"
 REFUSED_TOOLS = "its server refused tools"
 IGNORED = "its server leaves out the tools that it is sent"
@@ -55,12 +50,24 @@ class ToolSupport:
     """Its server was asked what it takes."""
     refused: set[int] = field(default_factory=set)
     """Sets of tools that its server refused."""
+    _window: int | None = None
+    """Tokens that it reads, as its server says; None: that was not asked."""
+
+    @property
+    def _is_hosted(self) -> bool:
+        preset = presets().get(self.endpoint.provider)
+        return preset is not None and preset.is_hosted(self.endpoint.base_url)
+
+    async def find_window(self, get_facts: GetFacts) -> int:
+        """Find how many tokens the model reads; 0 where nobody says. Its server is asked once."""
+        if self._window is None and not self._is_hosted:
+            server_facts = await get_facts(self.endpoint, only_safe_requests=True)
+            self._window = server_facts.context or 0
+        return self._window or 0
 
     async def ask_server(self, get_facts: GetFacts) -> None:
         """Ask its server once, unless it is a provider's or enough was seen of it."""
-        preset = presets().get(self.endpoint.provider)
-        hosted = preset is not None and preset.is_hosted(self.endpoint.base_url)
-        if self.asked or self.seen_calling or hosted or not self.native:
+        if self.asked or self.seen_calling or not self.native or self._is_hosted:
             return
         self.asked = True
         capabilities = (await get_facts(self.endpoint, only_safe_requests=True)).capabilities

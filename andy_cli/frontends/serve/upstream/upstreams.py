@@ -23,7 +23,7 @@ from andy_cli.frontends.serve.upstream.tool_catalogue import (
     measure_tools,
 )
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS, ToolPrompt, make_tool_prompt
-from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport, no_facts
+from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.ollama import strip_latest_tag
@@ -49,16 +49,15 @@ class Upstream:
     source: ReplySource
     dialect: str
     """As said; `auto`: as found out."""
+    get_facts: GetFacts
     takes_tools: bool = True
-    thinks_first: set[str] = field(default_factory=set)
-    """Its models whose replies were seen to begin inside reasoning."""
-    get_facts: GetFacts = no_facts
     window: int = 0
     """Tokens that its models read, as set; 0: what their server says."""
-    _support: dict[str, ToolSupport] = field(default_factory=dict)
-    _windows: dict[str, int] = field(default_factory=dict)
     may_guide: bool = False
     """Steps may be chosen for a model of it that is too weak."""
+    thinks_first: set[str] = field(default_factory=set)
+    """Its models whose replies were seen to begin inside reasoning."""
+    _support: dict[str, ToolSupport] = field(default_factory=dict)
 
     def model_for(self, wanted_model: str) -> str:
         return self.source.endpoint.model or wanted_model
@@ -78,20 +77,9 @@ class Upstream:
         is_guided = self.source.guided or self.guides(chat_request.model)
         if is_guided or measure_tools(chat_request.tools) <= SMALL_TOOLS_TOKENS:
             return None
-        return await catalogue_tools(chat_request, await self._find_window(chat_request.model))
-
-    async def _find_window(self, wanted_model: str) -> int:
-        """Find how many tokens the model reads; 0 where nobody says. Its server is asked once."""
-        endpoint = replace(self.source.endpoint, model=self.model_for(wanted_model))
-        preset = presets().get(endpoint.provider)
-        if self.window or (preset is not None and preset.is_hosted(endpoint.base_url)):
-            return self.window
-        if endpoint.model not in self._windows:
-            if len(self._windows) >= MAX_REMEMBERED_MODELS:
-                self._windows.clear()
-            server_facts = await self.get_facts(endpoint, only_safe_requests=True)
-            self._windows[endpoint.model] = server_facts.context or 0
-        return self._windows[endpoint.model]
+        window = self.window
+        window = window or await self.find_support(chat_request.model).find_window(self.get_facts)
+        return await catalogue_tools(chat_request, window)
 
     def guides(self, wanted_model: str) -> bool:
         """Tell whether each step is chosen for a model, as it is too weak for it."""
@@ -164,22 +152,18 @@ def open_upstreams(
     dialect: str,
     make_backend: Callable[[Endpoint], Backend],
     settings: Settings,
-    get_facts: GetFacts = no_facts,
+    get_facts: GetFacts,
 ) -> Upstreams:
     """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
     if dialect != "auto":
         describe_detection(dialect, "--dialect", DIALECTS)
+    opener = UpstreamOpener(model, dialect, make_backend, settings, get_facts)
     opened = []
     for written in written_upstreams:
         name, equals, written_place = written.partition("=")
         if not equals or "://" in name or ":" in name:
             name, written_place = "", written
-        opening = UpstreamOpener(model, dialect, make_backend, settings, get_facts)
-        opened.append(opening.open_upstream(name, written_place))
-    for upstream in opened:
-        upstream.get_facts = get_facts
-        upstream.window = settings.whole("limits.context")
-        upstream.may_guide = may_guide(settings)
+        opened.append(opener.open_upstream(name, written_place))
     if len(opened) > 1:
         _name_upstreams(opened, written_upstreams)
     return Upstreams(opened)
@@ -214,9 +198,8 @@ class UpstreamOpener:
         if "://" in written_place:
             provider_name, url = read_address(written_place)
             key = os.environ.get(self.settings.text("api_key_env") or "OPENAI_API_KEY", "")
-            return Upstream(
-                name, self._open_remote(Endpoint(provider_name, self.model, url, key)), self.dialect
-            )
+            endpoint = Endpoint(provider_name, self.model, url, key)
+            return self._make_upstream(name, self._open_remote(endpoint))
         provider, model_name = parse_name(written_place)
         if not provider:
             raise UsageError(
@@ -232,8 +215,12 @@ class UpstreamOpener:
             check_name(model)
             client = preset.connect(endpoint, self.settings)
             source = LocalSource(endpoint, client, asyncio.Lock())
-            return Upstream(name, source, self.dialect, False)
-        return Upstream(name, self._open_remote(endpoint), self.dialect, preset.tools)
+            return self._make_upstream(name, source, takes_tools=False)
+        return self._make_upstream(name, self._open_remote(endpoint), preset.tools)
+
+    def _make_upstream(self, name: str, source: ReplySource, takes_tools: bool = True) -> Upstream:
+        window, guides = self.settings.whole("limits.context"), may_guide(self.settings)
+        return Upstream(name, source, self.dialect, self.get_facts, takes_tools, window, guides)
 
     def _open_remote(self, endpoint: Endpoint) -> RemoteSource:
         async def ask(model: str) -> ServerFacts:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from andy_cli.frontends.serve.http.keep_alive import COMMENT
 from andy_cli.frontends.serve.wires.answer_parts import AnswerPart, ApiError
 from andy_cli.frontends.serve.wires.chat_request import (
     ChatRequest,
@@ -37,6 +36,8 @@ from andy_cli.frontends.serve.wires.responses_request import read_responses_requ
 from andy_cli.frontends.serve.wires.responses_writer import ResponsesWriter
 
 EVENTS = "text/event-stream; charset=utf-8"
+COMMENT = b": still writing\n\n"
+"""A comment, which readers of event streams pass over."""
 
 
 class AnswerWriter(Protocol):

@@ -148,6 +148,13 @@ def check_stop(value: object, field_path: str) -> object:
     return value
 
 
+def list_stops(fields: Mapping[str, object]) -> list[str]:
+    """List the stop sequences of a request whose fields are checked."""
+    value = fields.get("stop")
+    texts = value if isinstance(value, list) else [value]
+    return list(filter(None, texts))
+
+
 def check_token_limit(value: object, field_path: str) -> object:
     is_limit = type(value) is int and (value == -1 or 1 <= value <= MAX_WHOLE_NUMBER)
     if not is_limit:
