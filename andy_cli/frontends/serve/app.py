@@ -87,7 +87,9 @@ class App:
         if path not in OPEN:
             self._guard.check_token(exchange.headers)
         if route is not None:
-            await route.answer(self, exchange)
+            value = await route.answer(self, exchange)
+            if value is not None:
+                await exchange.respond(200, dump_json(value))
         elif answer_wire is not None:
             await self._converse(exchange, answer_wire)
 
@@ -136,46 +138,42 @@ class App:
             exchange.unwatch_client()
             self._records.end(record, status)
 
-    async def models(self, exchange: HttpExchange) -> None:
+    async def models(self, exchange: HttpExchange) -> object:
         rows = await list_models(self._upstreams)
         listed = {"object": "list", "data": rows}
-        model_list = anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
-        await exchange.respond(200, dump_json(model_list))
+        return anthropic_list(rows) if speaks_anthropic(exchange.headers) else listed
 
-    async def model(self, exchange: HttpExchange) -> None:
+    async def model(self, exchange: HttpExchange) -> object:
         name = exchange.scope["path"].removeprefix(MODEL)
         row = find_model(await list_models(self._upstreams), name)
-        model_record = anthropic_row(row) if speaks_anthropic(exchange.headers) else row
-        await exchange.respond(200, dump_json(model_record))
+        return anthropic_row(row) if speaks_anthropic(exchange.headers) else row
 
     async def metrics(self, exchange: HttpExchange) -> None:
         kind = "text/plain; version=0.0.4"
         await exchange.respond(200, render_metrics(self._records).encode(), kind)
 
-    async def health(self, exchange: HttpExchange) -> None:
-        await exchange.respond(200, dump_json({"status": "ok"}))
+    async def health(self, exchange: HttpExchange) -> object:
+        return {"status": "ok"}
 
     async def page(self, exchange: HttpExchange) -> None:
         await exchange.respond(
             200, page.page_html(), "text/html; charset=utf-8", page.page_headers()
         )
 
-    async def calls(self, exchange: HttpExchange) -> None:
-        await exchange.respond(200, dump_json(page.list_calls(self._records)))
+    async def calls(self, exchange: HttpExchange) -> object:
+        return page.list_calls(self._records)
 
-    async def ollama_tags(self, exchange: HttpExchange) -> None:
-        await exchange.respond(200, dump_json(await self._ollama.tags()))
+    async def ollama_tags(self, exchange: HttpExchange) -> object:
+        return await self._ollama.tags()
 
-    async def ollama_running(self, exchange: HttpExchange) -> None:
-        await exchange.respond(200, dump_json(await self._ollama.running()))
+    async def ollama_running(self, exchange: HttpExchange) -> object:
+        return await self._ollama.running()
 
-    async def ollama_version(self, exchange: HttpExchange) -> None:
-        await exchange.respond(200, dump_json({"version": VERSION}))
+    async def ollama_version(self, exchange: HttpExchange) -> object:
+        return {"version": VERSION}
 
-    async def ollama_show(self, exchange: HttpExchange) -> None:
-        await exchange.respond(
-            200, dump_json(await self._ollama.show(parse_json_body(await exchange.read_body())))
-        )
+    async def ollama_show(self, exchange: HttpExchange) -> object:
+        return await self._ollama.show(parse_json_body(await exchange.read_body()))
 
     async def ollama_pull(self, exchange: HttpExchange) -> None:
         pull_status = await self._ollama.pull(parse_json_body(await exchange.read_body()))
@@ -188,7 +186,8 @@ class App:
 class Route(NamedTuple):
     """A path that is answered without a model's words."""
 
-    answer: Callable[[App, HttpExchange], Awaitable[None]]
+    answer: Callable[[App, HttpExchange], Awaitable[object]]
+    """Returns what is written as JSON; None where it has responded itself."""
     methods: tuple[str, ...] = ("GET", "HEAD")
 
 

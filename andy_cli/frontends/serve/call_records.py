@@ -63,13 +63,11 @@ class CallRecords:
         self._slot = slot_number
         self._due = False
         self._last: deque[CallRecord] = deque(maxlen=MAX_CALLS)
-        self._open = 0
-        self._rows: dict[tuple[str, str, int, str], list[float]] = {}
-        """(wire, way, status, model) -> answers, seconds, calls, with calls, repaired."""
+        self._figures: defaultdict[Key, float] = defaultdict(float, {("open",): 0})
         self._models: set[str] = set()
 
     def begin(self, record: CallRecord) -> CallRecord:
-        self._open += 1
+        self._figures[("open",)] += 1
         self._last.appendleft(record)
         self._schedule_share()
         return record
@@ -77,16 +75,15 @@ class CallRecords:
     def end(self, record: CallRecord, status: int) -> None:
         record.status = status
         record.seconds = round(time.time() - record.began, 4)
-        self._open -= 1
-        key = record.wire, record.way, status, self._limit_names(record.model)
-        row = self._rows.get(key) or self._rows.setdefault(key, [0.0] * 5)
-        row[0] += 1
-        row[1] += record.seconds
-        if record.calls:
-            row[2] += record.calls
-            row[3] += 1
-        if record.repairs:
-            row[4] += 1
+        figures, model = self._figures, self._limit_names(record.model)
+        figures[("open",)] -= 1
+        figures["requests", record.wire, record.way, str(status)] += 1
+        figures["seconds", record.wire] += record.seconds
+        figures[("calls",)] += record.calls
+        figures[("repaired",)] += bool(record.repairs)
+        figures["answers", model] += 1
+        figures["with_calls", model] += bool(record.calls)
+        figures["failed", model] += status >= 400
         self._schedule_share()
 
     def _schedule_share(self) -> None:
@@ -105,7 +102,7 @@ class CallRecords:
     def _share_calls(self) -> None:
         """To the other processes: as many of the last calls as there is room for."""
         self._due = False
-        figures = [[*key, figure] for key, figure in self._count_own().items()]
+        figures = [[*key, figure] for key, figure in self._figures.items()]
         calls = [render_record(record, MAX_SHARED_CHARACTERS) for record in self._last]
         while self._stats is not None:
             data = json.dumps({"figures": figures, "calls": calls}).encode()
@@ -120,21 +117,8 @@ class CallRecords:
                 if other_slot != self._slot and (data := self._stats.read(other_slot)):
                     yield json.loads(data)
 
-    def _count_own(self) -> defaultdict[Key, float]:
-        figures: defaultdict[Key, float] = defaultdict(float, {("open",): self._open})
-        for (wire_name, answer_way, status, model), row in self._rows.items():
-            answers, seconds, calls, with_calls, repaired = row
-            figures["requests", wire_name, answer_way, str(status)] += answers
-            figures["seconds", wire_name] += seconds
-            figures[("calls",)] += calls
-            figures[("repaired",)] += repaired
-            figures["answers", model] += answers
-            figures["with_calls", model] += with_calls
-            figures["failed", model] += answers if status >= 400 else 0
-        return figures
-
     def sum_figures(self) -> Mapping[Key, float]:
-        figures = self._count_own()
+        figures = self._figures.copy()
         for other in self._read_other_slots():
             for *key, figure in other["figures"]:
                 figures[tuple(key)] += figure

@@ -48,8 +48,6 @@ def start_server(options: ServeOptions) -> int:
         raise UsageError(
             "There is no upstream.", "Give --upstream URL, PROVIDER:MODEL, or local:smollm2."
         )
-    for upstream in options.upstream:
-        check_upstream(upstream)
     listening = open_listening_socket(options.host, options.port)
     return run_processes(WorkerContext(options, settings, token, listening, SignalRelay()))
 
@@ -61,18 +59,6 @@ def announce_address(options: ServeOptions, listening: socket.socket) -> None:
         f"andy serves at http://{format_host(options.host)}:{port}/v1 (Ctrl-C ends it)\n"
     )
     sys.stderr.flush()
-
-
-def check_upstream(upstream: str) -> None:
-    """Raises UsageError for what names no model and no server, before anybody is told of a port."""
-    # With the presets of all providers.
-    from andy_cli.models.select import parse_name
-
-    upstream_place = upstream.partition("=")[2] or upstream
-    if "://" not in upstream and not parse_name(upstream_place)[0]:
-        raise UsageError(
-            f"{upstream!r} is no upstream.", "Give a URL, PROVIDER:MODEL, or local:smollm2."
-        )
 
 
 def format_host(host: str) -> str:

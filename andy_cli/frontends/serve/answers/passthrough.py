@@ -37,7 +37,6 @@ from andy_cli.frontends.serve.wires.answer_parts import (
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_call, write_data_event
-from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import plain_finish
 
@@ -133,7 +132,7 @@ class WatchedChoice:
         return shown_text
 
     def _streams_call(self, name: str) -> bool:
-        return name not in list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
+        return name not in self._dialogue.chat_request.freeform_tools
 
     def _show_call(self) -> bytes:
         """Return what may go on of a call that is being written in the text."""
@@ -265,7 +264,7 @@ class WatchedChoice:
         self._record.calls += 1
         self._record.compiled += f"{call.name} {call.arguments}\n"[:2000]
         index = 1 + max((begun.position for begun in self._calls.begun_calls), default=-1)
-        texted = list_freeform_tools(self._dialogue.chat_request.body.get("tools"))
+        texted = self._dialogue.chat_request.freeform_tools
         written = {"index": index + self._added, **write_call(call, texted)}
         self._added += 1
         return self._write_event({"tool_calls": [written]})

@@ -15,7 +15,6 @@ from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue
 from andy_cli.frontends.serve.upstream.sources import BegunSource
 from andy_cli.frontends.serve.wires.answer_parts import Finish, collect_parts
 from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_message
-from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import WireReader, plain_finish
 
@@ -86,8 +85,7 @@ async def _read_choice(choice: Choice, dialogue: ToolDialogue) -> tuple[Choice, 
         return choice, None  # cut off, and its client is told so
     dialogue.source = BegunSource(dialogue.source, _replay_chunks(choice, finish))
     answer_parts = await collect_parts(continue_dialogue(dialogue))
-    texted = list_freeform_tools(dialogue.chat_request.body.get("tools"))
-    written = write_message(answer_parts, texted)
+    written = write_message(answer_parts, dialogue.chat_request.freeform_tools)
     ending = next(answer_part for answer_part in answer_parts if isinstance(answer_part, Finish))
     if _is_same_answer(message, written):
         corrected = _correct_form(choice, message)

@@ -4,7 +4,7 @@ process.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -66,20 +66,9 @@ class SourceWrapper:
         return self.source.guided
 
 
-class UpstreamAdapters:
-    """Adapters to what the server has refused, by model: clients may choose the model."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._known: dict[str, Adapter] = {}
-        self._settings = settings
-
-    def find_adapter(self, endpoint: Endpoint) -> Adapter:
-        if endpoint.model not in self._known:  # what is remembered of a model is in a file
-            if len(self._known) >= MAX_REMEMBERED_MODELS:
-                self._known.clear()
-            learned = left_out(recall_model(endpoint), self._settings)
-            self._known[endpoint.model] = Adapter(learned)
-        return self._known[endpoint.model]
+def make_adapter(settings: Settings, endpoint: Endpoint) -> Adapter:
+    """Make the adapter to what is remembered, in a file, that the server of a model refuses."""
+    return Adapter(left_out(recall_model(endpoint), settings))
 
 
 OLLAMA_FIELDS = ("num_ctx", "think", "keep_alive")
@@ -90,9 +79,6 @@ CLIENT_CONSTRAINT_FIELDS = CONSTRAINT_FIELDS | frozenset(
 )
 """Fields by which a client holds the reply to something itself."""
 
-MAX_REMEMBERED_MODELS = 1000
-"""The models of which an upstream keeps what it knows."""
-
 
 @dataclass(frozen=True, slots=True)
 class RemoteSource:
@@ -100,7 +86,8 @@ class RemoteSource:
 
     endpoint: Endpoint
     backend: Backend
-    adapters: UpstreamAdapters
+    find_adapter: Callable[[Endpoint], Adapter]
+    """The adapter to what its server has refused, by model: clients may choose the model."""
     kind: ServerKind
     guided: bool = False
     ollama: OllamaChat | None = None
@@ -113,7 +100,7 @@ class RemoteSource:
 
     def find_left_out(self, body: Mapping[str, object]) -> list[str]:
         """Find the features of a client's request that were left out, refused by its server."""
-        learned = self.adapters.find_adapter(self.endpoint).learned
+        learned = self.find_adapter(self.endpoint).learned
         return sorted(feature for feature in learned if adapt_body(body, {feature}) != body)
 
     @asynccontextmanager
@@ -123,7 +110,7 @@ class RemoteSource:
 
         Raises ApiError, and ToolsNotSupported for a request with tools that must be made otherwise.
         """
-        adapter = self.adapters.find_adapter(self.endpoint)
+        adapter = self.find_adapter(self.endpoint)
         if adapter.learned:
             body = dump_json(adapter.adapt(json.loads(body)))
         while True:
@@ -181,7 +168,7 @@ class RemoteSource:
             or not CLIENT_CONSTRAINT_FIELDS.isdisjoint(fields)
         ):
             return {}
-        learned = self.adapters.find_adapter(self.endpoint).learned
+        learned = self.find_adapter(self.endpoint).learned
         return write_constraint(await self.kind.find(), constraint, learned)
 
     def _build_body(self, request: Request, fields: Mapping[str, object]) -> Body:

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from urllib.parse import urlsplit
 
 from andy_cli.compiler.detect import NATIVE, Template, choose_dialect, describe_detection
@@ -14,7 +15,7 @@ from andy_cli.frontends.serve.upstream.sources import (
     LocalSource,
     RemoteSource,
     ReplySource,
-    UpstreamAdapters,
+    make_adapter,
 )
 from andy_cli.frontends.serve.upstream.tool_catalogue import (
     SMALL_TOOLS_TOKENS,
@@ -231,7 +232,7 @@ class UpstreamOpener:
             context = self.settings.whole("limits.context")
             ollama = OllamaChat(endpoint.base_url, context, ask)
         kind = ServerKind(endpoint, lambda: self.get_facts(endpoint, only_safe_requests=True))
-        adapters = UpstreamAdapters(self.settings)
+        adapters = lru_cache(MAX_REMEMBERED_MODELS)(partial(make_adapter, self.settings))
         return RemoteSource(endpoint, self.make_backend(endpoint), adapters, kind, ollama=ollama)
 
 

@@ -60,6 +60,17 @@ class ChatRequest(NamedTuple):
     parts: Mapping[str, object] = NO_FIELDS
     """Pictures and the like, by the mark that stands for them in the history."""
 
+    @property
+    def freeform_tools(self) -> frozenset[str]:
+        """Names of the tools of the chat API that take a text."""
+        tools = self.body.get("tools")
+        custom = [
+            tool.get("custom")
+            for tool in (tools if isinstance(tools, list) else ())
+            if isinstance(tool, dict) and tool.get("type") == "custom"
+        ]
+        return frozenset(str(tool.get("name")) for tool in custom if isinstance(tool, dict))
+
 
 def read_chat_request(body: object) -> ChatRequest:
     """Raises ApiError (400) that names the field."""

@@ -17,7 +17,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     join_texts,
 )
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest, read_arguments
-from andy_cli.frontends.serve.wires.freeform_tools import list_freeform_tools, read_freeform_text
+from andy_cli.frontends.serve.wires.freeform_tools import read_freeform_text
 from andy_cli.messages import Usage
 
 DONE = b"data: [DONE]\n\n"
@@ -58,7 +58,7 @@ class ChatWriter:
         self._begun = False
         self._calling = ""
         """The arguments that went on of a call that is being written."""
-        self._texted = list_freeform_tools(chat_request.body.get("tools"))
+        self._texted = chat_request.freeform_tools
 
     def streams_call(self, name: str) -> bool:
         """Tell whether its arguments go on in pieces: those of a tool that takes a text do not."""

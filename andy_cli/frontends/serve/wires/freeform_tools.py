@@ -50,13 +50,3 @@ def read_freeform_text(arguments: Arguments | Mapping[str, object]) -> str:
         message = "The model called a tool that takes a text without that text."
         raise ApiError(502, message, "upstream_error")
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def list_freeform_tools(tools: object) -> frozenset[str]:
-    """Names of those that take a text; `tools` is what a request has that was understood."""
-    custom = [
-        tool.get("custom")
-        for tool in (tools if isinstance(tools, list) else ())
-        if isinstance(tool, dict) and tool.get("type") == "custom"
-    ]
-    return frozenset(str(tool.get("name")) for tool in custom if isinstance(tool, dict))

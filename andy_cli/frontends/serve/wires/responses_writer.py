@@ -28,9 +28,6 @@ from andy_cli.frontends.serve.wires.responses_request import (
     write_call_item,
 )
 
-ECHOED = """instructions max_output_tokens metadata reasoning store temperature text tool_choice
-tools top_p truncation user""".split()
-"""Fields of the request that the answer repeats."""
 DEFAULTS: Mapping[str, object] = {
     "instructions": None,
     "max_output_tokens": None,
@@ -45,6 +42,7 @@ DEFAULTS: Mapping[str, object] = {
     "truncation": "disabled",
     "user": None,
 }
+"""Fields of the request that the answer repeats, or with what it has instead."""
 DELTAS = {
     "function": "response.function_call_arguments",
     "custom": "response.custom_tool_call_input",
@@ -83,7 +81,7 @@ class ResponsesWriter:
             **DEFAULTS,
             **{
                 key: chat_request.body[key]
-                for key in ECHOED
+                for key in DEFAULTS
                 if chat_request.body.get(key) is not None
             },
             "store": False,
@@ -147,13 +145,16 @@ class ResponsesWriter:
     def _item_index(self) -> int:
         return len(self._items) - 1
 
+    @property
+    def _content_place(self) -> dict[str, object]:
+        return {**self._item_place, "content_index": 0}
+
     def _add_text(self, kind: ItemKind, text: str) -> bytes:
         """A piece of an item, which is opened where it is not."""
         first = b"" if self._open is kind else self._close_item() + self._open_item(kind)
         self._texts.append(text)
-        content_place = {**self._item_place, "content_index": 0}
         return first + self._write_event(
-            f"response.{kind.part}.delta", **content_place, delta=text, **empty_logprobs(kind)
+            f"response.{kind.part}.delta", **self._content_place, delta=text, **empty_logprobs(kind)
         )
 
     def _open_item(self, kind: ItemKind) -> bytes:
@@ -162,9 +163,8 @@ class ResponsesWriter:
         added = self._write_event(
             "response.output_item.added", output_index=self._item_index, item=self._items[-1]
         )
-        content_place = {**self._item_place, "content_index": 0}
         return added + self._write_event(
-            "response.content_part.added", **content_place, part=write_part(kind, "")
+            "response.content_part.added", **self._content_place, part=write_part(kind, "")
         )
 
     def _close_item(self) -> bytes:
@@ -173,13 +173,15 @@ class ResponsesWriter:
         kind, text = self._open, "".join(self._texts)
         self._open, self._texts = None, []
         self._items[-1] |= {"status": "completed", "content": [write_part(kind, text)]}
-        content_place = {**self._item_place, "content_index": 0}
         return (
             self._write_event(
-                f"response.{kind.part}.done", **content_place, text=text, **empty_logprobs(kind)
+                f"response.{kind.part}.done",
+                **self._content_place,
+                text=text,
+                **empty_logprobs(kind),
             )
             + self._write_event(
-                "response.content_part.done", **content_place, part=write_part(kind, text)
+                "response.content_part.done", **self._content_place, part=write_part(kind, text)
             )
             + self._write_item_done()
         )
