@@ -22,9 +22,9 @@ from andy_cli.agent.history.compression import is_error, make_stub, truncate_res
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends.management import tool_files
 from andy_cli.frontends.replaying import capture_reader, replay_command
-from andy_cli.frontends.serve.http import json_body
 from andy_cli.frontends.serve.wires import chat_request, messages, responses_request
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
+from andy_cli.frontends.serve.wires.field_checks import parse_json_body
 from andy_cli.guard import archives
 from andy_cli.messages import Message
 from andy_cli.models import discovery, memory
@@ -423,19 +423,17 @@ READERS = {
     "reply": Reader(of_bytes(read_reply), b'data: {"choices": []}\n\n', EVENT),
     "event of a reply": Reader(of_bytes(read_event), json.dumps(EVENT).encode(), EVENT),
     "chat request": Reader(
-        of_bytes(lambda data: chat_request.read_chat_request(json_body.parse_json_body(data))),
+        of_bytes(lambda data: chat_request.read_chat_request(parse_json_body(data))),
         json.dumps(ASKED).encode(),
         ASKED,
     ),
     "messages request": Reader(
-        of_bytes(lambda data: messages.read_messages_request(json_body.parse_json_body(data))),
+        of_bytes(lambda data: messages.read_messages_request(parse_json_body(data))),
         json.dumps(MESSAGES).encode(),
         MESSAGES,
     ),
     "responses request": Reader(
-        of_bytes(
-            lambda data: responses_request.read_responses_request(json_body.parse_json_body(data))
-        ),
+        of_bytes(lambda data: responses_request.read_responses_request(parse_json_body(data))),
         json.dumps(RESPONSES).encode(),
         RESPONSES,
     ),

@@ -19,7 +19,6 @@ from andy_cli.frontends.serve import page
 from andy_cli.frontends.serve.answers.request_handler import RequestHandler, answer_request
 from andy_cli.frontends.serve.call_records import CallRecord, CallRecords, render_metrics
 from andy_cli.frontends.serve.http.http_exchange import JSON, HttpExchange, Receive, Scope, Send
-from andy_cli.frontends.serve.http.json_body import parse_json_body
 from andy_cli.frontends.serve.http.request_guard import RequestGuard, allow_header
 from andy_cli.frontends.serve.upstream.model_list import (
     NOT_OFFERED,
@@ -38,7 +37,11 @@ from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.client_wire import ClientWire
-from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, has_unlimited
+from andy_cli.frontends.serve.wires.field_checks import (
+    drop_unlimited,
+    has_unlimited,
+    parse_json_body,
+)
 from andy_cli.frontends.serve.wires.ollama import LINES, dump_line
 from andy_cli.guard.redactor import redact_text
 

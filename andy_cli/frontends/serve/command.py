@@ -132,13 +132,12 @@ class ShutdownPipe(NamedTuple):
         os.close(self.held)
         return ShutdownPipe(watched=self.watched)
 
-    def watch_end(self, loop: asyncio.AbstractEventLoop, exit_code: "asyncio.Future[int]") -> None:
-        """`exit_code` gets 0 once it was pulled."""
+    def call_at_end(self, loop: asyncio.AbstractEventLoop, notify: Callable[[int], object]) -> None:
+        """Call it with the exit code 0 once the pipe was pulled."""
 
         def end() -> None:
             loop.remove_reader(self.watched)
-            if not exit_code.done():
-                exit_code.set_result(0)
+            notify(0)
 
         if self.watched >= 0:
             loop.add_reader(self.watched, end)

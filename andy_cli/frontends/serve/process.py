@@ -126,7 +126,7 @@ async def wait_for_stop(context: WorkerContext) -> int:
             exit_code.set_result(code)
 
     context.signals.call_on_signal(lambda code: loop.call_soon_threadsafe(tell, code))
-    context.shutdown_pipe.watch_end(loop, exit_code)
+    context.shutdown_pipe.call_at_end(loop, tell)
     return await exit_code
 
 

@@ -35,8 +35,7 @@ from andy_cli.models.http.request import (
     body_of,
     choose_transport,
     drain_answer,
-    is_wrapped,
-    unwrap_answers,
+    read_reply,
     write_constraint,
 )
 from andy_cli.models.http.wire import WireReader
@@ -116,7 +115,7 @@ class ChatClient:
         body = await self._body(request)
         while True:
             try:
-                async with aclosing(_read_reply(self._send_once(body), body)) as chunks:
+                async with aclosing(read_reply(self._send_once(body), body)) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return
@@ -292,11 +291,6 @@ class ChatClient:
         from andy_cli.guard.redactor import redact_text  # 3 ms, and only failures need it
 
         return redact_text(text, (self.endpoint.key,))
-
-
-def _read_reply(chunks: AsyncGenerator[Chunk, None], body: Body) -> AsyncGenerator[Chunk, None]:
-    """The reply to a request, out of the object that its answer may stand in."""
-    return unwrap_answers(chunks) if is_wrapped(body) else chunks
 
 
 def model_names(listed: object) -> list[str]:

@@ -210,6 +210,13 @@ def is_wrapped(written: Mapping[str, object]) -> bool:
     return _schema_name(written.get(RESPONSE_FORMAT)) == ANSWER
 
 
+def read_reply(
+    chunks: AsyncGenerator[Chunk, None], written: Mapping[str, object]
+) -> AsyncGenerator[Chunk, None]:
+    """The reply to a request, out of the object that its answer may stand in."""
+    return unwrap_answers(chunks) if is_wrapped(written) else chunks
+
+
 async def unwrap_answers(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:
     """A reply whose text is the answer alone: `{"answer": "on"}` is `on`. It comes whole."""
     text = ""

@@ -159,11 +159,9 @@ def constrain_reply(dialogue: ToolDialogue) -> Constraint | None:
     )
     if base_constraint.schema:
         return base_constraint
-    earlier = collect_results(dialogue.chat_request.history, everything=True)
-    allows_text = choice.how != "required"
-    earlier_results = earlier[: len(earlier) - len(results)]
-    context = TurnContext(results=(*results,), earlier=(*earlier_results,))
-    return base_constraint._replace(free_text=allows_text, context=context)
+    earlier = dialogue.results[: len(dialogue.results) - len(results)]
+    context = TurnContext(results=(*results,), earlier=(*earlier,))
+    return base_constraint._replace(free_text=choice.how != "required", context=context)
 
 
 def constrain_free_reply(dialogue: ToolDialogue) -> Constraint | None:
@@ -180,14 +178,8 @@ def constrain_free_reply(dialogue: ToolDialogue) -> Constraint | None:
     return call_constraint(tools) if is_call_due else None
 
 
-def collect_results(history: Sequence[Message], everything: bool = False) -> list[str]:
-    """Collect what tools returned since the user spoke last, or `everything` that they did."""
-    start = (
-        0
-        if everything
-        else max(
-            (position for position, message in enumerate(history) if message.role == "user"),
-            default=0,
-        )
-    )
+def collect_results(history: Sequence[Message]) -> list[str]:
+    """Collect what tools returned since the user spoke last."""
+    spoken = [position for position, message in enumerate(history) if message.role == "user"]
+    start = max(spoken, default=0)
     return [message.content for message in history[start:] if message.role == "tool"]

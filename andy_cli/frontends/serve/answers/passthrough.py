@@ -35,8 +35,7 @@ from andy_cli.frontends.serve.wires.answer_parts import (
     TextDelta,
     ToolCallDelta,
 )
-from andy_cli.frontends.serve.wires.chat_request import ChatRequest
-from andy_cli.frontends.serve.wires.chat_writer import dump_json, write_call, write_data_event
+from andy_cli.frontends.serve.wires.chat_writer import write_call, write_data_event
 from andy_cli.messages import Chunk
 from andy_cli.models.http.wire import plain_finish
 
@@ -309,13 +308,6 @@ class WatchedChoice:
 def _read_delta(choice: Event) -> Event:
     delta = choice.get("delta")
     return delta if isinstance(delta, dict) else {}
-
-
-def plain_body(chat_request: ChatRequest, body: bytes, model: str) -> bytes:
-    """The request as it came, unless the model is called otherwise here."""
-    if not model or chat_request.model == model:
-        return body
-    return dump_json({**chat_request.body, "model": model})
 
 
 DONE = b"data: [DONE]"

@@ -14,7 +14,7 @@ from typing import Any
 
 from andy_cli.compiler.detect import NATIVE
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
-from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter, plain_body
+from andy_cli.frontends.serve.answers.passthrough import PassthroughRewriter
 from andy_cli.frontends.serve.answers.rewritten_answer import rewrite_answer
 from andy_cli.frontends.serve.answers.tool_dialogue import continue_dialogue, make_early_call
 from andy_cli.frontends.serve.call_records import MAX_REPLY_CHARACTERS, CallRecord
@@ -235,7 +235,11 @@ class RequestHandler:
         await self.exchange.respond(200, dump_json({"dry_run": True, "request": shown_request}))
 
     def _build_passed_body(self, source: RemoteSource) -> bytes:
-        return plain_body(self.chat_request, self.body, source.endpoint.model)
+        """The request as it came, unless the model is called otherwise here."""
+        model = source.endpoint.model
+        if not model or self.chat_request.model == model:
+            return self.body
+        return dump_json({**self.chat_request.body, "model": model})
 
     async def _pass_answer(self, source: RemoteSource) -> None:
         """Bytes as they come; with tools the text is read along."""

@@ -497,7 +497,6 @@ async def stream_words(
     dialogue: ToolDialogue, reply: ModelReply, silent: bool, reader: QuoteAwareParser
 ) -> AsyncIterator[AnswerPart | TextRetracted]:
     """Yield what may be shown of a reply as it comes; `silent`: words were not asked for."""
-    failure: ApiError | None = None
     try:
         async for visible in reply:
             for visible_part in list_visible_parts(dialogue, visible, silent):
@@ -505,13 +504,11 @@ async def stream_words(
             early_call = dialogue.early_call
             if early_call and (call_delta := early_call.read_more(reader.compiler)):
                 yield call_delta
-    except ApiError as api_error:
-        failure = api_error
-    if failure is not None:
+    except ApiError:
         held_back = reply.rest.text if dialogue.said and not silent else ""
         if held_back:
             yield TextDelta(held_back)
-        raise failure
+        raise
 
 
 def find_finish_reason(reply: ModelReply) -> str:

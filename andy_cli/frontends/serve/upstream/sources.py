@@ -27,8 +27,7 @@ from andy_cli.models.http.features import NOT_REMEMBERED, STREAM, TOOLS, blames_
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
 from andy_cli.models.http.request import (
     CONSTRAINT_FIELDS,
-    is_wrapped,
-    unwrap_answers,
+    read_reply,
     write_constraint,
 )
 from andy_cli.models.http.wire import WireReader
@@ -194,9 +193,7 @@ class RemoteSource:
         chunks = self._stream_reply(
             json.dumps({**self._build_body(request, fields), **constraint_fields}).encode()
         )
-        async with aclosing(
-            unwrap_answers(chunks) if is_wrapped(constraint_fields) else chunks
-        ) as reply_chunks:
+        async with aclosing(read_reply(chunks, constraint_fields)) as reply_chunks:
             async for chunk in reply_chunks:
                 yield chunk
 

@@ -3,7 +3,9 @@
 Made from the request alone; the same tools and dialect give the same, so the last ones are kept.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -89,7 +91,8 @@ def _restore_parts(wire_message: Wire, kept_parts: Mapping[str, object]) -> Wire
     if not kept_parts or not isinstance(content, str) or "\ufdd0" not in content:
         return wire_message
     content_parts: list[Any] = []
-    for text in _split_at_marks(content, kept_parts):
+    marks = "|".join(map(re.escape, kept_parts))
+    for text in re.split(f"({marks})", content):
         if text in kept_parts:
             content_parts.append(kept_parts[text])
         elif text.strip():
@@ -97,26 +100,10 @@ def _restore_parts(wire_message: Wire, kept_parts: Mapping[str, object]) -> Wire
     return {**wire_message, "content": content_parts}
 
 
-def _split_at_marks(content: str, marks: Iterable[str]) -> list[str]:
-    texts = [content]
-    for placeholder in marks:
-        texts = [
-            text_piece
-            for text in texts
-            for index, split_text in enumerate(text.split(placeholder))
-            for text_piece in ([placeholder, split_text] if index else [split_text])
-        ]
-    return texts
-
-
 @lru_cache(maxsize=64)
 def _cached_prompt(dialect: str, tools: str) -> ToolPrompt:
-    import json
-
     return ToolPrompt(DIALECTS[dialect], json.loads(tools))
 
 
 def make_tool_prompt(dialect: Dialect, tools: Tools) -> ToolPrompt:
-    import json
-
     return _cached_prompt(dialect.name, json.dumps(tools))

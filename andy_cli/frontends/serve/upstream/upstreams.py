@@ -105,12 +105,9 @@ class Upstream:
         """Make the prompt of its tools, where it takes none; `dialect` as this request wants it."""
         dialect_name = dialect or self.dialect
         if dialect_name != "auto":
-            return make_tool_prompt(
-                describe_detection(dialect_name, "--dialect", DIALECTS).dialect, tools
-            )
-        return make_tool_prompt(
-            self._choose_dialect(self.model_for(wanted_model), native=False), tools
-        )
+            return make_tool_prompt(DIALECTS[dialect_name], tools)
+        chosen_dialect = self._choose_dialect(self.model_for(wanted_model), native=False)
+        return make_tool_prompt(chosen_dialect, tools)
 
     def _choose_dialect(self, model: str, native: bool = True) -> Dialect:
         if self.source.guided or self.guides(model):

@@ -67,15 +67,16 @@ class ChatWriter:
     def write_event(self, answer_part: AnswerPart) -> bytes:
         if isinstance(answer_part, Finish):
             return self._write_end(answer_part)
+        deltas: list[dict[str, object]]
         if isinstance(answer_part, TextDelta):
-            delta: dict[str, object] = {"content": answer_part.text}
+            deltas = [{"content": answer_part.text}]
         elif isinstance(answer_part, ReasoningDelta):
-            delta = {"reasoning_content": answer_part.text}
+            deltas = [{"reasoning_content": answer_part.text}]
         elif isinstance(answer_part, ToolCallDelta):
-            return b"".join(self._write_chunk(delta) for delta in self._calling_deltas(answer_part))
+            deltas = self._calling_deltas(answer_part)
         else:
-            return b"".join(self._write_chunk(delta) for delta in self._call_deltas(answer_part))
-        return self._write_chunk(delta)
+            deltas = self._call_deltas(answer_part)
+        return b"".join(map(self._write_chunk, deltas))
 
     def _calling_deltas(self, answer_part: ToolCallDelta) -> list[dict[str, object]]:
         """More of a call that is being written."""

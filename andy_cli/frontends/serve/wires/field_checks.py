@@ -4,13 +4,17 @@ The plain fields of the chat completions API stand in `FIELD_CHECKS`. Some clien
 is no limit as `max_tokens: -1`.
 """
 
+import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 
+MAX_BODY_DEPTH = 128
+"""Lists and objects inside each other, in any request."""
 MAX_DEPTH = 100
-"""Levels of lists and objects in a request."""
+"""The same where a request is translated for the chat completions API."""
 MAX_COUNT = 2**31
 MAX_NUMBER = 2**64
 """Of numbers: a seed may be as large."""
@@ -208,3 +212,50 @@ def drop_unlimited(fields: Mapping[str, object]) -> dict[str, object]:
         for name, value in fields.items()
         if not (name in LIMITS and is_unlimited(value))
     }
+
+
+def parse_json_body(body: bytes) -> object:
+    """Parse the JSON of a request strictly. Raises ApiError (400).
+
+    What two programs would read in two ways is refused: a name that is there twice, and numbers
+    that JSON does not know.
+    """
+    try:
+        value: object = DECODER.decode(body.decode().removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        explanation = (
+            str(error) if isinstance(error, DuplicateKey) else "The request body is no JSON."
+        )
+        raise ApiError(400, explanation) from None
+    if body.count(b"{") + body.count(b"[") > MAX_BODY_DEPTH and is_nested_deeper(
+        value, MAX_BODY_DEPTH
+    ):
+        raise ApiError(400, "The request body is nested too deeply.")
+    return value
+
+
+class DuplicateKey(ValueError):
+    """A name that is twice in one object."""
+
+
+def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise DuplicateKey("A name is twice in one object of the request body.")
+    return members
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _parse_finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(written)
+    return number
+
+
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_parse_finite
+)

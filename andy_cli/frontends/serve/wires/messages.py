@@ -303,6 +303,18 @@ EDITING: Mapping[str, Schema] = {
     "insert_text": _text_schema("for insert: the new lines"),
     "view_range": RANGE,
 }
+OLDER_EDITING = {
+    **{name: schema for name, schema in EDITING.items() if name != "insert_text"},
+    "new_str": _text_schema("for str_replace and insert: the new text"),
+}
+OLDER_EDITOR = function_schema(
+    "Look at, create and change files.",
+    "command path",
+    command=_enum_schema("view", "create", "str_replace", "insert", "undo_edit"),
+    **OLDER_EDITING,
+)
+"""Here the text to insert is `new_str`, and the last change can be undone."""
+OLDER = ("text_editor_20241022", "text_editor_20250124")
 KNOWN: Mapping[str, Schema] = {
     "bash": function_schema(
         "Run a command in a shell that stays open.",
@@ -326,8 +338,6 @@ KNOWN: Mapping[str, Schema] = {
     ),
 }
 """By the type without its date."""
-OLDER = ("text_editor_20241022", "text_editor_20250124")
-"""Here the text to insert is `new_str`, and the last change can be undone."""
 
 
 def read_messages_tools(value: object) -> list[Mapping[str, object]]:
@@ -358,19 +368,7 @@ def read_messages_tools(value: object) -> list[Mapping[str, object]]:
 
 def _known_tool(type: str) -> Mapping[str, object]:
     """Nothing for a type that Anthropic's servers run."""
-    known_tool = KNOWN.get(type.rpartition("_")[0], {})
-    if type not in OLDER:
-        return known_tool
-    parameters = known_tool["parameters"]
-    assert isinstance(parameters, dict)
-    known_properties = parameters["properties"]
-    kept_properties = {
-        name: schema for name, schema in known_properties.items() if name != "insert_text"
-    }
-    commands = _enum_schema(*known_properties["command"]["enum"], "undo_edit")
-    text = _text_schema("for str_replace and insert: the new text")
-    properties = {**kept_properties, "command": commands, "new_str": text}
-    return {**known_tool, "parameters": {**parameters, "properties": properties}}
+    return OLDER_EDITOR if type in OLDER else KNOWN.get(type.rpartition("_")[0], {})
 
 
 def _described_tool(tool: Mapping[str, Any], field_path: str) -> dict[str, object]:
@@ -436,10 +434,10 @@ class MessagesWriter:
         if isinstance(answer_part, CompletedCall):
             return first + self._write_call(answer_part)
         if isinstance(answer_part, TextDelta):
-            return first + self._add_text("text", "text_delta", "text", answer_part.text)
+            return first + self._add_text("text", answer_part.text)
         if not self._thinks:
             return first
-        return first + self._add_text("thinking", "thinking_delta", "thinking", answer_part.text)
+        return first + self._add_text("thinking", answer_part.text)
 
     def write_answer(self, answer_parts: Sequence[AnswerPart]) -> bytes:
         for answer_part in answer_parts:
@@ -451,15 +449,15 @@ class MessagesWriter:
         """An error in a stream that has begun."""
         return write_messages_event("error", error=write_messages_error(api_error)["error"])
 
-    def _add_text(self, kind: str, delta: str, key: str, text: str) -> bytes:
+    def _add_text(self, kind: str, text: str) -> bytes:
         """A piece of a block, which is opened where it is not."""
-        first = b"" if self._open == kind else self._close_block() + self._open_block(kind, key)
+        first = b"" if self._open == kind else self._close_block() + self._open_block(kind)
         self._texts.append(text)
-        return first + self._write_delta({"type": delta, key: text})
+        return first + self._write_delta({"type": f"{kind}_delta", kind: text})
 
-    def _open_block(self, kind: str, key: str) -> bytes:
+    def _open_block(self, kind: str) -> bytes:
         further_fields = {"signature": ""} if kind == "thinking" else {}
-        self._blocks.append({"type": kind, key: "", **further_fields})
+        self._blocks.append({"type": kind, kind: "", **further_fields})
         self._open = kind
         return self._write_start(self._blocks[-1])
 
