@@ -105,8 +105,14 @@ class ConsentError(AndyError):
 
 
 class ModelError(AndyError):
+    """`kind` may be a narrower name than its class has; events carry it."""
+
     exit_code = 1
     kind = "provider"
+
+    def __init__(self, message: str, hint: str = "", kind: str = "") -> None:
+        super().__init__(message, hint)
+        self.kind = kind or self.kind
 
 
 class TransientError(ModelError):
@@ -115,8 +121,10 @@ class TransientError(ModelError):
     exit_code = 75
     kind = "transient"
 
-    def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
-        super().__init__(message, hint)
+    def __init__(
+        self, message: str, hint: str = "", retry_after: float | None = None, kind: str = ""
+    ) -> None:
+        super().__init__(message, hint, kind)
         self.retry_after = retry_after
 
 

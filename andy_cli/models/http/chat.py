@@ -25,7 +25,6 @@ from andy_cli.models.http.refusals import (
     names_no_model,
     parse_refusal,
     retry_after,
-    set_error_kind,
     use_https,
 )
 from andy_cli.models.http.request import (
@@ -200,7 +199,7 @@ class ChatClient:
             await drain_answer(answer)
         if not has_begun:
             message = f"{show_url(self.endpoint.base_url)} ended its reply before it began."
-            raise set_error_kind(TransientError(message, "Try again."), "protocol")
+            raise TransientError(message, "Try again.", kind="protocol")
 
     def _note_extra(self, chunk: Chunk) -> None:
         if chunk.call and chunk.call.extra is not None:
@@ -209,14 +208,10 @@ class ChatClient:
     def _check_limits(self, size: int, until: float) -> None:
         if size > MAX_BYTES:
             message = f"The reply is longer than {MAX_BYTES // 2**20} MiB and was cut off."
-            raise set_error_kind(
-                ModelError(message, "The model is probably repeating itself."), "size"
-            )
+            raise ModelError(message, "The model is probably repeating itself.", kind="size")
         if monotonic() > until:
             message = "The reply took longer than network.total_timeout allows and was cut off."
-            raise set_error_kind(
-                TransientError(message, "Ask for less, or raise the limit."), "timeout"
-            )
+            raise TransientError(message, "Ask for less, or raise the limit.", kind="timeout")
 
     async def _record_refusal(
         self, answer: HttpAnswer, exchange: CapturedExchange | None
@@ -257,9 +252,7 @@ class ChatClient:
             message = (
                 f"{shown_address} points to another address, {target}; andy does not follow it."
             )
-            return set_error_kind(
-                ModelError(message, "If you trust it, give it as {address}."), "redirect"
-            )
+            return ModelError(message, "If you trust it, give it as {address}.", kind="redirect")
         if refused.refusal.code == "https":
             return use_https(shown_address)
         if names_no_model(refused.status, refused.refusal):
@@ -267,12 +260,12 @@ class ChatClient:
         if refused.status in (404, 405):
             message = f"There is no chat API at {shown_address} ({refused.status})."
             advice = "The address is probably wrong: it usually ends in /v1."
-            return set_error_kind(ModelError(message, advice), "not_found")
+            return ModelError(message, advice, kind="not_found")
         retry_seconds = retry_after(refused.headers)
         key = self.endpoint.key_from
         error = as_error(refused.status, refused.refusal, server_name, key, retry_seconds)
         if refused.headers.get("x-should-retry") == "false":
-            return set_error_kind(ModelError(str(error), error.unfilled_hint), error.kind)
+            return ModelError(str(error), error.unfilled_hint, kind=error.kind)
         return error
 
     async def _unknown_model(self, server_name: str) -> ModelError:
@@ -283,8 +276,8 @@ class ChatClient:
         nearest_names = difflib.get_close_matches(self.endpoint.model, listed, n=3, cutoff=0.4)
         advice = f"Did you mean {', '.join(nearest_names)}? " if nearest_names else ""
         advice += "{models} shows what there is."
-        return set_error_kind(
-            ModelError(f"{server_name} has no model {self.endpoint.model!r}.", advice), "no_model"
+        return ModelError(
+            f"{server_name} has no model {self.endpoint.model!r}.", advice, kind="no_model"
         )
 
     def _without_key(self, text: str) -> str:

@@ -12,7 +12,7 @@ from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError, list_causes
 from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.refusals import set_error_kind, use_https
+from andy_cli.models.http.refusals import use_https
 from andy_cli.models.http.request import Body, HttpAnswer
 from andy_cli.settings import Settings
 
@@ -134,27 +134,23 @@ def no_answer(error: BaseException, url: str) -> ModelError:
     if isinstance(error, httpx2.TimeoutException):
         message = f"{shown_address} has said nothing for too long."
         advice = "The server may be overloaded, or the model slow: see network.idle_timeout."
-        return set_error_kind(TransientError(message, advice), "timeout")
+        return TransientError(message, advice, kind="timeout")
     if isinstance(error, httpx2.ConnectError):
         return _not_connected(error, shown_address)
     if isinstance(error, httpx2.ProxyError):
         return _explain_unreachable(shown_address, f"the proxy refused ({error})", "connect")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-        return set_error_kind(
-            ModelError(f"{shown_address} is no address to reach: {error}"), "connect"
-        )
+        return ModelError(f"{shown_address} is no address to reach: {error}", kind="connect")
     if "complete message body" in str(error):
         broken_off = f"{shown_address} broke off in the middle of its answer."
-        return set_error_kind(
-            TransientError(broken_off, "The server's log may say why."), "protocol"
-        )
+        return TransientError(broken_off, "The server's log may say why.", kind="protocol")
     if is_unreadable(error):
         message = f"What answers at {shown_address} speaks no HTTP that can be read."
         advice = "Check the address: its port, and whether it begins with http:// or https://."
-        return set_error_kind(ModelError(message, advice), "protocol")
+        return ModelError(message, advice, kind="protocol")
     message = f"The connection to {shown_address} broke off ({_error_words(error)})."
     advice = "Try again. If it stays so, what listens there is probably no model server."
-    return set_error_kind(TransientError(message, advice), "protocol")
+    return TransientError(message, advice, kind="protocol")
 
 
 def is_unreadable(error: BaseException) -> bool:
@@ -176,10 +172,10 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         message = f"The certificate of {shown_address} is not trusted: {_error_words(error)}."
         advice = "Set SSL_CERT_FILE to the certificate of your network, if it has one."
-        return set_error_kind(ModelError(message, advice), "certificate")
+        return ModelError(message, advice, kind="certificate")
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         message = f"cannot reach {shown_address}: it does not speak https."
-        return set_error_kind(ModelError(message, "Write http:// in {address}."), "protocol")
+        return ModelError(message, "Write http:// in {address}.", kind="protocol")
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _explain_unreachable(
             shown_address, "there is no such host name, or no network", "dns"
@@ -192,4 +188,4 @@ def _not_connected(error: BaseException, shown_address: str) -> ModelError:
 def _explain_unreachable(shown_address: str, reason: str, kind: str) -> ModelError:
     message = f"cannot reach {shown_address}: {reason}."
     advice = "Is the server running, and is the address right? Choose another with {server}."
-    return set_error_kind(TransientError(message, advice), kind)
+    return TransientError(message, advice, kind=kind)

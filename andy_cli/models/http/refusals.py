@@ -213,20 +213,16 @@ def as_error(
     status = _find_meant_status(status, refusal)
     quoted = f": {refusal.message}" if refusal.message else "."
     if is_quota(status, refusal):
-        return set_error_kind(
-            ModelError(
-                f"{server_name} says that the account has no quota left{quoted}",
-                "Check the plan and billing of the account, or choose another with {model}.",
-            ),
-            "quota",
+        return ModelError(
+            f"{server_name} says that the account has no quota left{quoted}",
+            "Check the plan and billing of the account, or choose another with {model}.",
+            kind="quota",
         )
     if too_long(refusal):
-        return set_error_kind(
-            ModelError(
-                f"The conversation is too long for the model{quoted}",
-                "{less}, or choose a model with a longer context.",
-            ),
-            "context",
+        return ModelError(
+            f"The conversation is too long for the model{quoted}",
+            "{less}, or choose a model with a longer context.",
+            kind="context",
         )
     if error := _find_permanent_refusal(status, refusal, server_name, quoted):
         return error
@@ -235,14 +231,13 @@ def as_error(
     if status in (401, 403):
         return _no_entry(status, server_name, f"{shown_status}{quoted}", key_from)
     if status == 413:
-        return set_error_kind(
-            ModelError(
-                f"{server_name} finds the request too large{quoted}", "Ask for less at a time."
-            ),
-            "too_large",
+        return ModelError(
+            f"{server_name} finds the request too large{quoted}",
+            "Ask for less at a time.",
+            kind="too_large",
         )
-    return set_error_kind(
-        ModelError(f"{server_name} refused the request{shown_status}{quoted}"), "bad_request"
+    return ModelError(
+        f"{server_name} refused the request{shown_status}{quoted}", kind="bad_request"
     )
 
 
@@ -258,11 +253,11 @@ def _find_permanent_refusal(
     """Refusals that no change of the request by us can help."""
     if "content_filter" in refusal.code or "content_policy" in refusal.code:
         message, advice = f"{server_name} holds the request back{quoted}", "Say it otherwise."
-        return set_error_kind(ModelError(message, advice), "filtered")
+        return ModelError(message, advice, kind="filtered")
     if status == 407:
         message = f"A proxy on the way to {server_name} wants a name and a password (407)."
         advice = "Write them into HTTPS_PROXY: http://NAME:PASSWORD@HOST:PORT."
-        return set_error_kind(ModelError(message, advice), "proxy")
+        return ModelError(message, advice, kind="proxy")
     return None
 
 
@@ -337,9 +332,7 @@ def _transient_error(
         if retry_after
         else "Try again later."
     )
-    error = TransientError(f"{server_name} {failure_words}{quoted}", advice, retry_after)
-    error.kind = kind
-    return error
+    return TransientError(f"{server_name} {failure_words}{quoted}", advice, retry_after, kind)
 
 
 def _spell_seconds(seconds: float) -> str:
@@ -354,17 +347,10 @@ def _no_entry(status: int, server_name: str, quoted: str, key_from: str) -> Auth
     key = f"the key in {key_from}" if key_from else "a request without a key"
     advice = f"Check {key_from}." if key_from else NAME_A_KEY
     refusal_verb = "does not accept" if status == 401 else "does not allow this with"
-    error = AuthError(f"{server_name} {refusal_verb} {key}{quoted}", advice)
-    error.kind = "auth" if status == 401 else "forbidden"
-    return error
+    kind = "auth" if status == 401 else "forbidden"
+    return AuthError(f"{server_name} {refusal_verb} {key}{quoted}", advice, kind)
 
 
 def use_https(shown_address: str) -> ModelError:
     message = f"{shown_address} speaks https, and was asked by http."
-    return set_error_kind(ModelError(message, "Write https:// in {address}."), "protocol")
-
-
-def set_error_kind(error: ModelError, kind: str) -> ModelError:
-    """The error under a narrower name than its class has; events carry it."""
-    error.kind = kind
-    return error
+    return ModelError(message, "Write https:// in {address}.", kind="protocol")

@@ -34,7 +34,8 @@ class ThroughOpenAI:
                 yield answer
             return
         url = self._endpoint.base_url
-        known_fields, extra_fields = _split_body(body)
+        known_fields: dict[str, Any] = {name: body[name] for name in KNOWN}
+        extra_fields = {name: value for name, value in body.items() if name not in KNOWN}
         async with AsyncExitStack() as stack:
             try:
                 create = self._api.chat.completions.with_streaming_response.create
@@ -75,20 +76,5 @@ def _make_client(endpoint: Endpoint, http_client: httpx2.AsyncClient) -> openai.
     return openai.AsyncOpenAI(base_url=endpoint.base_url, **options)
 
 
-KNOWN = {
-    "model",
-    "messages",
-    "stream",
-    "stream_options",
-    "tools",
-    "stop",
-    "max_tokens",
-    "max_completion_tokens",
-    "response_format",
-}
-
-
-def _split_body(body: Body) -> tuple[dict[str, Any], Body]:
-    """Split off what the package has parameters for from what it passes on unseen."""
-    known_fields = {name: value for name, value in body.items() if name in KNOWN}
-    return known_fields, {name: value for name, value in body.items() if name not in KNOWN}
+KNOWN = ("model", "messages", "stream")
+"""Fields that the package must have; it passes the others on unseen."""

@@ -20,7 +20,7 @@ from typing import Final
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.foreign_values import replace_surrogates
 from andy_cli.messages import CallDelta, Chunk, Usage
-from andy_cli.models.http.refusals import error_in_reply, set_error_kind
+from andy_cli.models.http.refusals import error_in_reply
 
 GIVEN_UP = frozenset(
     "error abort aborted cancelled canceled timeout failed network_error "
@@ -474,27 +474,27 @@ def _cannot_be_json(text: str) -> bool:
 
 
 def _no_choice() -> ModelError:
-    error = TransientError("The model server answered without a reply in it.", "Try again.")
-    return set_error_kind(error, "protocol")
+    message = "The model server answered without a reply in it."
+    return TransientError(message, "Try again.", kind="protocol")
 
 
 def _given_up(reason: str) -> ModelError:
-    error = TransientError(f"The model server gave the reply up ({reason}).", "Try again.")
-    return set_error_kind(error, "server")
+    message = f"The model server gave the reply up ({reason})."
+    return TransientError(message, "Try again.", kind="server")
 
 
 def cut_off() -> ModelError:
-    error = TransientError("The model server's answer was cut off in the middle.", "Try again.")
-    return set_error_kind(error, "protocol")
+    message = "The model server's answer was cut off in the middle."
+    return TransientError(message, "Try again.", kind="protocol")
 
 
 def not_a_reply(text: str) -> ModelError:
     """The error for an answer that no chat API gives: the address is probably wrong."""
     page = text.lstrip().startswith("<")
     answer_kind = "a web page, not an API answer" if page else "something else than a chat reply"
-    error = ModelError(
+    return ModelError(
         f"The model server's address gave {answer_kind}.",
         "The address is probably wrong: it usually ends in /v1. A network sign-in page would "
         "do this too.",
+        kind="not_json",
     )
-    return set_error_kind(error, "not_json")
