@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 import aiohttp
 from uvicorn.config import Config
@@ -132,22 +133,18 @@ async def wait_for_stop(context: WorkerContext) -> int:
 
 async def drain_connections(state: ServerState, drain: int) -> None:
     """Open answers may end within `drain` seconds; the others are ended, and their clients told."""
-    try:
-        async with asyncio.timeout(drain):
-            await wait_until_idle(state)
-    except TimeoutError:
-        for task in state.tasks:
-            task.cancel()
-    try:
-        async with asyncio.timeout(FAREWELL):
-            await wait_until_idle(state)
-    except TimeoutError:
-        for connection in list(state.connections):
-            connection.transport.abort()
+    await wait_until_idle(state, drain)
+    for task in state.tasks:
+        task.cancel()
+    await wait_until_idle(state, FAREWELL)
+    for connection in list(state.connections):
+        connection.transport.abort()
 
 
-async def wait_until_idle(state: ServerState) -> None:
-    while state.tasks or state.connections:
+async def wait_until_idle(state: ServerState, seconds: float) -> None:
+    """Wait until nothing is open, or so long."""
+    end = monotonic() + seconds
+    while (state.tasks or state.connections) and monotonic() < end:
         await asyncio.sleep(0.02)
 
 

@@ -22,16 +22,10 @@ from andy_cli.models.http.wire import ChoiceReader, WireReader, cut_off, not_a_r
 
 CHAT = "/api/chat"
 
+SAME_OPTIONS = """temperature top_p top_k min_p seed stop presence_penalty frequency_penalty
+repeat_penalty""".split()
 OPTION_NAMES = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "top_k": "top_k",
-    "min_p": "min_p",
-    "seed": "seed",
-    "stop": "stop",
-    "presence_penalty": "presence_penalty",
-    "frequency_penalty": "frequency_penalty",
-    "repeat_penalty": "repeat_penalty",
+    **{name: name for name in SAME_OPTIONS},
     "max_tokens": "num_predict",
     "max_completion_tokens": "num_predict",
 }

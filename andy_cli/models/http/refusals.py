@@ -76,11 +76,9 @@ def read_page(text: str) -> ServerRefusal:
     """Quote a refusal that is no JSON: a page of a proxy is nothing a person wants to read."""
     if wording("wants_https").search(text):
         return ServerRefusal(code="https")
-    return (
-        ServerRefusal()
-        if "<" in text
-        else ServerRefusal(_clean_line(text), text=text[:MAX_REFUSAL_CHARACTERS])
-    )
+    if "<" in text:
+        return ServerRefusal()
+    return ServerRefusal(_clean_line(text), text=text[:MAX_REFUSAL_CHARACTERS])
 
 
 WORDS = ("message", "detail", "msg", "error", "errors", "error_message", "title", "description")
@@ -327,11 +325,9 @@ def _transient_error(
         failure_words, kind = "is overloaded", "overloaded"
     else:
         failure_words, kind = "failed", "server"
-    advice = (
-        f"It may be tried again in {_spell_seconds(retry_after)}."
-        if retry_after
-        else "Try again later."
-    )
+    advice = "Try again later."
+    if retry_after:
+        advice = f"It may be tried again in {_spell_seconds(retry_after)}."
     return TransientError(f"{server_name} {failure_words}{quoted}", advice, retry_after, kind)
 
 

@@ -17,7 +17,7 @@ from andy_cli.frontends.serve.answers.streamed_calls import (
     StreamedCall,
     StreamedCalls,
     list_call_pieces,
-    rename_calls,
+    rename_call,
     unusable_call_error,
 )
 from andy_cli.frontends.serve.answers.tool_dialogue import (
@@ -74,7 +74,8 @@ class WatchedChoice:
         self, event: Event, choice: Event, call_pieces: list[object], event_bytes: bytes
     ) -> bytes:
         """Take pieces of calls; returns the events that may go on now."""
-        renamed = rename_calls(call_pieces, self._dialogue.tool_prompt.tools)
+        tools = self._dialogue.tool_prompt.tools
+        renamed = [rename_call(call_piece, tools) for call_piece in call_pieces]
         shown_pieces, reach = self._calls.add_pieces(renamed)
         delta = _read_delta(choice)
         if shown_pieces != delta.get("tool_calls") or choice.get("finish_reason"):
@@ -245,11 +246,9 @@ class WatchedChoice:
         if call.id == self._begun_id:
             self._record.calls += 1
             return self._write_arguments(call.position, call.arguments[len(self._calling) :])
-        return (
-            self._complete_begun(self._open_calls.pop(0), [call])
-            if self._open_calls
-            else self._write_new_call(call)
-        )
+        if self._open_calls:
+            return self._complete_begun(self._open_calls.pop(0), [call])
+        return self._write_new_call(call)
 
     def _complete_begun(self, begun: StreamedCall, calls: Sequence[CompletedCall]) -> bytes:
         """Write the rest of a call that has begun, and the other ones that came of it."""

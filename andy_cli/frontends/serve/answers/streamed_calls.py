@@ -198,15 +198,11 @@ def list_call_pieces(delta: Mapping[str, object]) -> list[object]:
     return [{"index": 0, "function": legacy_call}] if isinstance(legacy_call, dict) else []
 
 
-def rename_calls(calls: Sequence[object], tools: Tools) -> list[object]:
-    """The calls with the client's own names of its tools.
+def rename_call(call: object, tools: Tools) -> object:
+    """The call with the client's own name of its tool.
 
     Some servers put a prefix before a name (`functions.`), or another case.
     """
-    return [_rename_call(call, tools) for call in calls]
-
-
-def _rename_call(call: object, tools: Tools) -> object:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(call, dict) or not isinstance(function, dict):
         return call
@@ -214,11 +210,9 @@ def _rename_call(call: object, tools: Tools) -> object:
     if not isinstance(name, str) or not name or name in tools:
         return call
     tool_match = find_tool(name, {}, tools)
-    return (
-        {**call, "function": {**function, "name": tool_match.name}}
-        if tool_match and tool_match.sure
-        else call
-    )
+    if tool_match is None or not tool_match.sure:
+        return call
+    return {**call, "function": {**function, "name": tool_match.name}}
 
 
 GROWTH = 16

@@ -106,11 +106,9 @@ class SureArguments:
 
     def _began_text(self) -> str | None:
         """The text whose beginning is sure and whose end is not."""
-        return (
-            str(json.loads(f'{self.text[self._began : self.sure]}"'))
-            if self._open is not None
-            else None
-        )
+        if self._open is None:
+            return None
+        return str(json.loads(f'{self.text[self._began : self.sure]}"'))
 
     def _read_next(self) -> bool:
         """Read one more part; False where there is none that is whole."""

@@ -387,11 +387,9 @@ async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> Understood
     if compiled.incomplete and may_run_calls(reply.finish) and not understood.note:
         note = WORDS if dialogue.chat_request.choice.how == "none" else UNREADABLE
         understood = understood._replace(note=note)
-    return (
-        await look_up_tools(dialogue, dialogue.catalogue, understood)
-        if dialogue.catalogue
-        else understood
-    )
+    if dialogue.catalogue is None:
+        return understood
+    return await look_up_tools(dialogue, dialogue.catalogue, understood)
 
 
 def ask_again(

@@ -10,7 +10,7 @@ from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import MAX_BYTES
 from andy_cli.frontends.serve.http.second_clock import CLOCK, SECOND
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
-from andy_cli.frontends.serve.wires.chat_writer import dump_json
+from andy_cli.frontends.serve.wires.chat_writer import ChatWriter, dump_json
 from andy_cli.frontends.serve.wires.client_wire import ClientWire
 
 Scope = MutableMapping[str, Any]
@@ -29,8 +29,8 @@ class HttpExchange:
         self.shared: dict[str, str] = {}
         """Headers of every answer to it."""
         self.begun = False
-        self.write_failure: Callable[[ApiError], bytes] | None = None
-        """Writes the end of an answer that fails; set by who writes it."""
+        self.write_failure: Callable[[ApiError], bytes] = ChatWriter.write_failure
+        """Writes the end of an answer that fails; set by who writes it, unless it is passed on."""
         self.gone = False
         """Its client is; nobody is left to answer."""
         self._wrote = 0.0
@@ -131,8 +131,7 @@ class HttpExchange:
     async def refuse(self, api_error: ApiError, answer_wire: ClientWire) -> None:
         """The error in the protocol's own shape: as the answer, or at the end of its stream."""
         if self.begun:
-            write_failure = self.write_failure or answer_wire.write_failure
-            await self.write_chunk(write_failure(api_error), has_more=False)
+            await self.write_chunk(self.write_failure(api_error), has_more=False)
         else:
             error_body = dump_json(answer_wire.error(api_error))
             await self.respond(api_error.status, error_body, headers=api_error.headers)

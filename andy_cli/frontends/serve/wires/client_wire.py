@@ -69,8 +69,6 @@ class ClientWire(NamedTuple):
     """(what is asked for, the model's name) -> who writes the answer."""
     error: Callable[[ApiError], Mapping[str, object]]
     """The body of an error."""
-    write_failure: Callable[[ApiError], bytes] = ChatWriter.write_failure
-    """Writes the end of a stream that was passed on and failed in the middle."""
     comment: bytes = COMMENT
     """Keeps a stream alive; empty where the wire has nothing for that but an empty text."""
     passes: bool = False

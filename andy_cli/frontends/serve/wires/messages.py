@@ -168,11 +168,8 @@ def _add_result(transcript: Transcript, block: Mapping[str, Any], field_path: st
     content_parts = [] if content is None else _read_parts(content, f"{field_path}.content")
     if block.get("is_error") is True:
         first = str(content_parts[0].get("text", "")) if content_parts else ""
-        content_parts = (
-            [text_part(FAILED + first), *content_parts[1:]]
-            if first or not content_parts
-            else [text_part(FAILED), *content_parts]
-        )
+        other_parts = content_parts[1:] if first else content_parts
+        content_parts = [text_part(FAILED + first), *other_parts]
     id = check_name(block.get("tool_use_id"), f"{field_path}.tool_use_id")
     transcript.add_result(id, content_parts, field_path)
 
@@ -420,13 +417,11 @@ class MessagesWriter:
         return True
 
     def write_event(self, answer_part: AnswerPart) -> bytes:
-        begun, self._begun = self._begun, True
-        first = (
-            b""
-            if begun
-            else write_messages_event("message_start", message=self._message)
-            + write_messages_event("ping")
-        )
+        first = b""
+        if not self._begun:
+            first = write_messages_event("message_start", message=self._message)
+            first += write_messages_event("ping")
+            self._begun = True
         if isinstance(answer_part, Finish):
             return first + self._close_block() + self._write_end(answer_part)
         if isinstance(answer_part, ToolCallDelta):

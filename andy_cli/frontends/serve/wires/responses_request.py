@@ -132,11 +132,9 @@ def read_offered_tools(body: Mapping[str, Any]) -> dict[str, OfferedTool]:
         )
     offered_tools: dict[str, OfferedTool] = {}
     for offered in sorted(tools_by_place.values(), key=lambda offered: bool(offered.namespace)):
-        name = (
-            offered.name
-            if offered.name not in offered_tools
-            else f"{offered.namespace}__{offered.name}"
-        )
+        name = offered.name
+        if name in offered_tools:
+            name = f"{offered.namespace}__{name}"
         while name in offered_tools:
             name += "_"
         offered_tools[name] = offered
@@ -175,12 +173,8 @@ def _read_tool(
             yield from _read_tool(check_object(member, member_path), member_path, name)
     elif kind in ("function", "custom"):
         name = check_name(tool.get("name"), f"{field_path}.name")
-        function = (
-            _read_function(tool, field_path)
-            if kind == "function"
-            else _read_freeform(tool, field_path)
-        )
-        yield OfferedTool(kind, name, namespace, function)
+        read = _read_function if kind == "function" else _read_freeform
+        yield OfferedTool(kind, name, namespace, read(tool, field_path))
     elif kind == "tool_search" and tool.get("execution") == "client":
         yield OfferedTool(kind, kind, "", _read_function(tool, field_path))
     elif kind in KNOWN and not _is_hosted(tool):
