@@ -20,7 +20,7 @@ from andy_cli.frontends.serve.command import WorkerContext, announce_address
 from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import RequestGuard
 from andy_cli.frontends.serve.upstream.backend import AnswerTimeouts, make_backend
-from andy_cli.frontends.serve.upstream.upstreams import open_upstreams
+from andy_cli.frontends.serve.upstream.upstreams import UpstreamOpener
 from andy_cli.guard.hosts import is_loopback
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts, facts
@@ -69,9 +69,8 @@ async def open_app(context: WorkerContext) -> AsyncIterator[App]:
                 endpoint, settings, reached(endpoint).fetch_facts, only_safe_requests
             )
 
-        upstreams = open_upstreams(
-            options.upstream, options.model, options.dialect, reached, settings, get_facts
-        )
+        opener = UpstreamOpener(options.model, options.dialect, reached, settings, get_facts)
+        upstreams = opener.open_all(options.upstream)
         guard = RequestGuard(
             context.listening.getsockname()[1],
             context.token,

@@ -144,29 +144,6 @@ class Upstreams:
         )
 
 
-def open_upstreams(
-    written_upstreams: Sequence[str],
-    model: str,
-    dialect: str,
-    make_backend: Callable[[Endpoint], Backend],
-    settings: Settings,
-    get_facts: GetFacts,
-) -> Upstreams:
-    """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
-    if dialect != "auto":
-        describe_detection(dialect, "--dialect", DIALECTS)
-    opener = UpstreamOpener(model, dialect, make_backend, settings, get_facts)
-    opened = []
-    for written in written_upstreams:
-        name, equals, written_place = written.partition("=")
-        if not equals or "://" in name or ":" in name:
-            name, written_place = "", written
-        opened.append(opener.open_upstream(name, written_place))
-    if len(opened) > 1:
-        _name_upstreams(opened, written_upstreams)
-    return Upstreams(opened)
-
-
 def _name_upstreams(opened: Sequence[Upstream], written_upstreams: Sequence[str]) -> None:
     for upstream, written in zip(opened, written_upstreams, strict=True):
         upstream.name = upstream.name or upstream.source.endpoint.model
@@ -190,6 +167,20 @@ class UpstreamOpener:
     make_backend: Callable[[Endpoint], Backend]
     settings: Settings
     get_facts: GetFacts
+
+    def open_all(self, written_upstreams: Sequence[str]) -> Upstreams:
+        """`[NAME=][ollama+]URL|PROVIDER:MODEL|local:MODEL`, each. Raises UsageError."""
+        if self.dialect != "auto":
+            describe_detection(self.dialect, "--dialect", DIALECTS)
+        opened = []
+        for written in written_upstreams:
+            name, equals, written_place = written.partition("=")
+            if not equals or "://" in name or ":" in name:
+                name, written_place = "", written
+            opened.append(self.open_upstream(name, written_place))
+        if len(opened) > 1:
+            _name_upstreams(opened, written_upstreams)
+        return Upstreams(opened)
 
     def open_upstream(self, name: str, written_place: str) -> Upstream:
         """One of them. Raises UsageError."""

@@ -6,7 +6,7 @@ is no limit as `max_tokens: -1`.
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -122,22 +122,15 @@ def check_body(body: object) -> Mapping[str, Any]:
 
 def is_nested_deeper(value: object, levels: int) -> bool:
     """Tell whether lists and objects stand inside each other on more than these levels."""
-    level = _keep_nested([value])
-    for _ in range(levels):
-        if not level:
+    level = [value]
+    for _ in range(levels + 1):
+        nested = [member for member in level if isinstance(member, (dict, list))]
+        if not nested:
             return False
-        level = [inner for outer in level for inner in _keep_nested(_list_members(outer))]
-    return bool(level)
-
-
-def _list_members(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
-
-
-def _keep_nested(values: Iterable[object]) -> list[object]:
-    return [value for value in values if isinstance(value, dict | list)]
+        level = []
+        for outer in nested:
+            level.extend(outer.values() if isinstance(outer, dict) else outer)
+    return True
 
 
 MAX_TOOLS = 128
