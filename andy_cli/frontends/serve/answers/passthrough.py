@@ -51,7 +51,9 @@ class WatchedChoice:
         self._record = record
         self._reader = make_reader(dialogue)
         self._calls = StreamedCalls(dialogue.wanted_tools, dialogue.most_calls)
-        self._early_call = dialogue.early_call = make_early_call(dialogue, self._streams_call)
+        self._early_call = dialogue.early_call = make_early_call(
+            dialogue, lambda name: name not in dialogue.chat_request.freeform_tools
+        )
         self._calling = ""
         """The arguments that went on of a call that is being written in the text."""
         self._added = 0
@@ -130,9 +132,6 @@ class WatchedChoice:
             self._ahead = held_blank
         self._shown_any = self._shown_any or bool(shown_text.strip())
         return shown_text
-
-    def _streams_call(self, name: str) -> bool:
-        return name not in self._dialogue.chat_request.freeform_tools
 
     def _show_call(self) -> bytes:
         """Return what may go on of a call that is being written in the text."""

@@ -101,7 +101,8 @@ class UnderstoodReply(NamedTuple):
 def find_shown_text(dialogue: ToolDialogue, request: ToolRequest, reply_text: str) -> str | None:
     """Find the text that a request is shown as; None if it is a call."""
     if is_spoken(dialogue, request):
-        return find_spoken_text(request)
+        text = (request.arguments or {}).get("content")
+        return text if isinstance(text, str) and request.name != "end_turn" else ""
     return reply_text[slice(*request.span)] if is_text(dialogue, request, reply_text) else None
 
 
@@ -171,11 +172,6 @@ async def understand_call(dialogue: ToolDialogue, delta: CallDelta) -> tuple[Com
 
 ALOUD = ("send_chat", "write", "end_turn")
 """Requests of a protocol in which everything is one: they are the answer, and its end."""
-
-
-def find_spoken_text(request: ToolRequest) -> str:
-    text = (request.arguments or {}).get("content")
-    return text if isinstance(text, str) and request.name != "end_turn" else ""
 
 
 def is_spoken(dialogue: ToolDialogue, request: ToolRequest) -> bool:
@@ -346,7 +342,8 @@ class DialogueAsker:
         are_whole = any(call.is_whole for call in calls)
         finish = end_answer(dialogue, reply, understood.dialect, are_whole)
         if note and finish.reason == "stop" and not (answer_parts or dialogue.said):
-            raise useless_error(note)
+            message = f"The model gave no answer that can be used. It was told: {note}"
+            raise ApiError(502, message, "upstream_error")
         for answer_part in answer_parts:
             yield answer_part
         yield finish
@@ -365,12 +362,6 @@ def shows_request(dialogue: ToolDialogue, reply: ModelReply) -> bool:
     it; the model is told once to write it alone."""
     is_first = not dialogue.side and dialogue.chat_request.choice.how != "none"
     return is_first and dialogue.said and bool(reply.compiled.shown_requests)
-
-
-def useless_error(note: str) -> ApiError:
-    """The error of an answer that would say nothing. `note`: what the model was told, in vain."""
-    message = f"The model gave no answer that can be used. It was told: {note}"
-    return ApiError(502, message, "upstream_error")
 
 
 def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: bool) -> Finish:
