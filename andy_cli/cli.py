@@ -8,7 +8,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -49,20 +50,21 @@ app = typer.Typer(
     subcommand_metavar="[PROMPT | COMMAND [ARGS]...]",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-tools_app = typer.Typer(help="List, test, add and switch off tools.", rich_markup_mode=None)
-models_app = typer.Typer(help="List, choose, fetch and test models.", rich_markup_mode=None)
-mcp_app = typer.Typer(
-    help="Manage MCP servers, which bring tools of their own.", rich_markup_mode=None
-)
-config_app = typer.Typer(help="Show and change the settings.", rich_markup_mode=None)
-docs_app = typer.Typer(help="Index documents, so that andy can search them.", rich_markup_mode=None)
-sessions_app = typer.Typer(help="List, show and search earlier sessions.", rich_markup_mode=None)
-app.add_typer(tools_app, name="tools")
-app.add_typer(mcp_app, name="mcp")
-app.add_typer(models_app, name="models")
-app.add_typer(docs_app, name="docs")
-app.add_typer(sessions_app, name="sessions")
-app.add_typer(config_app, name="config")
+
+
+def add_group(name: str, about: str) -> typer.Typer:
+    group = typer.Typer(help=about, rich_markup_mode=None)
+    app.add_typer(group, name=name)
+    return group
+
+
+tools_app = add_group("tools", "List, test, add and switch off tools.")
+mcp_app = add_group("mcp", "Manage MCP servers, which bring tools of their own.")
+models_app = add_group("models", "List, choose, fetch and test models.")
+docs_app = add_group("docs", "Index documents, so that andy can search them.")
+sessions_app = add_group("sessions", "List, show and search earlier sessions.")
+config_app = add_group("config", "Show and change the settings.")
+google_app = add_group("google", "Connect a Google account.")
 
 Function = TypeVar("Function", bound=Callable[..., None])
 
@@ -107,6 +109,30 @@ def parameter_of(option: Option) -> inspect.Parameter:
         default=default,
         annotation=Annotated[kind, information],
     )
+
+
+def command(group: typer.Typer, name: str, target: str) -> Callable[[Function], Function]:
+    """Make a command of a function without a body, whose signature and docstring describe it.
+
+    `target`, as `module.function` in `frontends`, carries it out: imported when the command runs,
+    it takes the values by their names, and returns the exit code if that can be another than 0.
+    """
+
+    def add(function: Function) -> Function:
+        @wraps(function)
+        def start(**given: object) -> None:
+            module, _, function_name = target.rpartition(".")
+            carry_out = getattr(import_module(f"andy_cli.frontends.{module}"), function_name)
+            given.pop(COMMAND_SET.field, None)
+            values = {name: () if value is None else value for name, value in given.items()}
+            raise typer.Exit(carry_out(**values) or 0)
+
+        # Every command takes --set; to most it makes no difference.
+        options = () if "overrides" in function.__annotations__ else (COMMAND_SET,)
+        group.command(name)(takes(*options)(start))
+        return function
+
+    return add
 
 
 def complete_from(kind: str) -> Callable[[str], list[tuple[str, str]]]:
@@ -255,63 +281,43 @@ def run(
     )
 
 
-@tools_app.command("list")
-def tools_list(json: AsJson = False, set_: Set = None) -> None:
+@command(tools_app, "list", "management.tools_command.list_tools")
+def tools_list(as_json: AsJson = False) -> None:
     """List what andy can do, and what each tool does to the world."""
-    from andy_cli.frontends.management.tools_command import list_tools
-
-    list_tools(json)
 
 
-@tools_app.command("info")
-def tools_info(name: ToolName, json: AsJson = False, set_: Set = None) -> None:
+@command(tools_app, "info", "management.tools_command.show_tool")
+def tools_info(name: ToolName, as_json: AsJson = False) -> None:
     """One tool: its parameters, its effect, how it is offered to a model."""
-    from andy_cli.frontends.management.tools_command import show_tool
-
-    show_tool(name, json)
 
 
-@tools_app.command("test")
+@command(tools_app, "test", "management.tool_files.test_tool")
 def tools_test(
     name: ToolName,
     values: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE...", help="or one JSON object")
     ] = None,
-    json: AsJson = False,
-    set_: Set = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run one tool once and show what it returns; what you type here is done."""
-    from andy_cli.frontends.management.tool_files import test_tool
-
-    raise typer.Exit(test_tool(name, values or (), json))
 
 
-@tools_app.command("add")
+@command(tools_app, "add", "management.tool_files.add_file")
 def tools_add(
     file: Annotated[Path, typer.Argument(help="a Python file with @tool functions")],
-    replace: Annotated[bool, typer.Option("--replace", help="also if there is another")] = False,
-    set_: Set = None,
+    instead: Annotated[bool, typer.Option("--replace", help="also if there is another")] = False,
 ) -> None:
     """Keep a file of your own tools where andy finds it; its code is run."""
-    from andy_cli.frontends.management.tool_files import add_file
-
-    add_file(file, replace)
 
 
-@tools_app.command("disable")
-def tools_disable(name: ToolName, set_: Set = None) -> None:
+@command(tools_app, "disable", "management.tool_files.disable_tool")
+def tools_disable(name: ToolName) -> None:
     """Take a tool away from models, by name or pattern."""
-    from andy_cli.frontends.management.tool_files import disable_tool
-
-    disable_tool(name)
 
 
-@tools_app.command("enable")
-def tools_enable(name: ToolName, set_: Set = None) -> None:
+@command(tools_app, "enable", "management.tool_files.enable_tool")
+def tools_enable(name: ToolName) -> None:
     """Switch a tool on that was switched off."""
-    from andy_cli.frontends.management.tool_files import enable_tool
-
-    enable_tool(name)
 
 
 @app.command()
@@ -324,62 +330,42 @@ def doctor(json: AsJson = False, **given: object) -> None:
     raise typer.Exit(run_doctor(make_options(given), json))
 
 
-@app.command()
+@command(app, "trust", "management.trust_command.trust_folder")
 def trust(
     folder: Annotated[str, typer.Argument(help="without it, the current folder")] = "",
-    list_: Annotated[bool, typer.Option("--list", help="list the trusted folders")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="list the trusted folders")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="stop trusting it")] = False,
-    json: AsJson = False,
-    set_: Set = None,
+    as_json: AsJson = False,
 ) -> None:
     """Trust a folder: use the settings, tools and commands in its .andy, and its AGENTS.md."""
-    from andy_cli.frontends.management.trust_command import trust_folder
-
-    trust_folder(folder, list_, remove, json)
 
 
-@config_app.command("show")
-def config_show(json: AsJson = False, set_: Set = None) -> None:
+@command(config_app, "show", "management.config_command.show_settings")
+def config_show(as_json: AsJson = False, overrides: Set = None) -> None:
     """Show every setting with its value, and the file, variable or flag it comes from."""
-    from andy_cli.frontends.management.config_command import show_settings
-
-    show_settings(set_ or (), json)
 
 
-@config_app.command("get")
-def config_get(key: Key, json: AsJson = False, set_: Set = None) -> None:
+@command(config_app, "get", "management.config_command.get_setting")
+def config_get(key: Key, as_json: AsJson = False, overrides: Set = None) -> None:
     """Print the value of one setting."""
-    from andy_cli.frontends.management.config_command import get_setting
-
-    get_setting(key, set_ or (), json)
 
 
-@config_app.command("set")
+@command(config_app, "set", "management.config_command.set_setting")
 def config_set(
     key: Key,
     value: Annotated[str, typer.Argument(help="several of a list stand with : between them")],
-    set_: Set = None,
 ) -> None:
     """Save a setting; comments in the file stay."""
-    from andy_cli.frontends.management.config_command import set_setting
-
-    set_setting(key, value)
 
 
-@config_app.command("edit")
-def config_edit(set_: Set = None) -> None:
+@command(config_app, "edit", "management.config_command.edit_settings")
+def config_edit() -> None:
     """Open your settings in $VISUAL or $EDITOR, and check them afterwards."""
-    from andy_cli.frontends.management.config_command import edit_settings
-
-    raise typer.Exit(edit_settings())
 
 
-@config_app.command("path")
-def config_path(json: AsJson = False, set_: Set = None) -> None:
+@command(config_app, "path", "management.config_command.show_path")
+def config_path(as_json: AsJson = False) -> None:
     """Print the path of your settings file."""
-    from andy_cli.frontends.management.config_command import show_path
-
-    show_path(json)
 
 
 @models_app.callback(invoke_without_command=True)
@@ -397,7 +383,7 @@ def models_list(json: AsJson = False, **given: object) -> None:
     list_models(make_options(given), json)
 
 
-@models_app.command("pull")
+@command(models_app, "pull", "management.models_command.pull_weights")
 def models_pull(
     name: Annotated[
         str,
@@ -405,15 +391,11 @@ def models_pull(
             help="smollm2, or hf:OWNER/REPO/FILE.gguf", autocompletion=complete_from("weights")
         ),
     ],
-    set_: Set = None,
 ) -> None:
     """Fetch the weights of a local model."""
-    from andy_cli.frontends.management.models_command import pull_weights
-
-    pull_weights(name)
 
 
-@models_app.command("default")
+@command(models_app, "default", "management.models_command.show_or_set_default")
 def models_default(
     name: Annotated[
         str,
@@ -422,12 +404,8 @@ def models_default(
             autocompletion=complete_from("models"),
         ),
     ] = "",
-    set_: Set = None,
 ) -> None:
     """Show or set the model that is used when no other is named."""
-    from andy_cli.frontends.management.models_command import show_or_set_default
-
-    show_or_set_default(name)
 
 
 @models_app.command("info")
@@ -525,48 +503,32 @@ def mcp_add(
     add_server(NewServer(name, words or (), env or (), header or (), transport, scope, source))
 
 
-@mcp_app.command("list")
-def mcp_list(json: AsJson = False, set_: Set = None) -> None:
+@command(mcp_app, "list", "management.mcp_command.list_servers")
+def mcp_list(as_json: AsJson = False) -> None:
     """List the servers, and what is wrong with an entry; `andy mcp test` tries a server."""
-    from andy_cli.frontends.management.mcp_command import list_servers
-
-    list_servers(json)
 
 
-@mcp_app.command("remove")
+@command(mcp_app, "remove", "management.mcp_command.remove_server")
 def mcp_remove(
     name: ServerName,
     scope: Annotated[str, typer.Option(help="user or project")] = "user",
-    set_: Set = None,
 ) -> None:
     """Remove a server from its file."""
-    from andy_cli.frontends.management.mcp_command import remove_server
-
-    remove_server(name, scope)
 
 
-@mcp_app.command("login")
-def mcp_login(name: ServerName, set_: Set = None) -> None:
+@command(mcp_app, "login", "management.mcp_command.log_in")
+def mcp_login(name: ServerName) -> None:
     """Log in to a server with the browser (OAuth)."""
-    from andy_cli.frontends.management.mcp_command import log_in
-
-    log_in(name)
 
 
-@mcp_app.command("logout")
-def mcp_logout(name: ServerName, set_: Set = None) -> None:
+@command(mcp_app, "logout", "management.mcp_command.log_out")
+def mcp_logout(name: ServerName) -> None:
     """Forget a login."""
-    from andy_cli.frontends.management.mcp_command import log_out
-
-    log_out(name)
 
 
-@mcp_app.command("test")
-def mcp_test(name: ServerName, json: AsJson = False, set_: Set = None) -> None:
+@command(mcp_app, "test", "management.mcp_command.test_server")
+def mcp_test(name: ServerName, as_json: AsJson = False) -> None:
     """Connect to a server and list its tools."""
-    from andy_cli.frontends.management.mcp_command import test_server
-
-    raise typer.Exit(test_server(name, json))
 
 
 @app.command()
@@ -637,81 +599,59 @@ def serve(
     raise typer.Exit(start_server(serving))
 
 
-google_app = typer.Typer(help="Connect a Google account.", rich_markup_mode=None)
-app.add_typer(google_app, name="google")
-
-
-@google_app.command("login")
+@command(google_app, "login", "management.google_command.log_in")
 def google_login(
-    client: Annotated[
+    client_file: Annotated[
         str,
-        typer.Option(metavar="FILE", help="the client's JSON file; the last login's if left out"),
+        typer.Option(
+            "--client", metavar="FILE", help="the client's JSON file; the last login's if left out"
+        ),
     ] = "",
-    scopes: Annotated[
-        str, typer.Option(metavar="PARTS", help="such as mail:read,calendar; all if left out")
+    part_names: Annotated[
+        str,
+        typer.Option(
+            "--scopes", metavar="PARTS", help="such as mail:read,calendar; all if left out"
+        ),
     ] = "",
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="for a browser on another machine")
     ] = False,
-    set_: Set = None,
+    overrides: Set = None,
 ) -> None:
     """Let andy use your mail, drive, calendar, documents, sheets and tasks at Google."""
-    from andy_cli.frontends.management import google_command
-    from andy_cli.settings import load
-
-    google_command.log_in(load(set_ or ()), client, scopes, not no_browser)
 
 
-@google_app.command("logout")
-def google_logout(set_: Set = None) -> None:
+@command(google_app, "logout", "management.google_command.log_out")
+def google_logout(overrides: Set = None) -> None:
     """End the login, at Google and here."""
-    from andy_cli.frontends.management import google_command
-    from andy_cli.settings import load
-
-    google_command.log_out(load(set_ or ()))
 
 
-@google_app.command("status")
-def google_status(json: AsJson = False, set_: Set = None) -> None:
+@command(google_app, "status", "management.google_command.show_status")
+def google_status(as_json: AsJson = False) -> None:
     """Show which account is connected, and for what, without asking Google."""
-    from andy_cli.frontends.management import google_command
-
-    google_command.show_status(json)
 
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="folders or files")]
 
 
-@docs_app.command("add")
-def docs_add(paths: Paths, set_: Set = None) -> None:
+@command(docs_app, "add", "management.documents_command.add_folders")
+def docs_add(paths: Paths, overrides: Set = None) -> None:
     """Index the text in folders, for the tool `search`. Hidden files and links are left out."""
-    from andy_cli.frontends.management.documents_command import add_folders
-
-    raise typer.Exit(add_folders(paths, set_ or ()))
 
 
-@docs_app.command("list")
-def docs_list(json: AsJson = False, set_: Set = None) -> None:
+@command(docs_app, "list", "management.documents_command.list_folders")
+def docs_list(as_json: AsJson = False) -> None:
     """List the folders that are indexed."""
-    from andy_cli.frontends.management.documents_command import list_folders
-
-    list_folders(json)
 
 
-@docs_app.command("remove")
-def docs_remove(paths: Paths, set_: Set = None) -> None:
+@command(docs_app, "remove", "management.documents_command.remove_folders")
+def docs_remove(paths: Paths) -> None:
     """Take folders out of the index; the files themselves stay."""
-    from andy_cli.frontends.management.documents_command import remove_folders
-
-    remove_folders(paths)
 
 
-@docs_app.command("update")
-def docs_update(set_: Set = None) -> None:
+@command(docs_app, "update", "management.documents_command.update_folders")
+def docs_update(overrides: Set = None) -> None:
     """Read what is new or has changed, and forget what is gone."""
-    from andy_cli.frontends.management.documents_command import update_folders
-
-    raise typer.Exit(update_folders(set_ or ()))
 
 
 SessionId = Annotated[
@@ -725,48 +665,34 @@ SessionId = Annotated[
 Everywhere = Annotated[bool, typer.Option("--all", help="of every folder, not of this one alone")]
 
 
-@sessions_app.command("list")
-def sessions_list(all_: Everywhere = False, json: AsJson = False, set_: Set = None) -> None:
+@command(sessions_app, "list", "management.sessions_command.list_all")
+def sessions_list(everywhere: Everywhere = False, as_json: AsJson = False) -> None:
     """List the sessions of this folder, newest first."""
-    from andy_cli.frontends.management.sessions_command import list_all
-
-    list_all(all_, json)
 
 
-@sessions_app.command("show")
-def sessions_show(id: SessionId, json: AsJson = False, set_: Set = None) -> None:
+@command(sessions_app, "show", "management.sessions_command.show_session")
+def sessions_show(id: SessionId, as_json: AsJson = False) -> None:
     """Print a session to read it; --json prints its messages and their calls."""
-    from andy_cli.frontends.management.sessions_command import show_session
-
-    show_session(id, json)
 
 
-@sessions_app.command("search")
+@command(sessions_app, "search", "management.sessions_command.search_sessions")
 def sessions_search(
     text: Annotated[str, typer.Argument(help="in any case of its letters")],
-    all_: Everywhere = False,
-    json: AsJson = False,
-    set_: Set = None,
+    everywhere: Everywhere = False,
+    as_json: AsJson = False,
 ) -> None:
     """Search the sessions of this folder; the exit code is 1 if nothing is found."""
-    from andy_cli.frontends.management.sessions_command import search_sessions
-
-    raise typer.Exit(search_sessions(text, all_, json))
 
 
-@sessions_app.command("rename")
+@command(sessions_app, "rename", "management.sessions_command.rename_one")
 def sessions_rename(
     id: SessionId,
     name: Annotated[str, typer.Argument(help="what lists shall call it")],
-    set_: Set = None,
 ) -> None:
     """Give a session a name."""
-    from andy_cli.frontends.management.sessions_command import rename_one
-
-    rename_one(id, name)
 
 
-@sessions_app.command("export")
+@command(sessions_app, "export", "management.sessions_command.export_session")
 def sessions_export(
     id: SessionId,
     format: Annotated[
@@ -778,20 +704,13 @@ def sessions_export(
         ),
     ],
     file: Annotated[str, typer.Argument(help="a new file; default: stdout")] = "",
-    set_: Set = None,
 ) -> None:
     """Write a session as Markdown, as one JSON object, or a message a line."""
-    from andy_cli.frontends.management.sessions_command import export_session
-
-    export_session(id, format, file)
 
 
-@sessions_app.command("rm")
-def sessions_rm(id: SessionId, set_: Set = None) -> None:
+@command(sessions_app, "rm", "management.sessions_command.remove_one")
+def sessions_rm(id: SessionId) -> None:
     """Delete a session."""
-    from andy_cli.frontends.management.sessions_command import remove_one
-
-    remove_one(id)
 
 
 apply_help_page(app)

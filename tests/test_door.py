@@ -1,8 +1,11 @@
 """What `andy` does with a command line: a chat, a task, a command, a suggestion."""
 
+import ast
+import inspect
 import json
 import signal
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 from typer.testing import CliRunner
 
+from andy_cli import cli
 from andy_cli.cli import app, commands
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_controller import is_command
@@ -31,6 +35,20 @@ def test_all_commands_are_known_with_their_own() -> None:
         for name, each in group.commands.items()
     }
     assert {name: set(own) for name, own in commands().items()} == names
+
+
+def test_every_command_leads_to_a_function_that_takes_its_values() -> None:
+    targets = 0
+    for node in ast.parse(Path(cli.__file__).read_text(encoding="utf-8")).body:
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "command":
+                assert isinstance(node, ast.FunctionDef)
+                module, _, name = ast.literal_eval(decorator.args[2]).rpartition(".")
+                target = getattr(import_module(f"andy_cli.frontends.{module}"), name)
+                values = [parameter.arg for parameter in node.args.args]
+                inspect.signature(target).bind(**dict.fromkeys(values))
+                targets += 1
+    assert targets > 30
 
 
 @loop_over(

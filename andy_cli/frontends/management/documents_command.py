@@ -23,9 +23,9 @@ SHOWN = 20
 MEGABYTE = 1_000_000
 
 
-def add_folders(written: Sequence[str], overrides: Sequence[str]) -> int:
+def add_folders(paths: Sequence[str], overrides: Sequence[str]) -> int:
     """Index these and bring them up to date; returns the exit code."""
-    folders = [_find_folder(path) for path in written]
+    folders = [_find_folder(path) for path in paths]
     with _open_index() as document_index:
         added = [document_index.add(folder) for folder in folders]
         return _update_index(document_index, list(dict.fromkeys(added)), overrides)
@@ -63,9 +63,9 @@ def list_folders(as_json: bool) -> None:
         )
 
 
-def remove_folders(written: Sequence[str]) -> None:
+def remove_folders(paths: Sequence[str]) -> None:
     with _open_index() as document_index:
-        for path in written:
+        for path in paths:
             folder = Path(path).expanduser().resolve()
             indexed_paths = [indexed_folder.path for indexed_folder in document_index.folders()]
             if str(folder) not in indexed_paths:

@@ -4,13 +4,14 @@ import asyncio
 import os
 import sys
 import threading
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from andy_cli.errors import AndyError, ToolError, UsageError
 from andy_cli.frontends.terminal.tables import print_json
 from andy_cli.guard.terminal_sanitizer import one_line
-from andy_cli.settings import Settings, config_folder
+from andy_cli.settings import Settings, config_folder, load
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import account as accounts
 from andy_cli.toolbox.google.login import scopes, vault
@@ -30,15 +31,14 @@ NOWHERE = "http://127.0.0.1:1/"
 """A browser elsewhere is sent there: no page opens, and the address in its bar holds the code."""
 
 
-def log_in(settings: Settings, client_file: str, part_names: str, browser: bool) -> None:
+def log_in(client_file: str, part_names: str, no_browser: bool, overrides: Sequence[str]) -> None:
     """Connect an account. Raises AndyError."""
+    settings = load(overrides)
     client = _find_client(client_file)
     wanted_scopes = scopes.requested_scopes(part_names)
     try:
-        if browser:
-            account = asyncio.run(_connect_by_browser(settings, client, wanted_scopes))
-        else:
-            account = asyncio.run(_connect_by_paste(settings, client, wanted_scopes))
+        connect = _connect_by_paste if no_browser else _connect_by_browser
+        account = asyncio.run(connect(settings, client, wanted_scopes))
     except ToolError as error:
         raise AndyError(str(error)) from error
     sys.stdout.write(f"Connected to Google{_describe_account(account)}\n")
@@ -134,8 +134,9 @@ def _describe_account(account: GoogleAccount) -> str:
     return f"{email}, for {part_names}. The login is kept in {storage}."
 
 
-def log_out(settings: Settings) -> None:
+def log_out(overrides: Sequence[str]) -> None:
     """End the login at Google and here. Raises AndyError."""
+    settings = load(overrides)
     try:
         was_connected = accounts.connected_account() is not None
     except ToolError:
