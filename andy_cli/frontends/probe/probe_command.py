@@ -83,7 +83,7 @@ async def _probe_model(
     if as_json:
         print_json(make_probe_record(bench, rows, winner if was_kept else None, trusted))
     else:
-        print_rows(rows, winner)
+        print_table([*_make_cells(rows, winner)])
         if trusted:
             sys.stdout.write(f"\n{describe_measured(trusted)}\n")
         conclusion = describe_conclusion(chosen, settings, winner, was_kept)
@@ -159,13 +159,8 @@ def _shows_native(row: ProbeRow) -> bool | None:
     return True if row.did_something else None
 
 
-def print_rows(rows: Sequence[ProbeRow], winner: ProbeRow | None) -> None:
-    print_table(
-        [("", "protocol", "right", "tokens in", "out", "seconds", ""), *_make_cells(rows, winner)]
-    )
-
-
 def _make_cells(rows: Sequence[ProbeRow], winner: ProbeRow | None) -> Iterator[tuple[str, ...]]:
+    yield ("", "protocol", "right", "tokens in", "out", "seconds", "")
     for row in rows:
         figures = ("-", "-", "-")
         if row.outcomes:

@@ -4,19 +4,32 @@ from typing import NamedTuple
 
 from andy_cli.messages import Arguments, Effect
 
+TrialRequest = tuple[str | int, ...]
+"""The user's words, and the values that they name."""
+
 
 class TrustTrial(NamedTuple):
-    """One tool and what the user says to have it used."""
+    """One tool and what the user says to have it used, in two ways."""
 
     effect: Effect
     tool: str
     about: str
-    said: tuple[tuple[str, Arguments], ...]
-    """Requests, each with the values that it wants."""
+    names: tuple[str, ...]
+    """Of the values that it takes."""
+    first: TrialRequest
+    second: TrialRequest
+
+    @property
+    def said(self) -> list[tuple[str, Arguments]]:
+        """Both requests, each with the values that it wants."""
+        return [
+            (str(words), dict(zip(self.names, values, strict=True)))
+            for words, *values in (self.first, self.second)
+        ]
 
     @property
     def values(self) -> int:
-        return len(self.said[0][1])
+        return len(self.names)
 
 
 TRIALS = (
@@ -24,243 +37,206 @@ TRIALS = (
         Effect.READ,
         "list_reminders",
         "List the user's reminders",
-        (("What are my reminders?", {}), ("Show me my reminders, please.", {})),
+        (),
+        ("What are my reminders?",),
+        ("Show me my reminders, please.",),
     ),
     TrustTrial(
         Effect.READ,
         "read_note",
         "Read a note of the user's",
-        (
-            ("Read me the note Packing.", {"title": "Packing"}),
-            ("What does my note called Roof say?", {"title": "Roof"}),
-        ),
+        ("title",),
+        ("Read me the note Packing.", "Packing"),
+        ("What does my note called Roof say?", "Roof"),
     ),
     TrustTrial(
         Effect.READ,
         "find_mail",
         "Find mail of a sender with a word in it",
-        (
-            ("Find the mail from Ines about the lease.", {"sender": "Ines", "word": "lease"}),
-            ("Is there mail by Otto that mentions skates?", {"sender": "Otto", "word": "skates"}),
-        ),
+        ("sender", "word"),
+        ("Find the mail from Ines about the lease.", "Ines", "lease"),
+        ("Is there mail by Otto that mentions skates?", "Otto", "skates"),
     ),
     TrustTrial(
         Effect.READ,
         "find_trains",
         "Find trains on a day of the week",
-        (
-            (
-                "Which trains go from Lund to Ystad on Friday?",
-                {"start": "Lund", "destination": "Ystad", "day": "Friday"},
-            ),
-            (
-                "I want to go to Graz from Linz on Monday, are there trains?",
-                {"start": "Linz", "destination": "Graz", "day": "Monday"},
-            ),
-        ),
+        ("start", "destination", "day"),
+        ("Which trains go from Lund to Ystad on Friday?", "Lund", "Ystad", "Friday"),
+        ("I want to go to Graz from Linz on Monday, are there trains?", "Linz", "Graz", "Monday"),
     ),
     TrustTrial(
         Effect.PLAY,
         "shuffle_music",
         "Play the user's music in any order",
-        (("Shuffle my music.", {}), ("Play my songs in random order.", {})),
+        (),
+        ("Shuffle my music.",),
+        ("Play my songs in random order.",),
     ),
     TrustTrial(
         Effect.PLAY,
         "play_album",
         "Play an album",
-        (
-            ("Put on the album Harvest Moon.", {"title": "Harvest Moon"}),
-            ("Play Pastel Blues, the album.", {"title": "Pastel Blues"}),
-        ),
+        ("title",),
+        ("Put on the album Harvest Moon.", "Harvest Moon"),
+        ("Play Pastel Blues, the album.", "Pastel Blues"),
     ),
     TrustTrial(
         Effect.PLAY,
         "play_song",
         "Play a song of an artist",
-        (
-            ("Play Jolene by Dolly Parton.", {"title": "Jolene", "artist": "Dolly Parton"}),
-            (
-                "I want to hear Nina Simone with Sinnerman.",
-                {"title": "Sinnerman", "artist": "Nina Simone"},
-            ),
-        ),
+        ("title", "artist"),
+        ("Play Jolene by Dolly Parton.", "Jolene", "Dolly Parton"),
+        ("I want to hear Nina Simone with Sinnerman.", "Sinnerman", "Nina Simone"),
     ),
     TrustTrial(
         Effect.PLAY,
         "play_episode",
         "Play an episode of a podcast",
-        (
-            (
-                "Play episode 4 of season 2 of Long Roads.",
-                {"podcast": "Long Roads", "season": 2, "episode": 4},
-            ),
-            (
-                "From the podcast Deep Water play season 1, episode 12.",
-                {"podcast": "Deep Water", "season": 1, "episode": 12},
-            ),
-        ),
+        ("podcast", "season", "episode"),
+        ("Play episode 4 of season 2 of Long Roads.", "Long Roads", 2, 4),
+        ("From the podcast Deep Water play season 1, episode 12.", "Deep Water", 1, 12),
     ),
     TrustTrial(
         Effect.NETWORK,
         "check_connection",
         "See whether this machine is connected to the internet",
-        (("Am I online?", {}), ("Check my internet connection.", {})),
+        (),
+        ("Am I online?",),
+        ("Check my internet connection.",),
     ),
     TrustTrial(
         Effect.NETWORK,
         "fetch_feed",
         "Fetch the news of a site",
-        (
-            ("What is new on orbit.example?", {"site": "orbit.example"}),
-            ("Fetch the news of harbour.example.", {"site": "harbour.example"}),
-        ),
+        ("site",),
+        ("What is new on orbit.example?", "orbit.example"),
+        ("Fetch the news of harbour.example.", "harbour.example"),
     ),
     TrustTrial(
         Effect.NETWORK,
         "exchange_rate",
         "Ask for the rate between two currencies, by their three letters",
-        (
-            ("What is the rate from EUR to SEK?", {"source": "EUR", "target": "SEK"}),
-            ("How many JPY is one CHF?", {"source": "CHF", "target": "JPY"}),
-        ),
+        ("source", "target"),
+        ("What is the rate from EUR to SEK?", "EUR", "SEK"),
+        ("How many JPY is one CHF?", "CHF", "JPY"),
     ),
     TrustTrial(
         Effect.NETWORK,
         "search_books",
         "Search a library's catalogue",
-        (
-            (
-                "Look in the catalogue for Emma by Austen in French.",
-                {"title": "Emma", "author": "Austen", "language": "French"},
-            ),
-            (
-                "Does the library have the Danish Hunger by Hamsun?",
-                {"title": "Hunger", "author": "Hamsun", "language": "Danish"},
-            ),
-        ),
+        ("title", "author", "language"),
+        ("Look in the catalogue for Emma by Austen in French.", "Emma", "Austen", "French"),
+        ("Does the library have the Danish Hunger by Hamsun?", "Hunger", "Hamsun", "Danish"),
     ),
     TrustTrial(
         Effect.WRITE,
         "tidy_desktop",
         "Put the files on the desktop into folders by kind",
-        (("Tidy up my desktop.", {}), ("Sort the files on my desktop by kind.", {})),
+        (),
+        ("Tidy up my desktop.",),
+        ("Sort the files on my desktop by kind.",),
     ),
     TrustTrial(
         Effect.WRITE,
         "make_folder",
         "Make a new folder",
-        (
-            ("Make a folder called invoices.", {"name": "invoices"}),
-            ("I need a new folder, name it slides.", {"name": "slides"}),
-        ),
+        ("name",),
+        ("Make a folder called invoices.", "invoices"),
+        ("I need a new folder, name it slides.", "slides"),
     ),
     TrustTrial(
         Effect.WRITE,
         "write_note",
         "Write a new note",
+        ("title", "text"),
+        ('Write a note called Shopping that says "eggs and flour".', "Shopping", "eggs and flour"),
         (
-            (
-                'Write a note called Shopping that says "eggs and flour".',
-                {"title": "Shopping", "text": "eggs and flour"},
-            ),
-            (
-                "Make a note Garage with the text: the key is under the pot",
-                {"title": "Garage", "text": "the key is under the pot"},
-            ),
+            "Make a note Garage with the text: the key is under the pot",
+            "Garage",
+            "the key is under the pot",
         ),
     ),
     TrustTrial(
         Effect.WRITE,
         "replace_in_note",
         "Replace words in a note",
-        (
-            (
-                "In the note Menu replace soup by salad.",
-                {"title": "Menu", "old": "soup", "new": "salad"},
-            ),
-            (
-                "Put Thursday in place of Tuesday in my note Plan.",
-                {"title": "Plan", "old": "Tuesday", "new": "Thursday"},
-            ),
-        ),
+        ("title", "old", "new"),
+        ("In the note Menu replace soup by salad.", "Menu", "soup", "salad"),
+        ("Put Thursday in place of Tuesday in my note Plan.", "Plan", "Tuesday", "Thursday"),
     ),
     TrustTrial(
         Effect.RUN,
         "run_tests",
         "Run the tests of the project",
-        (("Run the tests.", {}), ("Do the tests of this project pass? Run them.", {})),
+        (),
+        ("Run the tests.",),
+        ("Do the tests of this project pass? Run them.",),
     ),
     TrustTrial(
         Effect.RUN,
         "run_script",
         "Run a script by its file name",
-        (
-            ("Run backup.sh.", {"file": "backup.sh"}),
-            ("Start the script named report.py.", {"file": "report.py"}),
-        ),
+        ("file",),
+        ("Run backup.sh.", "backup.sh"),
+        ("Start the script named report.py.", "report.py"),
     ),
     TrustTrial(
         Effect.RUN,
         "run_in_folder",
         "Run a command line in a folder",
-        (
-            ("Run make clean in the folder engine.", {"command": "make clean", "folder": "engine"}),
-            ("In docs run git status.", {"command": "git status", "folder": "docs"}),
-        ),
+        ("command", "folder"),
+        ("Run make clean in the folder engine.", "make clean", "engine"),
+        ("In docs run git status.", "git status", "docs"),
     ),
     TrustTrial(
         Effect.RUN,
         "run_on_host",
         "Run a command line on another machine, as a user",
-        (
-            (
-                "On the host pluto run uptime as the user mara.",
-                {"host": "pluto", "command": "uptime", "user": "mara"},
-            ),
-            ("As root on ceres, run df -h.", {"host": "ceres", "command": "df -h", "user": "root"}),
-        ),
+        ("host", "command", "user"),
+        ("On the host pluto run uptime as the user mara.", "pluto", "uptime", "mara"),
+        ("As root on ceres, run df -h.", "ceres", "df -h", "root"),
     ),
     TrustTrial(
         Effect.ACT,
         "accept_invitation",
         "Accept the newest invitation",
-        (("Accept the newest invitation.", {}), ("Say yes to the latest invitation.", {})),
+        (),
+        ("Accept the newest invitation.",),
+        ("Say yes to the latest invitation.",),
     ),
     TrustTrial(
         Effect.ACT,
         "call_person",
         "Call a person by phone",
-        (
-            ("Call Ruben.", {"name": "Ruben"}),
-            ("Please phone Mrs Adeyemi.", {"name": "Mrs Adeyemi"}),
-        ),
+        ("name",),
+        ("Call Ruben.", "Ruben"),
+        ("Please phone Mrs Adeyemi.", "Mrs Adeyemi"),
     ),
     TrustTrial(
         Effect.ACT,
         "send_message",
         "Send a short message to a person",
-        (
-            ('Send Lena the message "I am late".', {"to": "Lena", "text": "I am late"}),
-            (
-                "Message Tariq, saying: the door is open",
-                {"to": "Tariq", "text": "the door is open"},
-            ),
-        ),
+        ("to", "text"),
+        ('Send Lena the message "I am late".', "Lena", "I am late"),
+        ("Message Tariq, saying: the door is open", "Tariq", "the door is open"),
     ),
     TrustTrial(
         Effect.ACT,
         "send_mail",
         "Send a mail",
+        ("to", "subject", "text"),
         (
-            (
-                'Mail eva@example.org with the subject Keys: "They are in the box".',
-                {"to": "eva@example.org", "subject": "Keys", "text": "They are in the box"},
-            ),
-            (
-                "Send a mail to jo@example.com, subject Boat, text: it floats",
-                {"to": "jo@example.com", "subject": "Boat", "text": "it floats"},
-            ),
+            'Mail eva@example.org with the subject Keys: "They are in the box".',
+            "eva@example.org",
+            "Keys",
+            "They are in the box",
+        ),
+        (
+            "Send a mail to jo@example.com, subject Boat, text: it floats",
+            "jo@example.com",
+            "Boat",
+            "it floats",
         ),
     ),
 )

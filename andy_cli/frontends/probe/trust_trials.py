@@ -4,7 +4,7 @@ Of each effect there are tools that need no value, one, two and three. They touc
 would do is said in their names alone, as with any tool.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -24,15 +24,13 @@ from andy_cli.toolbox.tool import Tool
 
 MIN_RIGHT_SHARE = 0.8
 """The share of requests that must be right: of two both, of ten eight."""
-
-
 EFFECTS = tuple(dict.fromkeys(trial.effect for trial in TRIALS))
 
 
 def make_tool(trial: TrustTrial) -> Tool:
     """Its tool, which says that it was done and does nothing; so nobody has to be asked."""
     kinds = {str: "string", int: "integer"}
-    values = trial.said[0][1]
+    _, values = trial.said[0]
     properties = {name: {"type": kinds[type(value)]} for name, value in values.items()}
     schema: Schema = {"type": "object", "properties": properties, "required": [*properties]}
     return Tool(
@@ -69,7 +67,8 @@ async def measure_trust(bench: ProbeBench, probed_way: ProbedWay) -> MeasuredTru
     trusted: dict[str, int] = {}
     all_attempts: list[TrustAttempt] = []
     for effect in EFFECTS:
-        for trial in sorted(select_trials(effect), key=lambda trial: trial.values):
+        trials = [trial for trial in TRIALS if trial.effect is effect]
+        for trial in sorted(trials, key=lambda trial: trial.values):
             attempts = await try_trial(bench, probed_way, trial)
             all_attempts += attempts
             if not can_be_trusted(attempts, len(attempts)):
@@ -83,9 +82,9 @@ async def try_trial(
 ) -> list[TrustAttempt]:
     """Make the requests of a trial, until it is known that too many are wrong."""
     attempts: list[TrustAttempt] = []
-    requests = list_requests(bench, trial)
-    for request_index in requests:
-        attempts.append(await try_request(bench, probed_way, trial, request_index))
+    requests = trial.said * bench.tries
+    for text, wanted_values in requests:
+        attempts.append(await try_request(bench, probed_way, trial, text, wanted_values))
         if not can_be_trusted(attempts, len(requests)):
             break
     return attempts
@@ -97,19 +96,10 @@ def can_be_trusted(attempts: Sequence[TrustAttempt], requests: int) -> bool:
     return requests - wrong >= MIN_RIGHT_SHARE * requests
 
 
-def select_trials(effect: Effect) -> Iterator[TrustTrial]:
-    return (trial for trial in TRIALS if trial.effect is effect)
-
-
-def list_requests(bench: ProbeBench, trial: TrustTrial) -> Sequence[int]:
-    return [*range(len(trial.said))] * bench.tries
-
-
 async def try_request(
-    bench: ProbeBench, probed_way: ProbedWay, trial: TrustTrial, request_index: int
+    bench: ProbeBench, probed_way: ProbedWay, trial: TrustTrial, text: str, wanted_values: Arguments
 ) -> TrustAttempt:
     """Make one request and see if the one call carried out is right. Raises ModelError."""
-    text, wanted_values = trial.said[request_index]
     bench.progress(f"{probed_way.name}  {trial.effect} with {trial.values} values: {text}")
     conversation = bench.create_conversation(probed_way, offer_trial_tools(trial.values))
     turn_events = await take_turn(conversation, text, partial(is_wrong, trial, wanted_values))
