@@ -254,9 +254,6 @@ def run(
     from andy_cli.errors import UsageError
     from andy_cli.frontends import run_command as front
 
-    options = replace(
-        make_options(given), max_turns=str(given["max_turns"]), max_tokens=str(given["max_tokens"])
-    )
     written = "json" if given["json"] else str(given["output_format"])
     try:
         format = front.OutputFormat(written)
@@ -275,7 +272,7 @@ def run(
                 stdin=not given["no_stdin"],
                 verbose=bool(given["verbose"]),
                 timeout=str(given["timeout"]),
-                options=options,
+                options=make_options(given),
             )
         )
     )

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -156,9 +156,8 @@ async def run_turn(
         printer.tell(sentence)
     if words and piped and conversation.chat.client.guided:
         printer.tell("This model cannot read what came through the pipe: it is too small for it.")
-    stream: AsyncIterator[Event] = turn(conversation.chat, words, attached.text + piped)
     code = 1
-    async for event in stream:
+    async for event in turn(conversation.chat, words, attached.text + piped):
         printer.show_event(event)
         if isinstance(event, events.Ended):
             code = event.exit_code
@@ -245,7 +244,6 @@ class RunPrinter:
         self.is_terminated = False
         self.lost_output: OutputError | None = None
         """Why nothing more can be printed: whoever read it has seen enough, the disk is full."""
-        """Counts the tools that the model is offered: some of all need something first."""
         self._streams_answer = task.format is OutputFormat.TEXT and sys.stdout.isatty()
         self._streamed = False
         self._written_answer = ""
@@ -363,7 +361,10 @@ class RunPrinter:
             subtype = "error_permission"
         elif isinstance(error, LimitError):
             subtype = "error_limit"
-        self._print_early_end(subtype, error, error.exit_code)
+        if self.task.format is OutputFormat.STREAM_JSON:
+            print_out(events.as_json(make_failure(error)) + "\n")
+        if self.task.format is not OutputFormat.TEXT:
+            print_out(events.as_json(make_end(subtype, error, error.exit_code)) + "\n")
         self.tell(format_problem(str(error), error.hint), always=True)
         return error.exit_code
 
@@ -391,46 +392,19 @@ class RunPrinter:
             for message in conversation.history.messages[conversation.history.turn_start :]
             if message.role == "assistant"
         ]
-        self.show_event(events.Failed("error", error.kind, str(error), error.hint))
+        self.show_event(make_failure(error))
         self.show_event(
-            events.Ended(
-                subtype=subtype,
-                is_error=True,
+            replace(
+                make_end(subtype, error, code),
                 result=self._answer,
                 response=self._answer,
                 session_id=conversation.session_id,
                 num_turns=len(replies),
                 duration_ms=round((time.monotonic() - self._started) * 1000),
-                exit_code=code,
                 usage=conversation.model.usage._asdict(),
                 not_done=tuple(entry._asdict() for entry in conversation.tools.find_not_done()),
-                error={"kind": error.kind, "message": str(error), "hint": error.hint},
             )
         )
-
-    def _print_early_end(
-        self, subtype: Subtype, error: AndyError, code: int, session_id: str = ""
-    ) -> None:
-        """Print in JSON how it ended where the turn itself could not say so."""
-        if self.task.format is OutputFormat.TEXT:
-            return
-        if self.task.format is OutputFormat.STREAM_JSON:
-            print_out(
-                events.as_json(events.Failed("error", error.kind, str(error), error.hint)) + "\n"
-            )
-        error_record = {"kind": error.kind, "message": str(error), "hint": error.hint}
-        ended = events.Ended(
-            subtype=subtype,
-            is_error=True,
-            result="",
-            response="",
-            session_id=session_id,
-            num_turns=0,
-            duration_ms=0,
-            exit_code=code,
-            error=error_record,
-        )
-        print_out(events.as_json(ended) + "\n")
 
     def tell(self, line: str, always: bool = False) -> None:
         if self.task.quiet and not always:
@@ -448,6 +422,16 @@ class RunPrinter:
             sys.stderr.write("\r\x1b[K" + one_line(line)[:width])
             sys.stderr.flush()
             self._progress_line = line
+
+
+def make_failure(error: AndyError) -> events.Failed:
+    return events.Failed("error", error.kind, str(error), error.hint)
+
+
+def make_end(subtype: Subtype, error: AndyError, code: int) -> events.Ended:
+    """The end of a task that failed before anything was said in it."""
+    error_record = {"kind": error.kind, "message": str(error), "hint": error.hint}
+    return events.Ended(subtype, True, "", "", "", 0, 0, code, error=error_record)
 
 
 def remove_secrets(text: str) -> str:

@@ -6,7 +6,7 @@ it, and the shell completes by it. A new option is a row here and a field of `Op
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -281,12 +281,11 @@ Given = Mapping[str, object]
 
 
 def make_options(given: Given) -> Options:
-    """The options in what was given; fields of others are passed over."""
-    fields = {
-        option.field: given[option.field] for option in SHARED_OPTIONS if given.get(option.field)
-    }
+    """The options in what was given; what is no field of them is passed over."""
+    names = {field.name for field in fields(Options)}
+    values = {name: value for name, value in given.items() if name in names and value}
     # The table says of each field what it holds; a type checker cannot look into it.
-    return Options(**cast("dict[str, Any]", fields))
+    return Options(**cast("dict[str, Any]", values))
 
 
 @dataclass(slots=True)
