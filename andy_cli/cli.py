@@ -473,8 +473,7 @@ def debug(
     set_: Set = None,
 ) -> None:
     """Run one part of andy by itself, for bug reports: JSON lines in, JSON lines out."""
-    from andy_cli.frontends.debug.debug_part import ChunkCut
-    from andy_cli.frontends.debug.json_lines import answer_lines
+    from andy_cli.frontends.debug.debug_part import ChunkCut, answer_lines
 
     raise typer.Exit(answer_lines(name, ChunkCut(chunk, chunk_seed)))
 

@@ -22,8 +22,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.frontends.debug.debug_part import ChunkCut
-from andy_cli.frontends.debug.json_lines import answer_lines
+from andy_cli.frontends.debug.debug_part import ChunkCut, answer_lines
 from tests.cases import loop_over, sample_every
 
 CORPUS = Path(__file__).parent / "corpora" / "sanitizer"

@@ -1,12 +1,25 @@
-"""The type of a part of `andy debug`: a pure part of andy, one JSON object a line."""
+"""`andy debug NAME`: the pure parts, for bug reports, tests and comparison.
 
+One JSON object a line in, one out, in order, each with the `id` it came with. A malformed line
+gives `{"id": null, "error": ...}` and exit code 1 at the end; the others are still processed.
+"""
+
+import json
 import random
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from andy_cli.compiler.compiler import tools_by_name
+from andy_cli.discover import discover
+from andy_cli.errors import UsageError
+from andy_cli.frontends.debug import parts
 
 Record = Mapping[str, object]
+Choice = TypeVar("Choice", bound=str)
+
+MAX_CHARACTERS = 32 * 1024 * 1024
+"""Characters of a line: what the network client takes in bytes."""
 
 
 class ChunkCut(NamedTuple):
@@ -20,6 +33,27 @@ class DebugPart(NamedTuple):
     name: str
     answer: Callable[[Record, ChunkCut], dict[str, object]]
     """One line in, one line out without its id; raises ValueError or TypeError in words."""
+
+
+def answer_lines(name: str, chunk_cut: ChunkCut) -> int:
+    """Answer each line of stdin on stdout; returns the exit code."""
+    parts_by_name = {part.name: part for part in discover(parts, DebugPart, "PART")}
+    if name not in parts_by_name:
+        raise UsageError(
+            f"There is no part {name!r}.", f"The parts are: {', '.join(parts_by_name)}."
+        )
+    code = 0
+    for line in filter(str.strip, sys.stdin):
+        try:
+            record = json.loads(line.removeprefix("\ufeff"))  # PowerShell writes one
+            if not isinstance(record, dict):
+                raise TypeError("a line holds one JSON object")
+            answer = {"id": record.get("id"), **parts_by_name[name].answer(record, chunk_cut)}
+        except (ValueError, TypeError, RecursionError) as error:
+            answer, code = {"id": None, "error": str(error)}, 1
+        sys.stdout.write(json.dumps(answer, ensure_ascii=True) + "\n")
+    sys.stdout.flush()
+    return code
 
 
 def cut_pieces(record: Record, chunk_cut: ChunkCut) -> Iterator[str]:
@@ -47,6 +81,15 @@ def text_of(record: Record, key: str) -> str:
     if not isinstance(text, str):
         raise TypeError(f"{key} is missing, or is no text")
     return text
+
+
+def choice_of(record: Record, key: str, choices: Sequence[Choice]) -> Choice:
+    """The one of the choices under a key, the first where nothing is given; raises ValueError."""
+    wanted = record.get(key, choices[0])
+    for choice in choices:
+        if choice == wanted:
+            return choice
+    raise ValueError(f"{key} is one of {', '.join(choices)}")
 
 
 def list_of(record: Record, key: str) -> list[object]:

@@ -6,10 +6,14 @@ from andy_cli.compiler.compiler import Compiler, asks_for_code
 from andy_cli.compiler.detect import by_name
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.compiler.lexing.markers import Markers
-from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, tools_of
-
-MAX_CHARACTERS = 32 * 1024 * 1024
-"""Characters of a reply: what the network client takes in bytes."""
+from andy_cli.frontends.debug.debug_part import (
+    MAX_CHARACTERS,
+    ChunkCut,
+    DebugPart,
+    Record,
+    cut_pieces,
+    tools_of,
+)
 
 
 @cache

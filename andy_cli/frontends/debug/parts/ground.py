@@ -4,10 +4,14 @@ import json
 from collections.abc import Mapping
 
 from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
-from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, list_of, text_of
-
-MAX_CHARACTERS = 32 * 1024 * 1024
-"""Characters of a line: what the network client takes in bytes."""
+from andy_cli.frontends.debug.debug_part import (
+    MAX_CHARACTERS,
+    ChunkCut,
+    DebugPart,
+    Record,
+    list_of,
+    text_of,
+)
 
 
 def text_from(value: object) -> str:

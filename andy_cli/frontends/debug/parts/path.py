@@ -3,22 +3,12 @@
 from pathlib import Path
 from typing import get_args
 
-from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, text_of
+from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, choice_of, text_of
 from andy_cli.guard.workspace import Contained, Operation, contain
 
 
 def judge_path(record: Record, _: ChunkCut) -> dict[str, object]:
-    wanted_operation = record.get("op", "read")
-    operation: Operation | None = next(
-        (
-            known_operation
-            for known_operation in get_args(Operation)
-            if known_operation == wanted_operation
-        ),
-        None,
-    )
-    if operation is None:
-        raise ValueError(f"op is one of {', '.join(get_args(Operation))}")
+    operation: Operation = choice_of(record, "op", get_args(Operation))
     workspace = Path(text_of(record, "workspace"))
     contained = contain(record.get("path"), workspace, operation)
     return {

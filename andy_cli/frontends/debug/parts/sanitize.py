@@ -5,8 +5,15 @@ from collections.abc import Mapping
 from andy_cli.agent.sanitizer import Sanitizer, ToolTitles, asks_about_tools, make_titles
 from andy_cli.compiler.compiler import tools_by_name
 from andy_cli.compiler.dialect import Tools
-from andy_cli.frontends.debug.debug_part import ChunkCut, DebugPart, Record, cut_pieces, list_of
-from andy_cli.frontends.debug.parts.compile import MAX_CHARACTERS, find_markers
+from andy_cli.frontends.debug.debug_part import (
+    MAX_CHARACTERS,
+    ChunkCut,
+    DebugPart,
+    Record,
+    cut_pieces,
+    list_of,
+)
+from andy_cli.frontends.debug.parts.compile import find_markers
 
 
 def find_tools(record: Record) -> Tools:
