@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from andy_cli.errors import UsageError
 from andy_cli.foreign_values import text_of
 from andy_cli.messages import Chunk
+from andy_cli.models.http.ollama_wire import reader_at
 
 Record = Mapping[str, object]
 Piece = bytes | Chunk
@@ -40,14 +41,19 @@ class RecordedRequest:
         )
 
     @property
-    def address(self) -> str:
-        """The address it was sent to: the base URL, but for Ollama's own API."""
-        return text_of(self.request, "url")
-
-    @property
     def body(self) -> Record:
         body = self.request.get("body")
         return body if isinstance(body, dict) else {}
+
+    def read_chunks(self) -> Iterator[Chunk]:
+        """Read what the client would have yielded for these bytes. Raises ModelError at the end."""
+        # It was sent to the base URL, but for Ollama's own API.
+        reader = reader_at(text_of(self.request, "url"))
+        for piece in self.pieces:
+            yield from [piece] if isinstance(piece, Chunk) else reader.feed(piece)
+        yield from reader.finish()
+        if reader.failure:
+            raise reader.failure
 
 
 class RecordedCapture(NamedTuple):

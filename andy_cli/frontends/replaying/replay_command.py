@@ -27,7 +27,6 @@ from andy_cli.frontends.replaying.capture_reader import (
 from andy_cli.frontends.replaying.turn_replay import replay_turns
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Chunk
-from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.toolbox import collection
 
 COMPARED = ("dialect", "calls", "content", "reasoning", "incomplete", "faults")
@@ -189,19 +188,9 @@ async def _drain(reply: ModelReply) -> str:
 async def _replay_chunks(
     recorded: RecordedRequest, texts: list[str]
 ) -> AsyncGenerator[Chunk, None]:
-    """Yield what the client would have yielded for these bytes."""
-    reader = reader_at(recorded.address)
-    for recorded_piece in recorded.pieces:
-        for chunk in (
-            [recorded_piece] if isinstance(recorded_piece, Chunk) else reader.feed(recorded_piece)
-        ):
-            texts += [chunk.text] if chunk.text else []
-            yield chunk
-    for chunk in reader.finish():
+    for chunk in recorded.read_chunks():
         texts += [chunk.text] if chunk.text else []
         yield chunk
-    if reader.failure:
-        raise reader.failure
 
 
 def _find_tools(recorded: RecordedRequest) -> Tools:

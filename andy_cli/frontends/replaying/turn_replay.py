@@ -5,6 +5,7 @@ turn, compiler, mapper, sanitizer and audit run as at the time. Nothing is sent 
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections import deque
@@ -15,14 +16,13 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
-from andy_cli.errors import SHELL_WAYS, ToolError, UsageError
+from andy_cli.errors import SHELL_WAYS, ModelError, ToolError, UsageError
 from andy_cli.foreign_values import text_of
 from andy_cli.frontends.replaying.capture_reader import Record, RecordedCapture, RecordedRequest
 from andy_cli.frontends.terminal.messages import format_action, format_problem, list_not_done
 from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Arguments, Chunk, Effect, Request, Status
-from andy_cli.models.http.ollama_wire import reader_at
 from andy_cli.settings import load
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.registry import Registry
@@ -44,17 +44,9 @@ class RecordedModel:
     async def reply(self, request: Request) -> AsyncIterator[Chunk]:
         if not self._requests:
             return
-        requests = self._requests.popleft()
-        reader = reader_at(requests.address)
-        for recorded_piece in requests.pieces:
-            for chunk in (
-                [recorded_piece]
-                if isinstance(recorded_piece, Chunk)
-                else reader.feed(recorded_piece)
-            ):
+        with contextlib.suppress(ModelError):  # what came of it was recorded too
+            for chunk in self._requests.popleft().read_chunks():
                 yield chunk
-        for chunk in reader.finish():
-            yield chunk
 
     async def close(self) -> None:
         pass
