@@ -5,23 +5,23 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.style import Style
 from rich.text import Text
 
 from andy_cli.agent.attachments import attach_mentions
+from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
 from andy_cli.agent.turn import turn
-from andy_cli.errors import CHAT_WAYS, AndyError, OutputError, ToolError, UsageError
+from andy_cli.errors import AndyError, OutputError, ToolError, UsageError
 from andy_cli.events import Ended
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.command_lookup import find_command
 from andy_cli.frontends.chat.model_choice import AskUser, ModelChoice
-from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt.live_prompt import START_HINT, LivePrompt
 from andy_cli.frontends.chat.screen import approval_choices
-from andy_cli.frontends.chat.screen.approval_choices import ApprovalChoices
-from andy_cli.frontends.chat.screen.approval_question import ApprovalQuestion, draw_question
+from andy_cli.frontends.chat.screen.approval_choices import ApprovalChoices, ApprovalQuestion
 from andy_cli.frontends.chat.screen.folded_texts import FoldedTexts, TextRows
 from andy_cli.frontends.chat.screen.greeting import write_greeting
-from andy_cli.frontends.chat.screen.live_region import LiveRegion
-from andy_cli.frontends.chat.screen.prompt_live_region import PromptLiveRegion
+from andy_cli.frontends.chat.screen.live_region import LiveRegion, PromptLiveRegion
 from andy_cli.frontends.chat.screen.turn_view import REFRESH_SECONDS, TurnView
 from andy_cli.frontends.chat.slash_command import NO_PROMPT, CommandPrompt, check_argument
 from andy_cli.frontends.chat.typed_command import run_typed_command
@@ -29,7 +29,7 @@ from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import find_named_session, number_sessions, pick_session
 from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, sessions_folder
 from andy_cli.frontends.terminal import markdown
-from andy_cli.frontends.terminal.messages import format_problem
+from andy_cli.frontends.terminal.messages import explain_error
 from andy_cli.frontends.terminal.progress_bars import MEGABYTE, format_download
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
 from andy_cli.guard.terminal_sanitizer import neutralize_text
@@ -38,10 +38,12 @@ from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox.music import player
 from andy_cli.toolbox.music.songs import show_clock
 
-HINT = "/help says what there is, Ctrl-D leaves"
-"""The status line at first."""
 UNFINISHED = ("error_provider", "error_cut_off")
 """The ends of turns whose answer is not whole: what was queued after it is not sent."""
+
+
+ANSWER = "# Title\n\nI have **started** `1` song in 2 folders, see [here](http://example.org).\n"
+"""Read once behind the painted prompt, so that the first turn does nothing for the first time."""
 
 
 class ChatController:
@@ -88,7 +90,7 @@ class ChatController:
 
     def describe_status(self) -> str:
         """The status line: who writes, and what is playing."""
-        key_hint = "" if self._has_begun else HINT
+        key_hint = "" if self._has_begun else START_HINT
         return " - ".join(filter(None, (self.session.describe_status(describe_music()), key_hint)))
 
     def show_folded(self) -> None:
@@ -108,11 +110,9 @@ class ChatController:
             await self.session.open_conversation(early=True)
         except RemoteServerError:
             return True
-        except NoModelError as error:
-            if self.session.pick_model is not None:
-                return False
-            self._print_error(error)
         except AndyError as error:
+            if isinstance(error, NoModelError) and self.session.pick_model is not None:
+                return False
             self._print_error(error)
         if self._prompt:
             self._prompt.show()
@@ -125,7 +125,7 @@ class ChatController:
         except OutputError:
             raise
         except AndyError as error:
-            self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
+            self._tell_user(explain_error(error))
 
     async def _pick_model(self) -> Options:
         """Ask the user for a model. Raises UsageError where none is chosen."""
@@ -168,14 +168,10 @@ class ChatController:
         if self._has_begun:  # an answer is waited for: it comes first
             return
         line = write_greeting(conversation, Path.cwd(), self._console.width)
-        self._console.print(markdown.style_text(line, markdown.QUIET))
+        self._print_text(line, markdown.QUIET)
 
     def _print_error(self, error: AndyError) -> None:
-        self._console.print(
-            markdown.style_text(
-                format_problem(str(error), error.hint_for(CHAT_WAYS)), markdown.ERROR
-            )
-        )
+        self._print_text(explain_error(error), markdown.ERROR)
 
     async def answer_line(self, line: str) -> None:
         """Carry out a command or a turn; whatever goes wrong is one line and the chat goes on."""
@@ -221,7 +217,7 @@ class ChatController:
             try:
                 return pick_session(answer, offered)
             except UsageError as error:
-                self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
+                self._tell_user(explain_error(error))
 
     async def close(self) -> None:
         if self._measuring_task:
@@ -234,9 +230,11 @@ class ChatController:
         if self._view is not None:
             yield self._view
             return
-        self._view = turn_view = TurnView(
-            self._console, tail=self._create_live_region(), folded=self._folded
-        )
+        if self._prompt:
+            region: LiveRegion = PromptLiveRegion(self._console, self._prompt)
+        else:
+            region = LiveRegion(self._console)
+        self._view = turn_view = TurnView(self._console, tail=region, folded=self._folded)
         alive = asyncio.create_task(self._keep_alive(turn_view))
         try:
             yield turn_view
@@ -272,13 +270,6 @@ class ChatController:
                         self._prompt.take_back_queue()
             self._measuring_task = asyncio.create_task(self._measure_window())
 
-    def _create_live_region(self) -> LiveRegion:
-        return (
-            PromptLiveRegion(self._console, self._prompt)
-            if self._prompt
-            else LiveRegion(self._console)
-        )
-
     async def _measure_window(self) -> None:
         """Bring the status line up to date; the next line is not waited for."""
         await self.session.measure_window()
@@ -304,20 +295,20 @@ class ChatController:
         elif answer:
             self._print_text(answer)
 
-    def _print_text(self, text: str) -> None:
-        self._console.print(markdown.style_text(text, markdown.NORMAL))
+    def _print_text(self, text: str, style: Style = markdown.NORMAL) -> None:
+        self._console.print(markdown.style_text(text, style))
 
     def _tell_user(self, text: str) -> None:
         if self._view is not None:
             self._view.tell(text)
         else:
-            self._console.print(markdown.style_text(text, markdown.QUIET))
+            self._print_text(text, markdown.QUIET)
 
     async def _ask_approval(self, approval_request: ApprovalRequest) -> ApprovalAnswer:
         """Show exactly what would happen; the answer is typed after it was shown."""
         if self._view is not None:
             self._view.close()
-        question = draw_question(approval_request, self._console)
+        question = approval_choices.draw_question(approval_request, self._console)
         choices = approval_choices.find_choices(approval_request, Path.cwd().resolve())
         self._print_question(question.rows, choices)
         self._is_asking = True
@@ -331,7 +322,7 @@ class ChatController:
     def _print_question(self, rows: Sequence[Text], choices: ApprovalChoices) -> None:
         self._console.print(TextRows(rows), crop=False)
         if choices.rule_line:
-            self._console.print(markdown.style_text(choices.rule_line, markdown.QUIET))
+            self._print_text(choices.rule_line, markdown.QUIET)
 
     async def _read_approval(
         self, choices: ApprovalChoices, question: ApprovalQuestion
@@ -360,13 +351,20 @@ class ChatController:
         try:
             return approval_choices.parse_edited_rules(edited, conversation.gate.rules, tools)
         except UsageError as error:
-            self._tell_user(format_problem(str(error), error.hint_for(CHAT_WAYS)))
+            self._tell_user(explain_error(error))
             return None
 
 
 def is_command(line: str) -> bool:
     """Tell a command from a message, which may begin with a path: `/etc/hosts is odd, why?`."""
     return line.startswith("/") and "/" not in line.split(maxsplit=1)[0][1:]
+
+
+def warm_up() -> None:
+    """Compile the patterns of the audit and of the markdown reader; nothing is kept or shown."""
+    find_unsupported_claims(ANSWER, Evidence(("1 song",), "Start a song.", (), ()), figures=True)
+    markdown.count_finished(ANSWER)
+    markdown.MarkdownPage(ANSWER)
 
 
 def describe_music() -> str:

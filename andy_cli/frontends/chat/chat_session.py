@@ -194,12 +194,12 @@ class ChatSession:
                 self._tell_or_hold(hint)
         except BaseException:
             # Also after Ctrl-C: what was chosen and cannot be had is chosen anew.
-            model, base_url, key = (
-                options_before.model,
-                options_before.base_url,
-                options_before.api_key_env,
+            self.options = replace(
+                self.options,
+                model=options_before.model,
+                base_url=options_before.base_url,
+                api_key_env=options_before.api_key_env,
             )
-            self.options = replace(self.options, model=model, base_url=base_url, api_key_env=key)
             raise
         self.resumed = None
         return conversation

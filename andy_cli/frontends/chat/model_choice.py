@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from andy_cli.errors import CHAT_WAYS, UsageError
+from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.terminal.messages import format_problem
+from andy_cli.frontends.terminal.messages import explain_error
 from andy_cli.guard.hosts import check_base_url, show_url
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
@@ -51,7 +51,7 @@ class ModelChoice:
 
     async def pick_model(self) -> Options:
         """The options that mean the model which was chosen. Raises EOFError where none is."""
-        self._servers = await self._find_servers()
+        self._servers = await discovery.scan_servers(self._settings)
         self._tell(self._describe_ways())
         steps = {
             "1": self._start_small,
@@ -72,7 +72,7 @@ class ModelChoice:
                 if options is not None:
                     return options
             except UsageError as error:
-                self._tell(format_problem(str(error), error.hint_for(CHAT_WAYS)))
+                self._tell(explain_error(error))
             except EOFError:  # Esc in one way leads back to all of them
                 self._tell(self._describe_ways())
 
@@ -155,7 +155,7 @@ class ModelChoice:
         return options
 
     async def _use_server(self) -> Options | None:
-        self._servers = await self._find_servers()
+        self._servers = await discovery.scan_servers(self._settings)
         serving = [server for server in self._servers if server.models]
         if not serving:
             for server in self._servers:
@@ -167,9 +167,6 @@ class ModelChoice:
         server, model = rows[await self._choose_name("Which model?", names)]
         model_name = f"{server.provider}:{model}"
         return replace(self._options, model=model_name, base_url=server.base_url)
-
-    async def _find_servers(self) -> list[FoundServer]:
-        return await discovery.scan_servers(self._settings)
 
     async def _list_models(self, base_url: str, provider: Provider, key: str = "") -> Listing:
         self._tell(f"Asking {show_url(base_url)} for its models ...")

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from importlib import import_module
 from pathlib import Path
@@ -21,7 +21,7 @@ from prompt_toolkit.completion import merge_completers
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.prompt.input_history import open_history
 from andy_cli.frontends.chat.prompt.line_completer import LineCompleter
-from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt.live_prompt import START_HINT, LivePrompt
 from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
 from andy_cli.frontends.command_line.options import ANY, NO_ID, WHICH_ID, Options
 
@@ -39,7 +39,6 @@ ENDING_SIGNALS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP")
 POLL_INTERVAL = 0.5
 """Seconds between two looks at the music that plays."""
 RESUME_HINT = "resume with `andy -c`\n"
-GREETING = "/help says what there is, Ctrl-D leaves"
 LEAVING = ("exit", "quit", ":q")
 
 
@@ -93,7 +92,7 @@ class Repl:
         return (
             self._controller.describe_status()
             if self._controller
-            else f"{self._options.model or 'andy'} - {GREETING}"
+            else f"{self._options.model or 'andy'} - {START_HINT}"
         )
 
     def _cycle_mode(self) -> None:
@@ -154,7 +153,7 @@ class Repl:
             greeting.cancel()
             await asyncio.wait([greeting])
             line.cancel()
-        await self._run_stoppable(self._choose_model(), "")
+        await self._run_stoppable(lambda controller: controller.choose_model())
         return await self._source.read_line()
 
     async def _greet_user(self) -> bool:
@@ -162,28 +161,26 @@ class Repl:
         controller = await self._open_controller()
         return await controller.greet_user()
 
-    async def _choose_model(self) -> None:
-        controller = await self._open_controller()
-        await controller.choose_model()
-
     async def _resume_first(self) -> None:
         """Resume a session. Raises UsageError if there is none, EOFError if none is chosen."""
         if not is_interactive() and self._options.resume == ANY:
             raise UsageError(NO_ID, WHICH_ID)
-        if not await self._run_stoppable(self._resume_session(), ""):
+        if not await self._run_stoppable(lambda controller: controller.resume_session()):
             raise KeyboardInterrupt
-
-    async def _resume_session(self) -> None:
-        controller = await self._open_controller()
-        await controller.resume_session()
 
     async def _answer_line(self, line: str) -> None:
         """One turn; Ctrl-C ends the turn and not the chat."""
-        await self._run_stoppable(self._run_turn(line), line)
+        await self._run_stoppable(lambda controller: controller.answer_line(line), line)
 
-    async def _run_stoppable(self, coroutine: Coroutine[None, None, None], line: str) -> bool:
-        """Do the work for a line; False if the user stopped it."""
-        task = asyncio.create_task(coroutine)
+    async def _run_stoppable(
+        self, work: Callable[["Controller"], Awaitable[None]], line: str = ""
+    ) -> bool:
+        """Have the controller do the work for a line; False if the user stopped it."""
+
+        async def do_work() -> None:
+            await work(await self._open_controller())
+
+        task = asyncio.create_task(do_work())
         with self._source.working_on(line, task.cancel):
             try:
                 await task
@@ -194,10 +191,6 @@ class Repl:
                 sys.stdout.write("stopped\n")
                 return False
         return True
-
-    async def _run_turn(self, line: str) -> None:
-        controller = await self._open_controller()
-        await controller.answer_line(line)
 
     async def _open_controller(self) -> "Controller":
         # Loaded by now or nearly so: the first drawing of the prompt started it.
@@ -290,6 +283,6 @@ def end_on_signals() -> None:
 def load_remaining_modules() -> None:
     for module in BEHIND_THE_PROMPT:
         import_module(module)
-    from andy_cli.frontends.chat.warm_up import warm_up
+    from andy_cli.frontends.chat.chat_controller import warm_up
 
     warm_up()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from andy_cli.errors import CHAT_WAYS, AndyError
 from andy_cli.events import Compressed, Ended, ToolAnswered
 from andy_cli.messages import Status
 
@@ -89,6 +90,11 @@ def find_changed_paragraphs(earlier_text: str, later_text: str) -> str:
         for paragraph in later_text.split("\n\n")
         if paragraph.strip() not in known_paragraphs
     )
+
+
+def explain_error(error: AndyError) -> str:
+    """Explain an error to somebody in a chat."""
+    return format_problem(str(error), error.hint_for(CHAT_WAYS))
 
 
 def format_problem(message: str, advice: str = "") -> str:

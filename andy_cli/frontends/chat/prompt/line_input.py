@@ -11,7 +11,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 
-from andy_cli.frontends.chat.prompt.prompt_keys import LEAVE_HINT
+from andy_cli.frontends.chat.prompt.live_prompt import LEAVE_HINT
 from andy_cli.frontends.chat.prompt.prompt_layout import PROMPT
 
 

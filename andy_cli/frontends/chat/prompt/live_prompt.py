@@ -9,8 +9,8 @@
 prompt-toolkit reads the keys and draws the last four; all that is printed meanwhile is written
 above them. No alternate screen, no mouse: the terminal scrolls, selects and copies as ever.
 
-Here is what others ask of the prompt. What it holds is in prompt_state, its keys are in
-prompt_keys, how it looks is in prompt_layout and how it is drawn in prompt_renderer.
+Here are what others ask of the prompt, and its keys, which docs/terminal.md has a table of. What it
+holds is in prompt_state, how it looks in prompt_layout and how it is drawn in prompt_renderer.
 """
 
 import asyncio
@@ -20,14 +20,18 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, get_app
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
 from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.search import stop_search
+from prompt_toolkit.utils import suspend_to_background_supported
 
-from andy_cli.frontends.chat.prompt.prompt_keys import PromptKeys
 from andy_cli.frontends.chat.prompt.prompt_layout import (
     CONTINUED,
     LOOK,
@@ -43,6 +47,10 @@ from andy_cli.frontends.chat.prompt.terminal_output import (
     find_output,
     wait_until_read,
 )
+
+START_HINT = "/help says what there is, Ctrl-D leaves"
+"""The status line at first."""
+LEAVE_HINT = "Ctrl-C again or Ctrl-D leaves.\n"
 
 
 class LivePrompt:
@@ -273,3 +281,137 @@ class LivePrompt:
         self._state.sent.send(None)
         if self._state.ask_user is not None:
             self._state.ask_user.refuse()
+
+
+class PromptKeys:
+    """The keys of the prompt, apart from those that edit a line: these are prompt-toolkit's."""
+
+    def __init__(self, state: PromptState, prompt: LivePrompt) -> None:
+        self._state = state
+        self._prompt = prompt
+        self._is_warned = self._was_warned = False
+        """The key that is handled, and the one before it, was a Ctrl-C that had nothing to do."""
+        state.typed.accept_handler = self._send
+        state.answer.accept_handler = self._answer
+
+    def bind(self) -> KeyBindings:
+        """Connect the keys with what they do, each where it makes sense."""
+        state = self._state
+        bindings = KeyBindings()
+        handle = bindings.add
+        working = Condition(lambda: state.is_working)
+        asking = Condition(lambda: state.is_asking)
+        nothing_typed = Condition(lambda: not get_app().current_buffer.text)
+        waiting = Condition(lambda: bool(state.waiting_rows))
+
+        @handle("c-c")
+        @handle("<sigint>")
+        def interrupt(event: KeyPressEvent) -> None:
+            """Stop what runs, else end a search or clear the line, the second time leave."""
+            self._interrupt()
+
+        @handle("escape", filter=(working | asking) & ~is_searching)
+        def refuse(event: KeyPressEvent) -> None:
+            """Answer a question with no, else stop what runs."""
+            self._refuse()
+
+        @handle("c-d", filter=nothing_typed)
+        def leave(event: KeyPressEvent) -> None:
+            """Answer a question with no, else leave the chat when what runs is done."""
+            self._leave()
+
+        @handle("c-j", filter=has_focus(state.typed))
+        @handle("escape", "enter", filter=has_focus(state.typed))
+        def break_line(event: KeyPressEvent) -> None:
+            """Begin a new line, where Enter would send."""
+            event.current_buffer.insert_text("\n")
+
+        @handle("up", filter=nothing_typed & waiting & ~asking)
+        def take_back(event: KeyPressEvent) -> None:
+            """Edit again what is queued or held; a queued end of the chat is forgotten."""
+            state.unqueue()
+            state.sent.clear()
+            self._bring_back()
+
+        @handle("s-tab", filter=~has_completions & ~asking)
+        def next_mode(event: KeyPressEvent) -> None:
+            """Ask more or less often before something is done."""
+            self._prompt.cycle_mode()
+
+        @handle("c-o")
+        def show_folded(event: KeyPressEvent) -> None:
+            """Print the whole of what was shown in part."""
+            self._prompt.show_folded()
+
+        @handle("c-g", filter=~is_searching & ~asking)
+        @handle("c-x", "c-e", filter=~is_searching & ~asking)
+        def edit(event: KeyPressEvent) -> None:
+            """Edit what is typed in the editor of the user."""
+            event.app.create_background_task(self._prompt.edit())
+
+        @handle("c-z", filter=Condition(suspend_to_background_supported))
+        def suspend(event: KeyPressEvent) -> None:
+            """Go back to the shell; `fg` brings the chat back."""
+            event.app.suspend_to_background()
+
+        return bindings
+
+    def note_key_press(self, _: object) -> None:
+        """Remember, before a key is handled, if the last one warned: any key between takes it back.
+
+        A time would not do: whoever reads the warning first would always be too late.
+        """
+        self._was_warned, self._is_warned = self._is_warned, False
+
+    def _send(self, typed: Buffer) -> bool:
+        """Enter: send what is typed, which is queued while a turn runs."""
+        if line := typed.text.strip():
+            self._state.sent.send(line)
+        # Once prompt-toolkit has emptied the prompt.
+        asyncio.get_running_loop().call_soon(self._bring_back)
+        return False
+
+    def _bring_back(self) -> None:
+        """Put the next line that is held into the prompt, which is drawn a row higher then."""
+        if self._state.held:
+            self._state.bring_back()
+            self._prompt.show()
+
+    def _answer(self, answer: Buffer) -> bool:
+        """Enter: answer the question."""
+        if self._state.ask_user is not None:
+            self._state.ask_user.accept(answer.text)
+        return True  # the text stays until it is printed
+
+    def _interrupt(self) -> None:
+        state = self._state
+        if searches := is_searching():
+            stop_search()
+        if state.stop is not None:
+            state.unqueue()
+            state.stop()
+        elif searches:
+            return
+        elif any(state.sent.lines):  # and not taken yet: it came with the same keys
+            state.unqueue()
+        elif text := state.typed.text.strip():
+            state.typed.history.append_string(text)
+            state.typed.reset()
+            self._bring_back()
+        elif self._was_warned:
+            state.sent.send(None)
+        else:
+            self._is_warned = True
+            self._prompt.print_above(LEAVE_HINT)
+
+    def _refuse(self) -> None:
+        if self._state.ask_user is not None:
+            self._state.ask_user.refuse()
+        else:
+            self._interrupt()
+
+    def _leave(self) -> None:
+        if self._state.ask_user is not None:
+            self._state.ask_user.refuse()
+        else:
+            self._state.sent.send(None)

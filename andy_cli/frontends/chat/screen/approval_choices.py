@@ -4,8 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.console import Console
+from rich.text import Text
+
 from andy_cli.call_notes import USER_SAID
 from andy_cli.errors import UsageError
+from andy_cli.frontends.chat.screen.diff_view import DiffView
+from andy_cli.frontends.chat.screen.folded_texts import count_fitting_rows, fold_end
+from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.approvals import suggest_rules
 from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
@@ -21,6 +27,7 @@ ALL = ("d", "diff", "all")
 """Shows what was too long for the screen."""
 NO = ("n", "no", "4")
 ASKS_WHY = ("4",)
+KEY = "d shows all"
 PLACES = (Effect.READ, Effect.PLAY, Effect.NETWORK)
 """A yes to these holds for the place for the session."""
 
@@ -142,6 +149,31 @@ def render_details(request: ApprovalRequest) -> Iterator[str]:
 def _spell_lines(lines: Iterable[str], prefix: str) -> Iterator[str]:
     for line in lines:
         yield prefix + spell_out(line)
+
+
+class ApprovalQuestion(NamedTuple):
+    """The rows that are printed above the answers."""
+
+    rows: Sequence[Text]
+    whole: Sequence[Text] = ()
+    """All rows, where those are not."""
+
+
+def draw_question(request: ApprovalRequest, console: Console) -> ApprovalQuestion:
+    """Exactly what would happen; a change of many lines by its beginning."""
+    above = [markdown.style_text(render_headline(request), markdown.WARNING)]
+    middle = [
+        row
+        for line in render_details(request)
+        for row in markdown.style_text(line, markdown.WARNING).wrap(console, max(10, console.width))
+    ]
+    middle += (
+        DiffView(request.access.diff).render_rows(console.width) if request.access.diff else []
+    )
+    below = [markdown.style_text(render_reason(request), markdown.WARNING)] if request.why else []
+    short = fold_end(middle, count_fitting_rows(console), KEY)
+    all_rows = [] if len(short) == len(middle) else [*above, *middle, *below]
+    return ApprovalQuestion([*above, *short, *below], all_rows)
 
 
 def parse_answer(written_answer: str, offered: ApprovalChoices) -> ApprovalAnswer | None:

@@ -1,19 +1,34 @@
 """A few lines below the printed text that are drawn again and again.
 
-Printed text stays. Each step is one write: the old region is erased, finished text is printed,
-Lines of the tail that stay as they are are not touched, so that nothing flickers.
+Printed text stays. Each step is one write: the old region is erased, finished text is printed.
+Lines of the tail that stay as they are are not touched, so that nothing flickers. Where a prompt
+stays below the tail prompt-toolkit draws it.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import takewhile
 from math import ceil
 
+from rich.color import Color, ColorType
 from rich.console import Console, RenderableType
 from rich.control import Control
 from rich.segment import ControlType, Segment, Segments
+from rich.style import Style
+
+from andy_cli.frontends.chat.prompt.live_prompt import LivePrompt
+from andy_cli.frontends.chat.prompt.prompt_state import PromptLine
 
 MARGIN = 2
 """Rows of the screen that a tail leaves free."""
+COLORS = (
+    "ansiblack ansired ansigreen ansiyellow ansiblue ansimagenta ansicyan ansigray "
+    "ansibrightblack ansibrightred ansibrightgreen ansibrightyellow ansibrightblue "
+    "ansibrightmagenta ansibrightcyan ansiwhite"
+).split()
+"""prompt-toolkit's names of the sixteen colours, in the order of their numbers."""
+ATTRIBUTES = ("bold", "italic", "underline", "strike", "reverse", "dim")
+"""Words of rich and of prompt-toolkit alike."""
 
 SegmentLine = list[Segment]
 
@@ -53,9 +68,7 @@ class LiveRegion:
         with self._console:
             self._erase_drawn(0)
             self._drawn_lines = []
-            line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
-            above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
-            self._console.control(Control(*line, *(above * rows)))
+            self._erase_rows(rows)
 
     @property
     def _available_rows(self) -> int:
@@ -84,11 +97,71 @@ class LiveRegion:
         width = max(1, self._console.width)
         lengths = [Segment.get_line_length(line) for line in self._drawn_lines[unchanged:]]
         rows = sum(max(1, ceil(cells / width)) for cells in lengths)
+        self._erase_rows(rows - 1)
+
+    def _erase_rows(self, rows_above: int) -> None:
+        """Erase the row of the cursor, and so many above it."""
         line = (ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)
         above = (ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)
-        self._console.control(Control(*line, *(above * (rows - 1))))
+        self._console.control(Control(*line, *(above * rows_above)))
 
     def _draw_lines(self, lines: list[SegmentLine]) -> None:
         for index, line in enumerate(lines):
             ending = [Segment.line()] if index < len(lines) - 1 else []
             self._console.print(Segments([*line, *ending]), end="")
+
+
+class PromptLiveRegion(LiveRegion):
+    """Draws what is finished where it grew, and leaves it there: most of it is on the screen."""
+
+    def __init__(self, console: Console, prompt: LivePrompt) -> None:
+        super().__init__(console)
+        self._prompt = prompt
+
+    def print(self, *finished: RenderableType, tail: RenderableType | None = None) -> None:
+        console = self._console
+        self._width = console.width
+        printed = [segment for renderable in finished for segment in console.render(renderable)]
+        rows = list(Segment.split_lines(printed))
+        growing = [] if tail is None else self._render_lines(tail)
+        has_room = len(rows) + len(growing) <= self._available_rows and self._prompt.draws
+        if has_room and all(Segment.get_line_length(row) <= console.width for row in rows):
+            self._prompt.show_live([convert_line(row) for row in [*rows, *growing]])
+            self._prompt.show()
+            self._prompt.commit_rows(len(rows))
+        else:
+            self._prompt.show_live([convert_line(row) for row in growing])
+            # Not cropped: a long line of code is broken by the terminal, and copied whole.
+            console.print(Segments(printed), crop=False, end="")
+
+    def _go_back(self, rows: int) -> None:
+        self._prompt.print_above("", rows_back=rows)
+
+    @property
+    def _available_rows(self) -> int:
+        return self._prompt.live_rows
+
+
+def convert_line(line: SegmentLine) -> PromptLine:
+    return [(convert_style(segment.style), segment.text) for segment in line]
+
+
+@cache
+def convert_style(style: Style | None) -> str:
+    """The words by which prompt-toolkit knows a style of rich."""
+    if style is None:
+        return ""
+    words = [name for name in ATTRIBUTES if getattr(style, name)]
+    if style.color is not None:
+        words.append(f"fg:{convert_color(style.color)}")
+    if style.bgcolor is not None:
+        words.append(f"bg:{convert_color(style.bgcolor)}")
+    return " ".join(words)
+
+
+def convert_color(color: Color) -> str:
+    if color.type is ColorType.DEFAULT:
+        return "ansidefault"
+    if color.number is not None and color.number < len(COLORS):
+        return COLORS[color.number]
+    return f"#{color.get_truecolor().hex.removeprefix('#')}"
