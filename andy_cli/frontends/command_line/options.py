@@ -134,10 +134,10 @@ WHICH_ID = "`andy sessions list` shows them; -c takes the newest of this folder.
 
 
 class Option(NamedTuple):
-    """One option: the field it fills, how it is written, and what the shell offers after it."""
+    """One option: how it is written, and what the shell offers after it."""
 
-    field: str
-    flags: tuple[str, ...]
+    written: str
+    """Its flags, the first of which names its field."""
     about: str
     kind: type = str
     """str for one value, list for a value each time it is written, bool for none."""
@@ -147,130 +147,111 @@ class Option(NamedTuple):
     default: str = ""
     alone: str = ""
     """Its value where it is written without one; then a word with a blank is none of its own."""
+    named: str = ""
+    """The field that it fills, where its flag does not name that."""
+
+    @property
+    def flags(self) -> list[str]:
+        return self.written.split()
+
+    @property
+    def field(self) -> str:
+        return self.named or self.flags[0].lstrip("-").replace("-", "_")
 
 
 MODEL_OPTIONS = (
-    Option("model", ("--model", "-m"), "the model: NAME or PROVIDER:NAME", values="models"),
-    Option("base_url", ("--base-url",), "URL of an OpenAI-compatible server", values="addresses"),
-    Option(
-        "api_key_env",
-        ("--api-key-env",),
-        "environment variable that holds the API key",
-        values="variables",
-    ),
+    Option("--model -m", "the model: NAME or PROVIDER:NAME", values="models"),
+    Option("--base-url", "URL of an OpenAI-compatible server", values="addresses"),
+    Option("--api-key-env", "environment variable that holds the API key", values="variables"),
 )
-COMMAND_SET = Option("set", ("--set",), "a setting for this command", list, "KEY=VALUE", "settings")
+COMMAND_SET = Option(
+    "--set", "a setting for this command", list, metavar="KEY=VALUE", values="settings"
+)
 """As commands take it that are not for talking to a model."""
 
 SHARED_OPTIONS = (
     *MODEL_OPTIONS,
+    COMMAND_SET._replace(about="a setting for this command; `andy config show` lists them"),
+    Option("--no-session", "keep nothing of this session on disk", bool),
+    Option("--plain", "print without colours, and never redraw", bool),
     Option(
-        "set",
-        ("--set",),
-        "a setting for this command; `andy config show` lists them",
-        list,
-        "KEY=VALUE",
-        "settings",
-    ),
-    Option("no_session", ("--no-session",), "keep nothing of this session on disk", bool),
-    Option("plain", ("--plain",), "print without colours, and never redraw", bool),
-    Option(
-        "allow",
-        ("--allow", "--allowed-tools"),
+        "--allow --allowed-tools",
         "allow this without asking: a tool, a kind of action, or a rule such as 'Bash(git log *)';"
         " several with commas",
         list,
-        "RULE",
-        "rules",
+        metavar="RULE",
+        values="rules",
     ),
     Option(
-        "deny",
-        ("--deny", "--disallowed-tools"),
+        "--deny --disallowed-tools",
         "never allow this; several with commas",
         list,
-        "RULE",
-        "rules",
+        metavar="RULE",
+        values="rules",
     ),
     Option(
-        "mode",
-        ("--permission-mode",),
+        "--permission-mode",
         "when to ask: ask, plan, edits or auto",
         metavar="MODE",
         values="modes",
+        named="mode",
     ),
-    Option("yes", ("-y",), "ask nothing: do all but what destroys (mode auto)", bool),
-    Option("mcp_config", ("--mcp-config",), "also use the MCP servers in this file", list, "FILE"),
+    Option("-y", "ask nothing: do all but what destroys (mode auto)", bool, named="yes"),
+    Option("--mcp-config", "also use the MCP servers in this file", list, metavar="FILE"),
     Option(
-        "continue_last", ("--continue", "-c"), "continue the newest session of this folder", bool
+        "--continue -c", "continue the newest session of this folder", bool, named="continue_last"
     ),
     Option(
-        "resume",
-        ("--resume", "-r"),
+        "--resume -r",
         "continue a session, by its id or the beginning of it; without ID choose from a list",
         metavar="[ID]",
         values="sessions",
         alone=ANY,
     ),
-    Option("system", ("--system",), "replace andy's system prompt", str, "TEXT|@FILE"),
+    Option("--system", "replace andy's system prompt", metavar="TEXT|@FILE"),
+    Option("--append-system-prompt", "add this to andy's system prompt", metavar="TEXT|@FILE"),
+    Option("--cwd", "work in this folder", metavar="DIR"),
     Option(
-        "append_system_prompt",
-        ("--append-system-prompt",),
-        "add this to andy's system prompt",
-        metavar="TEXT|@FILE",
-    ),
-    Option("cwd", ("--cwd",), "work in this folder", metavar="DIR"),
-    Option(
-        "add_dir",
-        ("--add-dir",),
+        "--add-dir",
         "allow another folder: to read in and, in mode edits, to write in",
         list,
-        "DIR",
+        metavar="DIR",
     ),
 )
 """The options that both chat and run take."""
 
 RUN_OPTIONS = (
-    Option("prompt", ("--prompt", "-p"), "the task, instead of TASK"),
+    Option("--prompt -p", "the task, instead of TASK"),
     Option(
-        "output_format",
-        ("--output-format", "-o"),
+        "--output-format -o",
         "format of stdout: text, json or stream-json",
         values="formats",
         default="text",
     ),
-    Option("json", ("--json",), "the same as -o json", bool),
+    Option("--json", "the same as -o json", bool),
     Option(
-        "max_turns",
-        ("--max-turns",),
+        "--max-turns",
         "stop after N rounds, which are requests to the model (exit code 4)",
         metavar="N",
     ),
-    Option("max_tokens", ("--max-tokens",), "longest reply of the model, in tokens", metavar="N"),
+    Option("--max-tokens", "longest reply of the model, in tokens", metavar="N"),
+    Option("--timeout", "stop after so many seconds (exit code 4)", metavar="SECONDS"),
+    Option("--verbose -v", "print each tool call with its arguments and time to stderr", bool),
+    Option("--quiet -q", "print no progress to stderr", bool),
     Option(
-        "timeout", ("--timeout",), "stop after so many seconds (exit code 4)", metavar="SECONDS"
-    ),
-    Option(
-        "verbose",
-        ("--verbose", "-v"),
-        "print each tool call with its arguments and time to stderr",
-        bool,
-    ),
-    Option("quiet", ("--quiet", "-q"), "print no progress to stderr", bool),
-    Option(
-        "strict",
-        ("--strict",),
+        "--strict",
         "fail if the answer says what no result supports, or if something was not done",
         bool,
     ),
-    Option("no_wait", ("--no-wait",), "do not wait for music to end: stop it and return", bool),
-    Option("no_stdin", ("--no-stdin",), "do not read stdin", bool),
+    Option("--no-wait", "do not wait for music to end: stop it and return", bool),
+    Option("--no-stdin", "do not read stdin", bool),
 )
 """The options that run alone takes."""
 
 ROOT_OPTIONS = (
-    Option("print", ("--print", "-p"), "carry out one task, as `andy run` does", bool),
+    Option("--print -p", "carry out one task, as `andy run` does", bool),
     *(
-        option._replace(flags=("--prompt",)) if option.field == "prompt" else option
+        option._replace(written="--prompt") if option.field == "prompt" else option
         for option in RUN_OPTIONS
     ),
 )
