@@ -288,7 +288,7 @@ def tools_info(name: ToolName, as_json: AsJson = False) -> None:
     """One tool: its parameters, its effect, how it is offered to a model."""
 
 
-@command(tools_app, "test", "management.tool_files.test_tool")
+@command(tools_app, "test", "management.tools_command.test_tool")
 def tools_test(
     name: ToolName,
     values: Annotated[
@@ -299,7 +299,7 @@ def tools_test(
     """Run one tool once and show what it returns; what you type here is done."""
 
 
-@command(tools_app, "add", "management.tool_files.add_file")
+@command(tools_app, "add", "management.tools_command.add_file")
 def tools_add(
     file: Annotated[Path, typer.Argument(help="a Python file with @tool functions")],
     instead: Annotated[bool, typer.Option("--replace", help="also if there is another")] = False,
@@ -307,12 +307,12 @@ def tools_add(
     """Keep a file of your own tools where andy finds it; its code is run."""
 
 
-@command(tools_app, "disable", "management.tool_files.disable_tool")
+@command(tools_app, "disable", "management.tools_command.disable_tool")
 def tools_disable(name: ToolName) -> None:
     """Take a tool away from models, by name or pattern."""
 
 
-@command(tools_app, "enable", "management.tool_files.enable_tool")
+@command(tools_app, "enable", "management.tools_command.enable_tool")
 def tools_enable(name: ToolName) -> None:
     """Switch a tool on that was switched off."""
 
@@ -478,7 +478,7 @@ def debug(
     raise typer.Exit(answer_lines(name, ChunkCut(chunk, chunk_seed)))
 
 
-@mcp_app.command("add")
+@command(mcp_app, "add", "management.mcp_command.add_server")
 def mcp_add(
     name: Annotated[str, typer.Argument(help="what to call it; `all` with --from")],
     words: Annotated[
@@ -491,12 +491,8 @@ def mcp_add(
     source: Annotated[
         str, typer.Option("--from", metavar="FILE", help="take it from another program's file")
     ] = "",
-    set_: Set = None,
 ) -> None:
     """Add a server: a program to start, or an address."""
-    from andy_cli.frontends.management.mcp_command import NewServer, add_server
-
-    add_server(NewServer(name, words or (), env or (), header or (), transport, scope, source))
 
 
 @command(mcp_app, "list", "management.mcp_command.list_servers")

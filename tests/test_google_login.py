@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from andy_cli.errors import ToolError, UsageError
-from andy_cli.frontends.doctor.doctor_finding import Finding
-from andy_cli.frontends.doctor.machine_checks import look_at_google
+from andy_cli.frontends.doctor.machine_checks import Finding, look_at_google
 from andy_cli.messages import Status
 from andy_cli.settings import load
 from andy_cli.toolbox.google.lazy import login_file

@@ -20,7 +20,7 @@ from andy_cli import settings as user_settings
 from andy_cli.agent.grounding import result_tables
 from andy_cli.agent.history.compression import is_error, make_stub, truncate_result
 from andy_cli.errors import AndyError, ToolError
-from andy_cli.frontends.management import tool_files
+from andy_cli.frontends.management import tools_command
 from andy_cli.frontends.replaying import capture_reader, replay_command
 from andy_cli.frontends.serve.wires import chat_request, messages, responses_request
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
@@ -418,7 +418,7 @@ READERS = {
     ),
     "client of Google": Reader(consent.client_in, json.dumps(CLIENT).encode(), CLIENT),
     "arguments as typed": Reader(
-        of_text(lambda written: tool_files.parse_arguments([written])), b'{"a": 1}', {"a": 1}
+        of_text(lambda written: tools_command.parse_arguments([written])), b'{"a": 1}', {"a": 1}
     ),
     "reply": Reader(of_bytes(read_reply), b'data: {"choices": []}\n\n', EVENT),
     "event of a reply": Reader(of_bytes(read_event), json.dumps(EVENT).encode(), EVENT),

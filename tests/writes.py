@@ -25,7 +25,7 @@ from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.events import Event, Failed
-from andy_cli.frontends.management import tool_files
+from andy_cli.frontends.management import tools_command
 from andy_cli.frontends.replaying import capture_reader
 from andy_cli.guard.gate import Gate
 from andy_cli.models import memory
@@ -254,7 +254,7 @@ def add_tool(folder: Path, disk: Disk) -> Problems:
     old = "# another"
     there.write_text(old)
     try:
-        _, said = attempt(disk, lambda: tool_files.add_file(source, instead=True))
+        _, said = attempt(disk, lambda: tools_command.add_file(source, instead=True))
     finally:
         source.unlink()
     yield from compare(there.read_text(), old, TOOL, said)

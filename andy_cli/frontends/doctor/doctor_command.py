@@ -5,15 +5,16 @@ All looks are made at once and given five seconds; what is not known by then is 
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 from andy_cli.errors import AndyError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.frontends.doctor.endpoint_checks import check_endpoint, find_endpoints
 from andy_cli.frontends.doctor.machine_checks import (
+    Finding,
     extract_fix,
+    format_count,
     look_at_disk,
     look_at_google,
     look_at_instructions,
@@ -80,11 +81,11 @@ async def look_around(settings: Settings) -> list[Finding]:
         for server in known_servers
     ]
     model_findings = await about_models
-    return [*model_findings, *broken, *await gather_findings(about_servers)]
+    return [*model_findings, *broken, *await asyncio.gather(*about_servers)]
 
 
 async def check_models(settings: Settings, folder: Path, until: float) -> list[Finding]:
-    chosen, endpoints = await find_endpoints(settings, TIMEOUT)
+    chosen, others, findings = await find_endpoints(settings, TIMEOUT)
     looks = [
         asyncio.create_task(
             check_in_time(
@@ -94,13 +95,9 @@ async def check_models(settings: Settings, folder: Path, until: float) -> list[F
                 until,
             )
         )
-        for endpoint in ([chosen] if chosen else []) + endpoints.others
+        for endpoint in ([chosen] if chosen else []) + others
     ]
-    return [*endpoints.findings, *await gather_findings(looks)]
-
-
-async def gather_findings(looks: Iterable[Awaitable[Finding]]) -> list[Finding]:
-    return list(await asyncio.gather(*looks))
+    return [*findings, *await asyncio.gather(*looks)]
 
 
 async def check_in_time(

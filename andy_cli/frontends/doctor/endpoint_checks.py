@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from andy_cli.agent.model.model_session import build_profile
@@ -11,7 +10,7 @@ from andy_cli.agent.prompt.instructions import Instructions, find_instruction_fi
 from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AndyError, UsageError
-from andy_cli.frontends.doctor.doctor_finding import Finding, Grade, format_count
+from andy_cli.frontends.doctor.machine_checks import Finding, Grade, format_count
 from andy_cli.frontends.management.model_info import make_model_record
 from andy_cli.guard.hosts import show_url
 from andy_cli.models import discovery, select
@@ -40,15 +39,11 @@ START_COMMANDS = {
 }
 
 
-@dataclass(slots=True)
-class Endpoints:
-    others: list[Chosen] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-
-
-async def find_endpoints(settings: Settings, patience: float) -> tuple[Chosen | None, Endpoints]:
-    """Find the model that is used, and every other server that runs here or has a key."""
-    endpoints = Endpoints()
+async def find_endpoints(
+    settings: Settings, patience: float
+) -> tuple[Chosen | None, list[Chosen], list[Finding]]:
+    """Find the model that is used, every other server that runs here or has a key, and faults."""
+    findings: list[Finding] = []
     servers = asyncio.create_task(discovery.scan_servers(settings))
     chosen: Chosen | None = None
     try:
@@ -56,22 +51,22 @@ async def find_endpoints(settings: Settings, patience: float) -> tuple[Chosen | 
             chosen = await select.choose_model(settings)
     except TimeoutError:
         timeout_message = f"none is known after {patience:g} seconds"
-        endpoints.findings.append(Finding("model", "fail", timeout_message, "andy models list"))
+        findings.append(Finding("model", "fail", timeout_message, "andy models list"))
     except AndyError as error:
         first, _, further_lines = str(error).partition("\n")
         suggested_fix = error.hint or (
             "pip install 'andy-cli[local]'" if further_lines else "andy models list"
         )
-        endpoints.findings.append(Finding("model", "fail", first, suggested_fix))
-    seen_addresses = {chosen.endpoint.base_url} if chosen else set()
+        findings.append(Finding("model", "fail", first, suggested_fix))
     others = [*map(choose_served, await servers)]
     with contextlib.suppress(UsageError):  # the check of keys says it
         others += choose_keyed()
+    by_address: dict[str, Chosen] = {}
     for other in others:
-        if other.endpoint.base_url not in seen_addresses:
-            seen_addresses.add(other.endpoint.base_url)
-            endpoints.others.append(other)
-    return chosen, endpoints
+        by_address.setdefault(other.endpoint.base_url, other)
+    if chosen:
+        by_address.pop(chosen.endpoint.base_url, None)
+    return chosen, [*by_address.values()], findings
 
 
 def choose_served(server: FoundServer) -> Chosen:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from andy_cli import __version__
 from andy_cli.agent.prompt.instructions import find_instruction_files
@@ -16,7 +17,6 @@ from andy_cli.compiler.detect import describe_detection
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.command_line.options import Options
-from andy_cli.frontends.doctor.doctor_finding import Finding, format_count
 from andy_cli.frontends.management.config_command import suggest_edit
 from andy_cli.guard.rules import find_unreachable_rules, read_rules
 from andy_cli.models import select
@@ -40,6 +40,21 @@ MIN_COLUMNS = 40
 TIGHT, FULL = 500_000_000, 20_000_000
 """Bytes that are left on a disk: weights do not fit any more, sessions soon will not."""
 EDIT = "andy config edit"
+Grade = Literal["ok", "warn", "fail"]
+
+
+class Finding(NamedTuple):
+    """The result of one check."""
+
+    subject: str
+    grade: Grade
+    message: str
+    fix: str = ""
+    """The command that mends it, as it is typed."""
+
+
+def format_count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def look_at_python() -> Finding:

@@ -5,7 +5,6 @@ import shutil
 import sys
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -34,27 +33,24 @@ from andy_cli.toolbox.tool import Tool
 PROJECT = ".mcp.json"
 
 
-@dataclass(frozen=True, slots=True)
-class NewServer:
-    """The arguments of `andy mcp add`."""
+def add_server(
+    name: str,
+    words: Sequence[str],
+    env: Sequence[str],
+    header: Sequence[str],
+    transport: str,
+    scope: str,
+    source: str,
+) -> None:
+    """Keep a server, or those of another program's file `source`. Raises UsageError.
 
-    name: str
-    words: Sequence[str] = ()
-    """The command and its arguments, or the address."""
-    env: Sequence[str] = ()
-    header: Sequence[str] = ()
-    transport: str = ""
-    scope: str = "user"
-    source: str = ""
-    """A file of another program to take servers from."""
-
-
-def add_server(new_server: NewServer) -> None:
-    file = find_file(new_server.scope)
-    if new_server.source:
-        chosen = choose_source_entries(new_server)
+    `words` are the command with its arguments, or the address.
+    """
+    file = find_file(scope)
+    if source:
+        chosen = choose_source_entries(name, Path(source))
     else:
-        chosen = {new_server.name: make_entry(new_server)}
+        chosen = {name: make_entry(words, env, header, transport)}
     for name in chosen:
         if not NAME.fullmatch(name):
             raise UsageError(f"{name!r} is no name.", "It holds letters, digits, `_`, `-` and `.`.")
@@ -68,60 +64,59 @@ def add_server(new_server: NewServer) -> None:
     tell_unread_files()
 
 
-def choose_source_entries(new_server: NewServer) -> Mapping[str, Mapping[str, object]]:
+def choose_source_entries(wanted: str, source: Path) -> Mapping[str, Mapping[str, object]]:
     """The servers that are wanted of another program's file. Raises UsageError."""
-    source = Path(new_server.source)
     if not source.is_file():
         raise UsageError(f"There is no file {source}.")
     source_entries = entries(source)
     chosen = {
         name: server if isinstance(server, dict) else {}
         for name, server in source_entries.items()
-        if new_server.name in ("all", name)
+        if wanted in ("all", name)
     }
     if not chosen:
         source_names = ", ".join(source_entries) or "none"
-        raise UsageError(
-            f"{source} has no server {new_server.name!r}.", f"There are: {source_names}."
-        )
+        raise UsageError(f"{source} has no server {wanted!r}.", f"There are: {source_names}.")
     return chosen
 
 
-def make_entry(new_server: NewServer) -> Mapping[str, object]:
+def make_entry(
+    words: Sequence[str], env: Sequence[str], header: Sequence[str], transport: str
+) -> Mapping[str, object]:
     """The entry for a program or an address. Raises UsageError for what does not go together."""
-    if not new_server.words:
+    if not words:
         raise UsageError(
             "There is no command and no address.",
             "andy mcp add NAME -- COMMAND ARGS, or andy mcp add NAME https://...",
         )
-    first = new_server.words[0]
+    first = words[0]
     is_address = first.startswith(("http://", "https://"))
-    check_flags(new_server, first, is_address)
+    check_transport(transport, first, is_address)
+    kind = "an address" if is_address else "a program"
+    unfit = {
+        "--transport stdio": is_address and transport == "stdio",
+        "--env": is_address and env,
+        "--header": not is_address and header,
+    }
+    # They would say nothing of such a server, and not be kept.
+    for flag_name in filter(unfit.get, unfit):
+        raise UsageError(f"{flag_name} does not go with {kind}.", f"{first} is {kind}.")
     if is_address:
-        headers = split_pairs(new_server.header, ":", "--header")
+        headers = split_pairs(header, ":", "--header")
         return {"type": "http", "url": first, **({"headers": headers} if headers else {})}
     if shutil.which(first) is None:
         sys.stderr.write(f"andy: There is no program {first!r} here, and it is no address.\n")
-    environment = split_pairs(new_server.env, "=", "--env")
-    entry: dict[str, object] = {"command": first, "args": list(new_server.words[1:])}
+    environment = split_pairs(env, "=", "--env")
+    entry: dict[str, object] = {"command": first, "args": list(words[1:])}
     return {**entry, **({"env": environment} if environment else {})}
 
 
-def check_flags(new_server: NewServer, first: str, is_address: bool) -> None:
-    """Raises UsageError for a flag that says nothing of such a server, and would not be kept."""
-    transport = new_server.transport
+def check_transport(transport: str, first: str, is_address: bool) -> None:
+    """Raises UsageError for a transport that is none, or that the address does not have."""
     if transport not in ("", "stdio", "http", "streamable-http"):
         raise UsageError(f"There is no transport {transport!r}.", "There are: stdio, http.")
     if not is_address and ("://" in first or transport.endswith("http")):
         raise UsageError(f"{first} is no address.", "One begins with http:// or https://.")
-    kind = "an address" if is_address else "a program"
-    unfit = {
-        "--transport stdio": is_address and transport == "stdio",
-        "--env": is_address and new_server.env,
-        "--header": not is_address and new_server.header,
-    }
-    for flag_name in filter(unfit.get, unfit):
-        raise UsageError(f"{flag_name} does not go with {kind}.", f"{first} is {kind}.")
 
 
 def split_pairs(given_texts: Sequence[str], between: str, flag_name: str) -> dict[str, str]:

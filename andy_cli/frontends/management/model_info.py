@@ -16,7 +16,7 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.tables import print_json, print_table
-from andy_cli.guard.hosts import is_loopback_url, show_url
+from andy_cli.guard.hosts import show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select
@@ -52,7 +52,9 @@ async def _look_up(options: Options) -> dict[str, object]:
     chosen = await choose_named_model(options, settings)
     endpoint = chosen.endpoint
     listed = await select.models_at(endpoint, settings) if endpoint.base_url else []
-    _check_listed(chosen, listed)
+    if not select.may_be_served(endpoint, listed):
+        server_name = f"{endpoint.provider} at {show_url(endpoint.base_url)}"
+        raise UsageError(f"{server_name} has no model {endpoint.model!r}.", HINT)
     return await make_model_record(chosen, listed, settings)
 
 
@@ -124,16 +126,6 @@ async def choose_named_model(options: Options, settings: Settings) -> Chosen:
             raise
         # Somebody asked for this one: a page on how to get any is no answer.
         raise UsageError(str(error).partition("\n")[0], error.hint or HINT) from None
-
-
-def _check_listed(chosen: Chosen, listed: Sequence[str]) -> None:
-    """A server on this machine lists what it has; others have aliases that they do not list."""
-    endpoint = chosen.endpoint
-    if not listed or not is_loopback_url(endpoint.base_url):
-        return
-    if not {endpoint.model, f"{endpoint.model}:latest"}.intersection(listed):
-        server_name = f"{endpoint.provider} at {show_url(endpoint.base_url)}"
-        raise UsageError(f"{server_name} has no model {endpoint.model!r}.", HINT)
 
 
 def _choose_dialects(
