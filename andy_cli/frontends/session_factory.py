@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -196,37 +197,26 @@ def describe_server(chosen: Chosen, settings: Settings, forget: bool = False) ->
 
     With `forget` nothing is kept.
     """
-    learned = recall_model(chosen.endpoint)
+    endpoint = chosen.endpoint
 
-    def note_refusal(instead: str, reason: str) -> None:
-        if not forget:
-            learn_refusal(chosen.endpoint, instead, reason)
+    async def takes_tools() -> bool | None:
+        from andy_cli.models.server import facts
 
-    def note_call() -> None:
-        if not forget:
-            learn_called(chosen.endpoint)
+        return await facts.takes_tools(endpoint, settings)
 
-    def note_silence(replies: int) -> None:
-        if not forget:
-            learn_silent(chosen.endpoint, replies)
-
-    believed = not chosen.endpoint.base_url or chosen.provider.is_hosted(chosen.endpoint.base_url)
-    return ModelServer(
-        ask=create_fact_query(chosen, settings),
-        takes_tools=lambda: takes_tools(chosen, settings),
-        learned=learned,
-        believed=believed,
-        refused=note_refusal,
-        called=note_call,
-        silent=note_silence,
+    server = ModelServer(
+        create_fact_query(chosen, settings),
+        takes_tools,
+        recall_model(endpoint),
+        believed=not endpoint.base_url or chosen.provider.is_hosted(endpoint.base_url),
     )
-
-
-async def takes_tools(chosen: Chosen, settings: Settings) -> bool | None:
-    """Ask the chosen model's server if it takes tools."""
-    from andy_cli.models.server import facts
-
-    return await facts.takes_tools(chosen.endpoint, settings)
+    if forget:
+        return server
+    return server._replace(
+        refused=partial(learn_refusal, endpoint),
+        called=partial(learn_called, endpoint),
+        silent=partial(learn_silent, endpoint),
+    )
 
 
 def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaitable[ModelFacts]]:
