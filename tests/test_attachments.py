@@ -384,7 +384,7 @@ def test_chat_asks_before_a_secret_is_attached_and_a_no_sends_nothing(folder: Pa
 
 
 def completions(folder: Path, typed: str) -> list[str]:
-    from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
+    from andy_cli.frontends.chat.prompt.line_completer import AttachmentCompleter
 
     completer = AttachmentCompleter(folder)
     document = Document(typed)
@@ -440,7 +440,7 @@ def test_places_outside_are_completed_folder_by_folder(folder: Path, home: Path)
 
 @pytest.mark.slow
 def test_typing_does_not_wait_for_a_folder_with_very_many_files(folder: Path) -> None:
-    from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
+    from andy_cli.frontends.chat.prompt.line_completer import AttachmentCompleter
 
     for outer in range(60):
         inner = folder / f"folder{outer}"

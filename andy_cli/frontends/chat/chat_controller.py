@@ -38,6 +38,8 @@ from andy_cli.sessions.store import SessionCard, find_newest
 from andy_cli.toolbox.music import player
 from andy_cli.toolbox.music.songs import show_clock
 
+POLL_SECONDS = 0.5
+"""Seconds between two looks at the music that plays."""
 UNFINISHED = ("error_provider", "error_cut_off")
 """The ends of turns whose answer is not whole: what was queued after it is not sent."""
 
@@ -59,8 +61,9 @@ class ChatController:
         prompt: LivePrompt | None = None,
         greets: bool = False,
     ) -> None:
-        """`prompt` is the one that stays on the screen, if there is one; `greets`: there is
-        somebody to be greeted, and to be asked for a model where there is none.
+        """`prompt` is the one that stays on the screen, if there is one: its status line and two of
+        its keys are this chat's from now on. `greets`: there is somebody to be greeted, and to be
+        asked for a model where there is none.
         """
         self._console = markdown.create_console(options.settings().flag("ui.plain"))
         self._ask_user = question
@@ -68,6 +71,7 @@ class ChatController:
         self._view: TurnView | None = None
         self._folded = FoldedTexts()
         self._measuring_task: asyncio.Task[None] | None = None
+        self._music_task: asyncio.Task[None] | None = None
         self._is_asking = False
         """Nothing may be drawn while a question is on the screen."""
         self._has_begun = False
@@ -79,27 +83,36 @@ class ChatController:
         if greets:
             self.session.greet = self._print_greeting
             self.session.pick_model = self._pick_model
+        if prompt:
+            prompt.status, prompt.cycle_mode = self._describe_status, self._cycle_mode
+            prompt.show_folded = self._show_folded
+            self._music_task = asyncio.create_task(self._follow_music(prompt))
 
     @property
     def is_over(self) -> bool:
         return self.session.is_over
 
-    @property
-    def is_playing(self) -> bool:
-        return player.current_state().playing
-
-    def describe_status(self) -> str:
+    def _describe_status(self) -> str:
         """The status line: who writes, and what is playing."""
         key_hint = "" if self._has_begun else START_HINT
         return " - ".join(filter(None, (self.session.describe_status(describe_music()), key_hint)))
 
-    def show_folded(self) -> None:
+    def _show_folded(self) -> None:
         """Print whole what was shown in part since this was asked for last."""
         for page in self._folded.take_pages():
             self._console.print(page, crop=False)
 
-    def cycle_mode(self) -> None:
+    def _cycle_mode(self) -> None:
         self.session.cycle_mode()
+        if self._prompt:
+            self._prompt.show()
+
+    async def _follow_music(self, prompt: LivePrompt) -> None:
+        """While music plays the status line shows how far it is."""
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            if player.current_state().playing:
+                prompt.show()
 
     async def greet_user(self) -> bool:
         """Open the conversation and say who answers, as far as nothing is to be asked for it.
@@ -220,8 +233,9 @@ class ChatController:
                 self._tell_user(explain_error(error))
 
     async def close(self) -> None:
-        if self._measuring_task:
-            self._measuring_task.cancel()
+        for task in (self._measuring_task, self._music_task):
+            if task is not None:
+                task.cancel()
         await self.session.close()
 
     @contextlib.contextmanager

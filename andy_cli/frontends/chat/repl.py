@@ -20,9 +20,8 @@ from prompt_toolkit.completion import merge_completers
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.prompt.input_history import open_history
-from andy_cli.frontends.chat.prompt.line_completer import LineCompleter
+from andy_cli.frontends.chat.prompt.line_completer import AttachmentCompleter, LineCompleter
 from andy_cli.frontends.chat.prompt.live_prompt import START_HINT, LivePrompt
-from andy_cli.frontends.chat.prompt.path_completer import AttachmentCompleter
 from andy_cli.frontends.command_line.options import ANY, NO_ID, WHICH_ID, Options
 
 BEHIND_THE_PROMPT = (
@@ -36,8 +35,6 @@ BEHIND_THE_PROMPT = (
 """Modules that the first turn needs; elsewhere all but the first are loaded late."""
 ENDING_SIGNALS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """Signals that end andy and all it started: to be asked to, and a terminal that is closed."""
-POLL_INTERVAL = 0.5
-"""Seconds between two looks at the music that plays."""
 RESUME_HINT = "resume with `andy -c`\n"
 LEAVING = ("exit", "quit", ":q")
 
@@ -82,33 +79,14 @@ class Repl:
         commands = LineCompleter(lambda: self._controller.session if self._controller else None)
         completer = merge_completers([commands, AttachmentCompleter(Path.cwd())])
         prompt = LivePrompt(open_history(self._options.no_session), completer, plain)
-        prompt.status = self._describe_status
+        prompt.status = lambda: f"{self._options.model or 'andy'} - {START_HINT}"
         prompt.started = self._start_loading
-        prompt.cycle_mode = self._cycle_mode
-        prompt.show_folded = self._show_folded
         return prompt
-
-    def _describe_status(self) -> str:
-        return (
-            self._controller.describe_status()
-            if self._controller
-            else f"{self._options.model or 'andy'} - {START_HINT}"
-        )
-
-    def _cycle_mode(self) -> None:
-        if self._controller and self._prompt:
-            self._controller.cycle_mode()
-            self._prompt.show()
-
-    def _show_folded(self) -> None:
-        if self._controller:
-            self._controller.show_folded()
 
     async def run(self, prompt: str) -> int:
         """Converse until the user leaves; returns the exit code."""
         end_on_signals()
         async with self._source.keep_open():
-            ticking = asyncio.create_task(self._refresh_status())
             try:
                 await self._converse(prompt)
             except EOFError:
@@ -116,7 +94,6 @@ class Repl:
             except KeyboardInterrupt:  # at the question which session
                 return 130
             finally:
-                ticking.cancel()
                 was_kept = self._controller is not None and self._controller.has_session
                 if self._controller:
                     await self._controller.close()
@@ -209,13 +186,6 @@ class Repl:
         if self._loading.ident is None:
             self._loading.start()
 
-    async def _refresh_status(self) -> None:
-        """While music plays the status line shows how far it is."""
-        while self._prompt:
-            await asyncio.sleep(POLL_INTERVAL)
-            if self._controller and self._controller.is_playing:
-                self._prompt.show()
-
 
 class Controller(Protocol):
     """The part of `ChatController` that is used here, before that is loaded."""
@@ -230,16 +200,7 @@ class Controller(Protocol):
     def exit_code(self) -> int: ...
 
     @property
-    def is_playing(self) -> bool: ...
-
-    def describe_status(self) -> str: ...
-
-    @property
     def has_session(self) -> bool: ...
-
-    def cycle_mode(self) -> None: ...
-
-    def show_folded(self) -> None: ...
 
     async def greet_user(self) -> bool: ...
 

@@ -115,8 +115,7 @@ class LivePrompt:
         """
         self._state.stop = stop_work
         with self._step():
-            if self.draws:
-                self._application.erase()
+            self._erase()
             self._application.drawing = not self._plain
             shown_line = line.replace("\n", f"\n{CONTINUED}")
             self.print_above(f"{PROMPT}{shown_line}\n" if line else "")
@@ -155,8 +154,7 @@ class LivePrompt:
             state.answer.reset()
             self._application.layout.focus(state.typed)
             with self._step():
-                if self.draws:
-                    self._application.erase()
+                self._erase()
                 self._application.drawing = not self._plain or not state.is_working
                 self.print_above(f"{dialogue_line}\n")
 
@@ -176,7 +174,7 @@ class LivePrompt:
         """Let the first of the live lines, which are drawn, be printed ones from now on."""
         self._state.live.drop_first(rows)
         self._state.drawn_rows -= rows
-        self._application.forget_rows(rows)
+        self._application.prompt_renderer.forget_rows(rows)
 
     @property
     def draws(self) -> bool:
@@ -192,8 +190,8 @@ class LivePrompt:
         """Bring the end of the screen up to date."""
         rows = self._state.rows_above
         with self._step():
-            if rows < self._state.drawn_rows and self.draws:
-                self._application.erase()
+            if rows < self._state.drawn_rows:
+                self._erase()
             self._state.drawn_rows = rows
             self._application.draw()
 
@@ -210,8 +208,7 @@ class LivePrompt:
             self._pending += text
             return
         with self._step():
-            if self.draws:
-                self._application.erase()
+            self._erase()
             if rows_back:
                 self._output.cursor_up(rows_back)
                 self._output.erase_down()
@@ -238,6 +235,11 @@ class LivePrompt:
             if pending := self._pending:
                 self._pending = ""
                 self.print_above(pending)
+
+    def _erase(self) -> None:
+        """Take the prompt from the screen, if it is there; the cursor stands where it began."""
+        if self.draws:
+            self._application.prompt_renderer.erase()
 
     def _step(self) -> AbstractContextManager[None]:
         return self._output.step() if isinstance(self._output, StepwiseOutput) else nullcontext()

@@ -41,20 +41,11 @@ class PromptApplication(Application[None]):
             output=output,
         )
         self.ttimeoutlen = self.timeoutlen = ESCAPE_SECONDS
-        self._prompt_renderer = PromptRenderer(self.renderer.style, output)
-        self.renderer = self._prompt_renderer
+        self.renderer = self.prompt_renderer = PromptRenderer(self.renderer.style, output)
 
     def draw(self) -> None:
         """Bring the end of the screen up to date."""
         self._redraw()
-
-    def erase(self) -> None:
-        """Take the prompt from the screen; the cursor stands where it began."""
-        self._prompt_renderer.erase()
-
-    def forget_rows(self, rows: int) -> None:
-        """Leave the first rows on the screen as they are: they are never drawn again."""
-        self._prompt_renderer.forget_rows(rows)
 
     def _redraw(self, render_as_done: bool = False) -> None:
         if self.drawing or render_as_done:
@@ -63,7 +54,7 @@ class PromptApplication(Application[None]):
     def _on_resize(self) -> None:
         if self.drawing:
             columns = self.output.get_size().columns
-            self.output.cursor_up(self._prompt_renderer.count_broken_rows(columns))
+            self.output.cursor_up(self.prompt_renderer.count_broken_rows(columns))
         super()._on_resize()
 
 
