@@ -151,7 +151,7 @@ def test_what_was_shortened_is_kept_whole_and_the_oldest_goes() -> None:
 def pages_of(folded: FoldedTexts) -> str:
     """What the key that shows all prints."""
     file = io.StringIO()
-    Console(file=file, width=60).print(*folded.list_pages())
+    Console(file=file, width=60).print(*folded.take_pages())
     return file.getvalue()
 
 

@@ -615,7 +615,8 @@ def test_C29_what_rendering_makes_of_an_answer_is_looked_at_once_more(text: str)
     played = play([text], "count", tools=True)
     file = io.StringIO()
     console = Console(file=file, width=200, theme=markdown.THEME, force_terminal=True)
-    view = TurnView(console, audit=played.chat.sanitizer.clean)
+    view = TurnView(console)
+    view.audit = played.chat.sanitizer.clean
     for each in played.seen:
         view.show_event(each)
     view.close()

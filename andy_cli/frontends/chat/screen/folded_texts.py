@@ -39,16 +39,12 @@ class FoldedTexts:
     def keep_text(self, title: str, whole_text: RenderableType) -> None:
         self._folded.append((title, whole_text))
 
-    def list_pages(self) -> list[RenderableType]:
-        """All that was shortened, the newest last: each under its title."""
-        return [
+    def take_pages(self) -> list[RenderableType]:
+        """All that was shortened since it was asked for last, each under its title."""
+        pages: list[RenderableType] = [
             Group(markdown.style_text(title, markdown.TITLE), whole_text)
             for title, whole_text in self._folded
         ]
-
-    def take_pages(self) -> list[RenderableType]:
-        """All that was shortened since it was asked for last."""
-        pages = self.list_pages()
         self._folded.clear()
         return pages
 
