@@ -171,7 +171,8 @@ class ChatSession:
                 self._held_back = []
                 try:
                     self.opened = await self._create_conversation(early)
-                    self._greet_once(self.opened)
+                    greet, self.greet = self.greet, lambda conversation: None
+                    greet(self.opened)
                 finally:
                     sentences, self._held_back = self._held_back, None
                     for sentence in sentences:
@@ -220,10 +221,6 @@ class ChatSession:
                 raise
         self.options = await self.pick_model()
         return replace(await select.choose_model(self.options.settings()), why="you chose it")
-
-    def _greet_once(self, conversation: OpenConversation) -> None:
-        greet, self.greet = self.greet, lambda conversation: None
-        greet(conversation)
 
     def _tell_or_hold(self, sentence: str) -> None:
         if self._held_back is None:

@@ -22,11 +22,6 @@ class CommandPrompt(NamedTuple):
 NO_PROMPT = CommandPrompt("", "")
 
 
-def offer_nothing(session: ChatSession | None, typed: str) -> Iterable[Offer]:
-    """Complete the argument of a command that has none."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
     name: str
@@ -35,7 +30,7 @@ class SlashCommand:
     run: Callable[[ChatSession, str], Awaitable[str | CommandPrompt]]
     """(the session, what stood after the name) -> what to print, or to send."""
     aliases: tuple[str, ...] = ()
-    complete: Callable[[ChatSession | None, str], Iterable[Offer]] = offer_nothing
+    complete: Callable[[ChatSession | None, str], Iterable[Offer]] = lambda session, typed: ()
     """(the session once there is one, what stands after the name) -> what could stand there.
 
     Called in a thread, without a network: who pressed Tab waits for it.

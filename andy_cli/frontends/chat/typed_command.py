@@ -6,6 +6,8 @@
 Typing it was the yes. It runs as the terminal tool runs what the user agreed to; a rule that
 forbids it, plan mode and what destroys still stop it. The model is told of it as of a file that
 was attached: nothing in the output is anybody's wish.
+
+A tool that a slash command names runs without a model in the same way.
 """
 
 import asyncio
@@ -20,12 +22,15 @@ from typing import NamedTuple
 from andy_cli.agent.history.compression import cut_middle
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession, CommandOutput
+from andy_cli.frontends.management.tools_command import find_tool
 from andy_cli.frontends.session_factory import create_gate, enter_workspace
 from andy_cli.guard.gate import ApprovalRequest
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import ResourceAccess
-from andy_cli.messages import Effect
+from andy_cli.messages import Arguments, Effect, ToolCall
+from andy_cli.toolbox.collection import Collection
+from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.terminal import sandbox
 from andy_cli.toolbox.terminal.output import HEAD
 from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run_command
@@ -234,3 +239,28 @@ class OutputScreen:
 def apply_carriage_returns(text: str) -> str:
     """The lines as they stand in the end, where a program went back to write one anew."""
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+
+
+async def run_typed_tool(session: ChatSession, name: str, arguments: Arguments) -> str:
+    """Run a tool and say what it did. Raises UsageError if that fails."""
+    tools = find_tools(session)
+    find_tool(name, tools)
+    try:
+        result = await tools.call_typed(ToolCall("typed", name, arguments))
+    except ToolError as error:
+        raise UsageError(str(error)) from error
+    if not result.ok:
+        raise UsageError(result.problem or result.content)
+    return f"{result.did}."
+
+
+def find_tools(session: ChatSession) -> Registry:
+    """The tools of the conversation; before there is one, those that need no server."""
+    if session.opened is not None:
+        return session.opened.chat.registry
+    settings = session.options.settings()
+    enter_workspace(session.options, settings)
+    collection = Collection(settings, Path.cwd().resolve())
+    for sentence in collection.take_problems():
+        session.tell(sentence)
+    return collection.registry

@@ -52,18 +52,12 @@ def route_named(line: CommandLine, commands: Commands) -> list[str]:
     """Route a line whose first word is a command, or `help`; nothing for another."""
     first_word, *later_words = line.words
     if first_word in commands:
-        return add_options(first_word, later_words, line.written, bool(commands[first_word]))
+        # What stood in front of the command goes after its name.
+        names = line.words[:2] if commands[first_word] else line.words[:1]
+        return [*names, *line.written, *line.words[len(names) :]]
     if first_word == "help" and (not later_words or later_words[0] in commands):
         return [*later_words, "--help"]
     return []
-
-
-def add_options(
-    command: str, later_words: Sequence[str], written: Sequence[str], group: bool
-) -> list[str]:
-    """The command with the options that stood in front of it after its name."""
-    names = [command, *later_words[:1]] if group else [command]
-    return [*names, *written, *later_words[len(names) - 1 :]]
 
 
 def remove_print(line: CommandLine) -> list[str]:

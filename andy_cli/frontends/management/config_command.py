@@ -30,7 +30,8 @@ def show_settings(overrides: Sequence[str], as_json: bool) -> None:
         print_json([make_setting_record(key, value) for key, value in settings.items()])
         return
     print_table(list_settings(settings))
-    print_notes(settings)
+    for note in settings.notes:
+        sys.stderr.write(neutralize_text(f"andy: {note}") + "\n")
 
 
 def list_settings(settings: Settings) -> list[tuple[str, ...]]:
@@ -157,8 +158,3 @@ def format_value(value: object) -> str:
     if isinstance(value, list):
         return os.pathsep.join(map(str, value)) or "-"
     return str(value) or "-"
-
-
-def print_notes(settings: Settings) -> None:
-    for note in settings.notes:
-        sys.stderr.write(neutralize_text(f"andy: {note}") + "\n")

@@ -51,12 +51,13 @@ def add_server(
         chosen = choose_source_entries(name, Path(source))
     else:
         chosen = {name: make_entry(words, env, header, transport)}
-    for name in chosen:
-        if not NAME.fullmatch(name):
-            raise UsageError(f"{name!r} is no name.", "It holds letters, digits, `_`, `-` and `.`.")
-    replaced = [name for name in chosen if name in entries(file)]
-    for name, entry in chosen.items():
-        keep(name, entry, file)
+    for chosen_name in chosen:
+        if not NAME.fullmatch(chosen_name):
+            advice = "It holds letters, digits, `_`, `-` and `.`."
+            raise UsageError(f"{chosen_name!r} is no name.", advice)
+    replaced = [chosen_name for chosen_name in chosen if chosen_name in entries(file)]
+    for chosen_name, entry in chosen.items():
+        keep(chosen_name, entry, file)
     first = next(iter(chosen))
     print_line(f"Added {', '.join(chosen)} to {file}. `andy mcp test {first}` tries it.")
     if replaced:
@@ -92,22 +93,29 @@ def make_entry(
     first = words[0]
     is_address = first.startswith(("http://", "https://"))
     check_transport(transport, first, is_address)
+    # Such a flag would say nothing of the server, and not be kept.
     kind = "an address" if is_address else "a program"
     unfit = {
         "--transport stdio": is_address and transport == "stdio",
         "--env": is_address and env,
         "--header": not is_address and header,
     }
-    # They would say nothing of such a server, and not be kept.
     for flag_name in filter(unfit.get, unfit):
         raise UsageError(f"{flag_name} does not go with {kind}.", f"{first} is {kind}.")
-    if is_address:
-        headers = split_pairs(header, ":", "--header")
-        return {"type": "http", "url": first, **({"headers": headers} if headers else {})}
+    return make_address_entry(first, header) if is_address else make_program_entry(words, env)
+
+
+def make_address_entry(address: str, header: Sequence[str]) -> Mapping[str, object]:
+    headers = split_pairs(header, ":", "--header")
+    return {"type": "http", "url": address, **({"headers": headers} if headers else {})}
+
+
+def make_program_entry(words: Sequence[str], env: Sequence[str]) -> Mapping[str, object]:
+    first, *arguments = words
     if shutil.which(first) is None:
         sys.stderr.write(f"andy: There is no program {first!r} here, and it is no address.\n")
     environment = split_pairs(env, "=", "--env")
-    entry: dict[str, object] = {"command": first, "args": list(words[1:])}
+    entry: dict[str, object] = {"command": first, "args": arguments}
     return {**entry, **({"env": environment} if environment else {})}
 
 

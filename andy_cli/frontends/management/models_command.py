@@ -93,7 +93,8 @@ async def find_models(
         for model in server.models
     ]
     rows += [(f"local:{name}", "on this machine") for name in weights.available()]
-    rows += [(name, "here after `andy models pull`") for name in _list_missing()]
+    missing = [name for name in weights.PACKAGED if name not in weights.available()]
+    rows += [(f"local:{name}", "here after `andy models pull`") for name in missing]
     rows += [
         (f"{provider.name}:{provider.default_model}", f"${key} is set")
         for provider, key in select.keyed_providers()
@@ -118,10 +119,6 @@ async def _explain_unusable(settings: Settings) -> str:
     except AndyError as error:
         return f"{error} {error.hint}".strip()
     return ""
-
-
-def _list_missing() -> list[str]:
-    return [f"local:{name}" for name in weights.PACKAGED if name not in weights.available()]
 
 
 def pull_weights(name: str) -> None:

@@ -18,7 +18,11 @@ async def show_raw(session: ChatSession, argument: str) -> str:
         return "Nothing has been said yet."
     conversation = session.opened.chat
     exchanges = list(conversation.model.exchanges)[-int(argument or 1) :]
-    shown_exchanges = [escape_controls(render_exchange(exchange)) for exchange in exchanges]
+    # Control characters as they are written in code, so that they are seen and do nothing.
+    shown_exchanges = [
+        CONTROL.sub(lambda match: ascii(match[0])[1:-1], render_exchange(exchange))
+        for exchange in exchanges
+    ]
     return "\n\n".join(
         [
             *shown_exchanges,
@@ -50,11 +54,6 @@ def render_compiled(compiled: CompiledReply) -> list[str]:
     lines += [f"could not be read: {compiled.fault}"] if compiled.fault else []
     lines += ["a call was cut off"] if compiled.incomplete else []
     return lines
-
-
-def escape_controls(text: str) -> str:
-    """Control characters as they are written in code, so that they are seen and do nothing."""
-    return CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 COMMAND = SlashCommand(

@@ -1,12 +1,11 @@
 """/play: a song, without a model; /stop ends the music."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
-from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
-from andy_cli.frontends.chat.typed_tool import run_typed_tool
+from andy_cli.frontends.chat.slash_command import SlashCommand
+from andy_cli.frontends.chat.typed_command import run_typed_tool
 from andy_cli.toolbox.music.songs import known_names
 
 
@@ -21,8 +20,10 @@ async def play_song(session: ChatSession, argument: str) -> str:
     return await run_typed_tool(session, "play_mp3", {"file": argument})
 
 
-def offer_songs(session: ChatSession | None, typed: str) -> Iterable[Offer]:
-    return ((name, "") for name in known_names())
-
-
-COMMAND = SlashCommand("play", "/play SONG", "play a song", play_song, complete=offer_songs)
+COMMAND = SlashCommand(
+    "play",
+    "/play SONG",
+    "play a song",
+    play_song,
+    complete=lambda session, typed: [(name, "") for name in known_names()],
+)

@@ -2,7 +2,7 @@
 
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
-from andy_cli.frontends.chat.typed_tool import run_typed_tool
+from andy_cli.frontends.chat.typed_command import run_typed_tool
 
 
 async def stop_music(session: ChatSession, argument: str) -> str:

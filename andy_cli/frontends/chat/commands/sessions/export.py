@@ -1,12 +1,11 @@
 """/export: this session as a new file, to read or for programs."""
 
 import asyncio
-from collections.abc import Iterable
 from pathlib import Path
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
-from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
+from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.sessions_command import EXPORTS, find_card, write_export
 
@@ -48,14 +47,10 @@ def read_argument(argument: str) -> tuple[str, str]:
     return ending, argument
 
 
-def offer_formats(session: ChatSession | None, typed: str) -> Iterable[Offer]:
-    return VALUES["exports"]()
-
-
 COMMAND = SlashCommand(
     "export",
     "/export [md|json|jsonl] [FILE]",
     "save this session as a file",
     export_session,
-    complete=offer_formats,
+    complete=lambda session, typed: VALUES["exports"](),
 )

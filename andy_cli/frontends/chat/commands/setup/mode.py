@@ -1,10 +1,8 @@
 """/mode: when andy asks before it acts, from now on."""
 
-from collections.abc import Iterable
-
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import MODES, ChatSession
-from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
+from andy_cli.frontends.chat.slash_command import SlashCommand
 
 
 async def show_or_set_mode(session: ChatSession, argument: str) -> str:
@@ -15,14 +13,10 @@ async def show_or_set_mode(session: ChatSession, argument: str) -> str:
     return f"{session.mode}: {MODES[session.mode]}."
 
 
-def offer_modes(session: ChatSession | None, typed: str) -> Iterable[Offer]:
-    return MODES.items()
-
-
 COMMAND = SlashCommand(
     "mode",
     "/mode [ask|plan|edits|auto]",
     "when andy asks before it acts",
     show_or_set_mode,
-    complete=offer_modes,
+    complete=lambda session, typed: MODES.items(),
 )

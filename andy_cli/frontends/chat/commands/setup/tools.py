@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import Offer, SlashCommand
-from andy_cli.frontends.chat.typed_tool import find_tools
+from andy_cli.frontends.chat.typed_command import find_tools
 from andy_cli.frontends.command_line.completion_values import VALUES
 from andy_cli.frontends.management.tools_command import describe_tool, find_tool
 from andy_cli.frontends.terminal.tables import format_table
