@@ -459,7 +459,7 @@ def replay(
     raise typer.Exit(replay_capture(capture, flags))
 
 
-@app.command()
+@command(app, "debug", "debug.debug_part.answer_lines")
 def debug(
     name: Annotated[
         str,
@@ -470,12 +470,8 @@ def debug(
     ],
     chunk: Annotated[int, typer.Option(help="feed so many characters at a time; 0: all")] = 0,
     chunk_seed: Annotated[int, typer.Option(help="cut at random, by this seed")] = -1,
-    set_: Set = None,
 ) -> None:
     """Run one part of andy by itself, for bug reports: JSON lines in, JSON lines out."""
-    from andy_cli.frontends.debug.debug_part import ChunkCut, answer_lines
-
-    raise typer.Exit(answer_lines(name, ChunkCut(chunk, chunk_seed)))
 
 
 @command(mcp_app, "add", "management.mcp_command.add_server")

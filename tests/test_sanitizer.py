@@ -22,7 +22,7 @@ from andy_cli.compiler import dialects
 from andy_cli.compiler.dialect import Dialect
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.discover import discover
-from andy_cli.frontends.debug.debug_part import ChunkCut, answer_lines
+from andy_cli.frontends.debug.debug_part import answer_lines
 from tests.cases import loop_over, sample_every
 
 CORPUS = Path(__file__).parent / "corpora" / "sanitizer"
@@ -205,6 +205,6 @@ def test_the_shell_reaches_it(
         },
     ]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, lines))))
-    assert answer_lines("sanitize", ChunkCut(size=2)) == 0
+    assert answer_lines("sanitize", 2, -1) == 0
     told = [json.loads(line)["text"] for line in capsys.readouterr().out.splitlines()]
     assert told == ["It is nine.", "I'll call list mp3s. Two songs.", "I use list_mp3s."]

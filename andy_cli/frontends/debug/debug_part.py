@@ -35,20 +35,20 @@ class DebugPart(NamedTuple):
     """One line in, one line out without its id; raises ValueError or TypeError in words."""
 
 
-def answer_lines(name: str, chunk_cut: ChunkCut) -> int:
+def answer_lines(name: str, chunk: int, chunk_seed: int) -> int:
     """Answer each line of stdin on stdout; returns the exit code."""
     parts_by_name = {part.name: part for part in discover(parts, DebugPart, "PART")}
     if name not in parts_by_name:
         raise UsageError(
             f"There is no part {name!r}.", f"The parts are: {', '.join(parts_by_name)}."
         )
-    code = 0
+    debug_part, chunk_cut, code = parts_by_name[name], ChunkCut(chunk, chunk_seed), 0
     for line in filter(str.strip, sys.stdin):
         try:
             record = json.loads(line.removeprefix("\ufeff"))  # PowerShell writes one
             if not isinstance(record, dict):
                 raise TypeError("a line holds one JSON object")
-            answer = {"id": record.get("id"), **parts_by_name[name].answer(record, chunk_cut)}
+            answer = {"id": record.get("id"), **debug_part.answer(record, chunk_cut)}
         except (ValueError, TypeError, RecursionError) as error:
             answer, code = {"id": None, "error": str(error)}, 1
         sys.stdout.write(json.dumps(answer, ensure_ascii=True) + "\n")
