@@ -260,7 +260,7 @@ def test_a_long_change_is_folded_after_the_edit_too() -> None:
         answered(Status.SUCCESS, "made a.txt", display=Display(diff=diff)), colour=False
     )
     assert "... 85 more rows (Ctrl-O shows all)" in written
-    assert len(view.folded) == 1
+    assert len(view.folded.take_pages()) == 1
 
 
 def test_what_a_model_thinks_is_kept_and_not_printed() -> None:

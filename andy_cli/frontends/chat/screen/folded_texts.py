@@ -33,9 +33,6 @@ class FoldedTexts:
     def __init__(self) -> None:
         self._folded: deque[tuple[str, RenderableType]] = deque(maxlen=MAX_KEPT)
 
-    def __len__(self) -> int:
-        return len(self._folded)
-
     def keep_text(self, title: str, whole_text: RenderableType) -> None:
         self._folded.append((title, whole_text))
 
