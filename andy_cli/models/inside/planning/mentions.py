@@ -37,6 +37,7 @@ BETTER_BY = 0.04
 """By so much better than one that is read anyway is a text that answers a further question."""
 SHARED_WORD_WEIGHT = 0.05
 """The weight of a word of the question that stands in one line alone."""
+MAX_RARITY = 2.0
 MAX_LINES_OF_WORD = 5
 """Lines; a word that stands in so many tells none from the other."""
 STEM_LETTERS = 5
@@ -143,6 +144,12 @@ class Mentions:
         for place, rating in zip(likeliest, exact, strict=True):
             rated[place] = rating
         return rated
+
+    def has_telling_word(self, text: str, values: Iterable[str]) -> bool:
+        """Tell whether a word of a text that nobody asks with, and that is in none of some values,
+        stands in a line."""
+        telling = find_stems(" ".join(list_unasked_words(text))) - find_stems(" ".join(values))
+        return not telling.isdisjoint(frozenset().union(*self._stems_of_lines))
 
     def find_written_run(self, text: str) -> str | None:
         """Find the longest run of words of a text that stands in a line, with one that tells."""
@@ -321,14 +328,14 @@ def split_row(line: str, delimiter: str) -> list[str]:
 
 def rate_words(question: str, stems_of_lines: Sequence[frozenset[str]]) -> list[float]:
     """Rate each line by the rarest words that it shares with a question: 1.0 for one that stands
-    in no other line; a word may be abbreviated in the line to its first three letters.
+    in no other line, 2.0 at most; a word may be abbreviated in the line to its first three letters.
     """
     words = [word for word in find_plain_words(question) if len(word) >= LONG_WORD]
     asked = {word[:STEM_LETTERS] for word in words}
     asked |= {word[:ABBREVIATION] for word in words if len(word) > LONG_WORD}
     shared = [stems & asked for stems in stems_of_lines]
     count = Counter(stem for stems in shared for stem in stems)
-    return [min(1.0, sum_rarity(stems, count)) for stems in shared]
+    return [min(MAX_RARITY, sum_rarity(stems, count)) for stems in shared]
 
 
 def find_stems(text: str) -> frozenset[str]:

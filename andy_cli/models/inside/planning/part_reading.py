@@ -444,7 +444,18 @@ class PartReader:
         if not asks or self._find_lookup(text):
             return None
         lead = max(scores.commands) - scores.talk
+        if self._tells_of_file(text, scores.best):
+            return self.find_answer(text)
         return self.find_answer(text, lead) if lead < CERTAIN_LEAD else None
+
+    def _tells_of_file(self, text: str, best: int) -> bool:
+        """Tell whether a question has words of a file that its command takes for nothing: what
+        time it is does not depend on `Colbert`."""
+        choice = self._request.choices[best]
+        if not choice.only_looks or needs_value(choice) or reads_file(choice):
+            return False
+        values = self._request.fill_by_meaning(Step(best, text, 1.0)).values.values()
+        return self._mentions.has_telling_word(text, values)
 
     def searches_idly(self, step: Step, *kinds: str) -> bool:
         """Tell whether a step looks for nothing but words that people ask with, in files or, by the
