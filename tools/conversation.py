@@ -2,16 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
-from andy_cli.toolbox.tool import ToolError, parameter_aliases, tool
+from andy_cli.toolbox.tool import ToolError, parameter, tool
 
 Content = Annotated[
     str,
-    Field(
-        description="what the user is to read, in Markdown",
-        json_schema_extra=parameter_aliases("text", "message", "markdown"),
-    ),
+    parameter("what the user is to read, in Markdown", aliases=["text", "message", "markdown"]),
 ]
 NO_STEP = "This is no step of its own."
 ADVICE = "Write what the user is to read as your answer."

@@ -5,35 +5,30 @@ To have a folder indexed is to agree to its being searched, so a search touches 
 
 from typing import Annotated
 
-from pydantic import Field
-
 from andy_cli.toolbox.documents.whereabouts import missing_index
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
 
 Query = Annotated[
     str,
-    Field(
-        description="words to find",
+    parameter(
+        "words to find",
+        aliases=["q", "text", "keywords", "search_query", "words"],
         min_length=1,
         max_length=1000,
-        json_schema_extra=parameter_aliases("q", "text", "keywords", "search_query", "words"),
     ),
 ]
 Scope = Annotated[
     str,
-    Field(
-        description="a folder or a pattern such as *.pdf; nothing means everywhere",
-        json_schema_extra=parameter_aliases("folder", "path", "directory", "pattern", "within"),
+    parameter(
+        "a folder or a pattern such as *.pdf; nothing means everywhere",
+        aliases=["folder", "path", "directory", "pattern", "within"],
     ),
 ]
 Limit = Annotated[
     int,
-    Field(
-        description="how many files at most",
-        ge=1,
-        le=50,
-        json_schema_extra=parameter_aliases("max", "count", "maxResults", "max_results"),
+    parameter(
+        "how many files at most", aliases=["max", "count", "maxResults", "max_results"], ge=1, le=50
     ),
 ]
 SOME = "No file has all of the words; these have some of them."

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.runtime_context import granted_path
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
 from andy_cli.toolbox.work import in_thread
 
 TIMEOUT = 30
@@ -19,29 +19,23 @@ COPYING = 300
 ENDING = 2.0
 """Seconds in which a file that is being written is finished or taken away."""
 
-FILE_NAMES = parameter_aliases("file", "file_path", "filepath", "filename", "name")
-
 Folder = Annotated[
     str,
-    Field(
-        description="which folder",
-        min_length=1,
-        json_schema_extra={"format": "path", **parameter_aliases("folder", "directory", "dir")},
-    ),
+    parameter("which folder", aliases=["folder", "directory", "dir"], is_path=True, min_length=1),
 ]
 File = Annotated[
     str,
-    Field(
-        description="which file",
+    parameter(
+        "which file",
+        aliases=["file", "file_path", "filepath", "filename", "name"],
+        is_path=True,
         min_length=1,
-        json_schema_extra={"format": "path", **FILE_NAMES},
     ),
 ]
 Content = Annotated[
     str,
-    Field(
-        description="the whole content of the file",
-        json_schema_extra=parameter_aliases("text", "data", "body", "contents", "file_text"),
+    parameter(
+        "the whole content of the file", aliases=["text", "data", "body", "contents", "file_text"]
     ),
 ]
 Given = Mapping[str, object]
@@ -77,10 +71,8 @@ async def list_directory(
     path: Folder = ".",
     max_depth: Annotated[
         int,
-        Field(
-            description="how many levels of folders, 1 for the folder alone",
-            ge=1,
-            json_schema_extra=parameter_aliases("depth", "levels"),
+        parameter(
+            "how many levels of folders, 1 for the folder alone", aliases=["depth", "levels"], ge=1
         ),
     ] = 1,
 ) -> Outcome:
@@ -115,24 +107,20 @@ async def read_file(
     path: File,
     start_line: Annotated[
         int | None,
-        Field(
-            description="the first line to read, counted from 1",
+        parameter(
+            "the first line to read, counted from 1",
+            aliases=["start", "from_line", "line_start", "offset", "first_line"],
             ge=1,
-            json_schema_extra=parameter_aliases(
-                "start", "from_line", "line_start", "offset", "first_line"
-            ),
         ),
     ] = None,
     end_line: Annotated[
         int | None,
-        Field(
-            description="the last line to read",
-            ge=1,
-            json_schema_extra=parameter_aliases("end", "to_line", "line_end", "last_line"),
+        parameter(
+            "the last line to read", aliases=["end", "to_line", "line_end", "last_line"], ge=1
         ),
     ] = None,
     line_numbers: Annotated[
-        bool | None, Field(description="whether each line begins with its number")
+        bool | None, parameter("whether each line begins with its number")
     ] = None,
 ) -> Outcome:
     """Read a text file or some of its lines."""
@@ -206,26 +194,20 @@ def edit_file(
     path: File,
     old_string: Annotated[
         str,
-        Field(
-            description="the exact text to replace; it has to be there once",
+        parameter(
+            "the exact text to replace; it has to be there once",
+            aliases=["old", "old_text", "old_str", "find", "search", "search_pattern", "find_text"],
             min_length=1,
-            json_schema_extra=parameter_aliases(
-                "old", "old_text", "old_str", "find", "search", "search_pattern", "find_text"
-            ),
         ),
     ],
     new_string: Annotated[
         str,
-        Field(
-            description="the text to put in its place",
-            json_schema_extra=parameter_aliases(
-                "new", "new_text", "new_str", "replace", "replacement", "replace_text"
-            ),
+        parameter(
+            "the text to put in its place",
+            aliases=["new", "new_text", "new_str", "replace", "replacement", "replace_text"],
         ),
     ],
-    replace_all: Annotated[
-        bool, Field(description="whether to replace it everywhere in the file")
-    ] = False,
+    replace_all: Annotated[bool, parameter("whether to replace it everywhere in the file")] = False,
 ) -> Outcome:
     """Change a part of a text file."""
     from andy_cli.toolbox.files import changes
@@ -260,29 +242,25 @@ def _access_of_search(arguments: Given) -> ResourceAccess:
 async def search_files(
     pattern: Annotated[
         str,
-        Field(
-            description="what to look for in names and in texts (a regular expression)",
-            json_schema_extra=parameter_aliases(
-                "query", "regex", "text", "search", "search_pattern"
-            ),
+        parameter(
+            "what to look for in names and in texts (a regular expression)",
+            aliases=["query", "regex", "text", "search", "search_pattern"],
         ),
     ] = "",
     path: Annotated[
         str,
-        Field(
-            description="which folder or file; what .gitignore names is left out",
+        parameter(
+            "which folder or file; what .gitignore names is left out",
+            aliases=["folder", "directory", "dir", "file"],
+            is_path=True,
             min_length=1,
-            json_schema_extra={
-                "format": "path",
-                **parameter_aliases("folder", "directory", "dir", "file"),
-            },
         ),
     ] = ".",
     glob: Annotated[
         str,
-        Field(
-            description="only files of such names, as *.py or src/**/*.txt",
-            json_schema_extra=parameter_aliases("include", "file_pattern", "files", "name_pattern"),
+        parameter(
+            "only files of such names, as *.py or src/**/*.txt",
+            aliases=["include", "file_pattern", "files", "name_pattern"],
         ),
     ] = "",
 ) -> Outcome:
@@ -299,32 +277,32 @@ async def search_files(
 
 Paths = Annotated[
     list[Annotated[str, Field(json_schema_extra={"format": "path"})]],
-    Field(
-        description="which files and folders: their paths, or patterns as *.jpg or notes/**/*.txt",
-        min_length=1,
-        json_schema_extra=parameter_aliases(
+    parameter(
+        "which files and folders: their paths, or patterns as *.jpg or notes/**/*.txt",
+        aliases=[
             *("path", "files", "file", "source", "sources", "src", "from", "items", "pattern"),
             *("file_paths", "filenames", "file_path", "old_path", "old_name"),
-        ),
+        ],
+        min_length=1,
     ),
 ]
 TO = ("to", "target", "dest", "dst", "folder", "new_path", "new_name", "target_folder")
 Destination = Annotated[
     str,
-    Field(
-        description="the folder they go to, which is made where it is missing; or, for one file or "
+    parameter(
+        "the folder they go to, which is made where it is missing; or, for one file or "
         "folder, its new name",
+        aliases=[*TO],
         min_length=1,
-        json_schema_extra=parameter_aliases(*TO),
     ),
 ]
 
 
 Replace = Annotated[
     bool,
-    Field(
-        description="whether what has the same name there is replaced; it goes into the trash",
-        json_schema_extra=parameter_aliases("overwrite", "force"),
+    parameter(
+        "whether what has the same name there is replaced; it goes into the trash",
+        aliases=["overwrite", "force"],
     ),
 ]
 
@@ -427,12 +405,10 @@ def _folder_made(arguments: Given) -> ResourceAccess:
 def make_folder(
     path: Annotated[
         str,
-        Field(
-            description="the folder to make; those above it are made too",
+        parameter(
+            "the folder to make; those above it are made too",
+            aliases=["folder", "directory", "dir", "name", "folder_name"],
             min_length=1,
-            json_schema_extra=parameter_aliases(
-                "folder", "directory", "dir", "name", "folder_name"
-            ),
         ),
     ],
 ) -> Outcome:
@@ -474,9 +450,9 @@ async def trash(paths: Paths) -> Outcome:
 
 MimeType = Annotated[
     str,
-    Field(
-        description="the MIME type; content of a type that is no text is base64",
-        json_schema_extra=parameter_aliases("mime_type", "type", "content_type"),
+    parameter(
+        "the MIME type; content of a type that is no text is base64",
+        aliases=["mime_type", "type", "content_type"],
     ),
 ]
 
@@ -499,15 +475,11 @@ def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
 @tool(effect="read", title="file contents", action="read {path|a file}")
 async def file_get(
     path: File,
-    encoding: Annotated[
-        str, Field(description="the encoding of its text, or base64 for its bytes")
-    ] = "",
+    encoding: Annotated[str, parameter("the encoding of its text, or base64 for its bytes")] = "",
     maxLength: Annotated[
         int,
-        Field(
-            description="characters at most",
-            ge=1,
-            json_schema_extra=parameter_aliases("max_length", "limit", "max_chars", "length"),
+        parameter(
+            "characters at most", aliases=["max_length", "limit", "max_chars", "length"], ge=1
         ),
     ] = 20_000,
 ) -> Outcome:
@@ -550,10 +522,10 @@ async def file_upload(
     path: File,
     destination: Annotated[
         str,
-        Field(
-            description="the folder it is copied to, or the web address it is sent to",
+        parameter(
+            "the folder it is copied to, or the web address it is sent to",
+            aliases=["to", "target", "dest", "url", "folder"],
             min_length=1,
-            json_schema_extra=parameter_aliases("to", "target", "dest", "url", "folder"),
         ),
     ],
 ) -> Outcome:

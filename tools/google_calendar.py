@@ -5,63 +5,41 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from pydantic import Field
-
 from andy_cli.toolbox.google.lazy import find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
+from andy_cli.toolbox.tool import Outcome, parameter, tool
 
-CalendarId = Annotated[
-    str,
-    Field(
-        description="id of the calendar",
-        json_schema_extra=parameter_aliases("calendar"),
-    ),
-]
-EventId = Annotated[
-    str,
-    Field(
-        description="id of the event",
-        min_length=1,
-        json_schema_extra=parameter_aliases("id", "event"),
-    ),
-]
+CalendarId = Annotated[str, parameter("id of the calendar", aliases=["calendar"])]
+EventId = Annotated[str, parameter("id of the event", aliases=["id", "event"], min_length=1)]
 Summary = Annotated[
     str,
-    Field(
-        description="title of the event",
-        min_length=1,
-        json_schema_extra=parameter_aliases("title", "name", "subject"),
-    ),
+    parameter("title of the event", aliases=["title", "name", "subject"], min_length=1),
 ]
 Start = Annotated[
     str,
-    Field(
-        description="when it starts, like 2026-03-01T15:00, or 2026-03-01 for the whole day",
+    parameter(
+        "when it starts, like 2026-03-01T15:00, or 2026-03-01 for the whole day",
+        aliases=["startTime", "startDateTime", "from", "begin"],
         min_length=1,
-        json_schema_extra=parameter_aliases("startTime", "startDateTime", "from", "begin"),
     ),
 ]
 End = Annotated[
     str,
-    Field(
-        description="when it ends, like 2026-03-01T16:00; of whole days the day after the last",
+    parameter(
+        "when it ends, like 2026-03-01T16:00; of whole days the day after the last",
+        aliases=["endTime", "endDateTime", "until"],
         min_length=1,
-        json_schema_extra=parameter_aliases("endTime", "endDateTime", "until"),
     ),
 ]
 TimeMin = Annotated[
     str,
-    Field(
-        description="from when on, like 2026-03-01; nothing means now",
-        json_schema_extra=parameter_aliases("start", "startTime", "from", "after"),
+    parameter(
+        "from when on, like 2026-03-01; nothing means now",
+        aliases=["start", "startTime", "from", "after"],
     ),
 ]
 TimeMax = Annotated[
     str,
-    Field(
-        description="until when, like 2026-03-07",
-        json_schema_extra=parameter_aliases("end", "endTime", "until", "before"),
-    ),
+    parameter("until when, like 2026-03-07", aliases=["end", "endTime", "until", "before"]),
 ]
 
 LISTS = require_scope("calendar.calendarlist.readonly")

@@ -5,60 +5,31 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from pydantic import Field
-
-from andy_cli.toolbox.google.lazy import find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
+from andy_cli.toolbox.google.lazy import Offset, find_access_later, require_scope
+from andy_cli.toolbox.tool import Outcome, parameter, tool
 
 DocumentId = Annotated[
     str,
-    Field(
-        description="id or link of the document",
+    parameter(
+        "id or link of the document",
+        aliases=["id", "docId", "fileId", "document", "url"],
         min_length=1,
-        json_schema_extra=parameter_aliases("id", "docId", "fileId", "document", "url"),
     ),
 ]
-Title = Annotated[
-    str,
-    Field(
-        description="title of the document",
-        min_length=1,
-        json_schema_extra=parameter_aliases("name"),
-    ),
-]
-Text = Annotated[
-    str,
-    Field(description="text", json_schema_extra=parameter_aliases("content", "body", "data")),
-]
+Title = Annotated[str, parameter("title of the document", aliases=["name"], min_length=1)]
+Text = Annotated[str, parameter("text", aliases=["content", "body", "data"])]
 Added = Annotated[
     str,
-    Field(
-        description="text to add at the end",
-        min_length=1,
-        json_schema_extra=parameter_aliases("content", "body", "data"),
-    ),
+    parameter("text to add at the end", aliases=["content", "body", "data"], min_length=1),
 ]
 FindText = Annotated[
     str,
-    Field(
-        description="text to be replaced",
-        min_length=1,
-        json_schema_extra=parameter_aliases("find", "oldText", "search", "old"),
-    ),
+    parameter("text to be replaced", aliases=["find", "oldText", "search", "old"], min_length=1),
 ]
 ReplaceText = Annotated[
     str,
-    Field(
-        description="text to put in its place",
-        json_schema_extra=parameter_aliases("replace", "newText", "replacement", "new", "with"),
-    ),
-]
-Offset = Annotated[
-    int,
-    Field(
-        description="where in a long text to go on",
-        ge=0,
-        json_schema_extra=parameter_aliases("start"),
+    parameter(
+        "text to put in its place", aliases=["replace", "newText", "replacement", "new", "with"]
     ),
 ]
 

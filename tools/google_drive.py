@@ -5,70 +5,41 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from pydantic import Field
-
-from andy_cli.toolbox.google.lazy import find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
+from andy_cli.toolbox.google.lazy import Offset, find_access_later, require_scope
+from andy_cli.toolbox.tool import Outcome, parameter, tool
 
 FileId = Annotated[
     str,
-    Field(
-        description="id or link of the file",
-        min_length=1,
-        json_schema_extra=parameter_aliases("id", "file", "documentId", "url", "link"),
+    parameter(
+        "id or link of the file", aliases=["id", "file", "documentId", "url", "link"], min_length=1
     ),
 ]
 FolderId = Annotated[
     str,
-    Field(
-        description="id of the folder; root is the top, nothing means all files",
-        json_schema_extra=parameter_aliases("folder", "parentId", "parent"),
+    parameter(
+        "id of the folder; root is the top, nothing means all files",
+        aliases=["folder", "parentId", "parent"],
     ),
 ]
 MaxResults = Annotated[
     int,
-    Field(
-        description="how many at most",
-        ge=1,
-        le=1000,
-        json_schema_extra=parameter_aliases("pageSize", "limit", "count", "n"),
-    ),
+    parameter("how many at most", aliases=["pageSize", "limit", "count", "n"], ge=1, le=1000),
 ]
-Name = Annotated[
-    str,
-    Field(
-        description="name of the file",
-        min_length=1,
-        json_schema_extra=parameter_aliases("title", "fileName"),
-    ),
-]
-Content = Annotated[
-    str,
-    Field(
-        description="text of the file", json_schema_extra=parameter_aliases("text", "data", "body")
-    ),
-]
+Name = Annotated[str, parameter("name of the file", aliases=["title", "fileName"], min_length=1)]
+Content = Annotated[str, parameter("text of the file", aliases=["text", "data", "body"])]
 MimeType = Annotated[
     str,
-    Field(
-        description="media type, such as text/plain; nothing goes by the name",
-        json_schema_extra=parameter_aliases("mime", "contentType", "type"),
+    parameter(
+        "media type, such as text/plain; nothing goes by the name",
+        aliases=["mime", "contentType", "type"],
     ),
 ]
 Query = Annotated[
     str,
-    Field(
-        description="words in the name or text",
+    parameter(
+        "words in the name or text",
+        aliases=["q", "search", "searchQuery", "name", "keywords"],
         min_length=1,
-        json_schema_extra=parameter_aliases("q", "search", "searchQuery", "name", "keywords"),
-    ),
-]
-Offset = Annotated[
-    int,
-    Field(
-        description="where in a long text to go on",
-        ge=0,
-        json_schema_extra=parameter_aliases("start"),
     ),
 ]
 

@@ -5,70 +5,50 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
-from andy_cli.toolbox.google.arguments import join_texts, split_words
-from andy_cli.toolbox.google.lazy import find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
+from andy_cli.toolbox.google.lazy import (
+    Offset,
+    find_access_later,
+    join_texts,
+    require_scope,
+    split_words,
+)
+from andy_cli.toolbox.tool import Outcome, parameter, tool
 
 MaxResults = Annotated[
     int,
-    Field(
-        description="how many at most",
-        ge=1,
-        le=500,
-        json_schema_extra=parameter_aliases("pageSize", "limit", "count", "n", "max"),
-    ),
+    parameter("how many at most", aliases=["pageSize", "limit", "count", "n", "max"], ge=1, le=500),
 ]
 LabelIds = Annotated[
     list[str] | None,
     BeforeValidator(split_words),
-    Field(
-        description="only mails with these labels, comma separated, such as INBOX or UNREAD",
-        json_schema_extra=parameter_aliases("labelId", "labels", "label"),
+    parameter(
+        "only mails with these labels, comma separated, such as INBOX or UNREAD",
+        aliases=["labelId", "labels", "label"],
     ),
 ]
 MessageId = Annotated[
     str,
-    Field(
-        description="id of the mail",
-        min_length=1,
-        json_schema_extra=parameter_aliases("id", "emailId", "mailId", "msgId"),
-    ),
+    parameter("id of the mail", aliases=["id", "emailId", "mailId", "msgId"], min_length=1),
 ]
 To = Annotated[
     str,
     BeforeValidator(join_texts),
-    Field(
-        description="address of the receiver, several comma separated",
+    parameter(
+        "address of the receiver, several comma separated",
+        aliases=["recipient", "recipients", "receiver", "address", "email"],
         min_length=1,
-        json_schema_extra=parameter_aliases(
-            "recipient", "recipients", "receiver", "address", "email"
-        ),
     ),
 ]
-Subject = Annotated[str, Field(description="subject", json_schema_extra=parameter_aliases("title"))]
-Body = Annotated[
-    str,
-    Field(
-        description="text of the mail",
-        json_schema_extra=parameter_aliases("content", "text", "message", "data"),
-    ),
-]
+Subject = Annotated[str, parameter("subject", aliases=["title"])]
+Body = Annotated[str, parameter("text of the mail", aliases=["content", "text", "message", "data"])]
 Query = Annotated[
     str,
-    Field(
-        description="words, or Gmail's own search such as from:ada is:unread",
+    parameter(
+        "words, or Gmail's own search such as from:ada is:unread",
+        aliases=["q", "search", "searchQuery", "keywords"],
         min_length=1,
-        json_schema_extra=parameter_aliases("q", "search", "searchQuery", "keywords"),
-    ),
-]
-Offset = Annotated[
-    int,
-    Field(
-        description="where in a long text to go on",
-        ge=0,
-        json_schema_extra=parameter_aliases("start"),
     ),
 ]
 

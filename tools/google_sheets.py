@@ -5,45 +5,37 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
-from andy_cli.toolbox.google.arguments import parse_table
-from andy_cli.toolbox.google.lazy import find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter_aliases, tool
+from andy_cli.toolbox.google.lazy import find_access_later, parse_table, require_scope
+from andy_cli.toolbox.tool import Outcome, parameter, tool
 
 SpreadsheetId = Annotated[
     str,
-    Field(
-        description="id or link of the spreadsheet",
+    parameter(
+        "id or link of the spreadsheet",
+        aliases=["id", "sheetId", "fileId", "spreadsheet", "url"],
         min_length=1,
-        json_schema_extra=parameter_aliases("id", "sheetId", "fileId", "spreadsheet", "url"),
     ),
 ]
 Range = Annotated[
     str,
-    Field(
-        description="which cells, like Sheet1!A1:C10",
+    parameter(
+        "which cells, like Sheet1!A1:C10",
+        aliases=["cells", "cellRange", "a1Range", "a1"],
         min_length=1,
-        json_schema_extra=parameter_aliases("cells", "cellRange", "a1Range", "a1"),
     ),
 ]
 Values = Annotated[
     list[list[str | int | float | bool | None]],
     BeforeValidator(parse_table),
-    Field(
-        description='rows of cells, as JSON: [["Name", "Age"], ["Ada", 36]]',
+    parameter(
+        'rows of cells, as JSON: [["Name", "Age"], ["Ada", 36]]',
+        aliases=["rows", "data", "value", "content"],
         min_length=1,
-        json_schema_extra=parameter_aliases("rows", "data", "value", "content"),
     ),
 ]
-Title = Annotated[
-    str,
-    Field(
-        description="title of the spreadsheet",
-        min_length=1,
-        json_schema_extra=parameter_aliases("name"),
-    ),
-]
+Title = Annotated[str, parameter("title of the spreadsheet", aliases=["name"], min_length=1)]
 
 READS = require_scope("spreadsheets.readonly")
 CHANGES = require_scope("spreadsheets")

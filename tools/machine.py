@@ -9,11 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from andy_cli.toolbox.programs import voice_program
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
 from andy_cli.toolbox.work import in_thread
 
 TIMEOUT = 300
@@ -53,9 +51,9 @@ def _list_places() -> Sequence[str]:
 def current_time(
     timezone: Annotated[
         str,
-        Field(
-            description="a time zone as Europe/Berlin, if not that of this machine",
-            json_schema_extra=parameter_aliases("tz", "time_zone", "zone", "location", "city"),
+        parameter(
+            "a time zone as Europe/Berlin, if not that of this machine",
+            aliases=["tz", "time_zone", "zone", "location", "city"],
         ),
     ] = "",
 ) -> Outcome:
@@ -88,10 +86,10 @@ def _access_of_opening(arguments: Mapping[str, object]) -> ResourceAccess:
 def open_url(
     url: Annotated[
         str,
-        Field(
-            description="the address, with https://",
+        parameter(
+            "the address, with https://",
+            aliases=["address", "link", "href", "page", "website"],
             min_length=1,
-            json_schema_extra=parameter_aliases("address", "link", "href", "page", "website"),
         ),
     ],
 ) -> Outcome:
@@ -122,24 +120,21 @@ def _mute() -> str:
 async def say(
     utterance: Annotated[
         str,
-        Field(
-            description="what is to be said",
+        parameter(
+            "what is to be said",
+            aliases=["text", "speech", "message", "content", "words"],
             min_length=1,
-            json_schema_extra=parameter_aliases("text", "speech", "message", "content", "words"),
         ),
     ],
     voiceId: Annotated[
         str,
-        Field(
-            description="a voice or a language, as en-gb",
-            json_schema_extra=parameter_aliases("voice", "voice_id", "language"),
-        ),
+        parameter("a voice or a language, as en-gb", aliases=["voice", "voice_id", "language"]),
     ] = "",
     style: Annotated[
         str,
-        Field(
-            description="how it is said: slow, fast, calm, cheerful, whisper",
-            json_schema_extra=parameter_aliases("tone", "mood", "emotion"),
+        parameter(
+            "how it is said: slow, fast, calm, cheerful, whisper",
+            aliases=["tone", "mood", "emotion"],
         ),
     ] = "",
 ) -> Outcome:
@@ -178,19 +173,11 @@ def _access_of_command(arguments: Mapping[str, object]) -> ResourceAccess:
     unavailable_reason=_own,
 )
 async def custom(
-    name: Annotated[
-        str,
-        Field(
-            description="which command",
-            min_length=1,
-            json_schema_extra=parameter_aliases("command", "tool"),
-        ),
-    ],
+    name: Annotated[str, parameter("which command", aliases=["command", "tool"], min_length=1)],
     arguments: Annotated[
         dict[str, str | int | float | bool],
-        Field(
-            description="a value for each of its slots",
-            json_schema_extra=parameter_aliases("args", "parameters", "params", "values"),
+        parameter(
+            "a value for each of its slots", aliases=["args", "parameters", "params", "values"]
         ),
     ] = {},  # noqa: B006 - it is only read
 ) -> Outcome:

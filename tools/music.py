@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from andy_cli.toolbox.music import songs
 from andy_cli.toolbox.music.player import PlayerState, current_state, shared_player
 from andy_cli.toolbox.music.songs import (
@@ -16,33 +14,23 @@ from andy_cli.toolbox.music.songs import (
     remember_listed_folder,
     show_folder,
 )
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter, tool
 
 Folder = Annotated[
     Path | None,
-    Field(
-        description="which folder",
-        json_schema_extra=parameter_aliases("folder", "directory", "library"),
-    ),
+    parameter("which folder", aliases=["folder", "directory", "library"]),
 ]
 File = Annotated[
     str,
-    Field(
-        description="which song (file name, title or number)",
+    parameter(
+        "which song (file name, title or number)",
+        aliases=["song", "track", "title", "name", "number", "song_name"],
         min_length=1,
-        json_schema_extra=parameter_aliases(
-            "song", "track", "title", "name", "number", "song_name"
-        ),
     ),
 ]
 Volume = Annotated[
     int | None,
-    Field(
-        description="how loud, from 0 to 100",
-        ge=0,
-        le=100,
-        json_schema_extra=parameter_aliases("loudness", "level"),
-    ),
+    parameter("how loud, from 0 to 100", aliases=["loudness", "level"], ge=0, le=100),
 ]
 
 

@@ -10,7 +10,14 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, ToolError, parameter_aliases, tool
+from andy_cli.toolbox.tool import (
+    Outcome,
+    ResourceAccess,
+    ToolError,
+    parameter,
+    parameter_aliases,
+    tool,
+)
 from andy_cli.toolbox.work import in_thread
 
 MAX_TIMEOUT = 600
@@ -55,10 +62,10 @@ def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
 async def terminal_execute(
     command: Annotated[
         str,
-        Field(
-            description="the command line",
+        parameter(
+            "the command line",
+            aliases=["cmd", "line", "command_line", "script", "code"],
             min_length=1,
-            json_schema_extra=parameter_aliases("cmd", "line", "command_line", "script", "code"),
         ),
     ],
     timeout: Annotated[

@@ -6,81 +6,49 @@ What does the work is imported by the tool that is called: the web client takes 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from andy_cli.toolbox.runtime_context import granted_path
-from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter_aliases, tool
+from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
 from andy_cli.toolbox.web import asking, engines
 
 Url = Annotated[
     str,
-    Field(
-        description="address on the web",
-        min_length=1,
-        json_schema_extra=parameter_aliases("link", "address", "uri", "href", "endpoint"),
+    parameter(
+        "address on the web", aliases=["link", "address", "uri", "href", "endpoint"], min_length=1
     ),
 ]
 Query = Annotated[
     str,
-    Field(
-        description="what to search for",
+    parameter(
+        "what to search for",
+        aliases=["q", "search", "keywords", "text", "search_query"],
         min_length=1,
         max_length=2000,
-        json_schema_extra=parameter_aliases("q", "search", "keywords", "text", "search_query"),
     ),
 ]
 MostTokens = Annotated[
     int,
-    Field(
-        description="tokens of results at most",
-        ge=100,
-        le=20_000,
-        json_schema_extra=parameter_aliases("tokens", "limit"),
-    ),
+    parameter("tokens of results at most", aliases=["tokens", "limit"], ge=100, le=20_000),
 ]
 Offset = Annotated[
     int,
-    Field(
-        description="character of a long page to go on from",
-        ge=0,
-        json_schema_extra=parameter_aliases("start", "from"),
-    ),
+    parameter("character of a long page to go on from", aliases=["start", "from"], ge=0),
 ]
 Length = Annotated[
     int,
-    Field(
-        description="characters at most",
-        ge=100,
-        le=100_000,
-        json_schema_extra=parameter_aliases("limit", "max_chars"),
-    ),
+    parameter("characters at most", aliases=["limit", "max_chars"], ge=100, le=100_000),
 ]
-Method = Annotated[
-    str,
-    Field(
-        description="method, such as GET or POST",
-        json_schema_extra=parameter_aliases("verb", "http_method"),
-    ),
-]
-Headers = Annotated[
-    dict[str, str] | None,
-    Field(description="headers by name", json_schema_extra=parameter_aliases("header")),
-]
+Method = Annotated[str, parameter("method, such as GET or POST", aliases=["verb", "http_method"])]
+Headers = Annotated[dict[str, str] | None, parameter("headers by name", aliases=["header"])]
 Body = Annotated[
     str | dict[str, Any] | list[Any] | None,
-    Field(
-        description="what to send, text or JSON",
-        json_schema_extra=parameter_aliases("data", "payload", "content", "json"),
-    ),
+    parameter("what to send, text or JSON", aliases=["data", "payload", "content", "json"]),
 ]
 Kept = Annotated[
     str,
-    Field(
-        description="file to keep the answer in",
-        json_schema_extra={
-            "format": "path",
-            **parameter_aliases("file", "output", "destination", "save_as"),
-        },
+    parameter(
+        "file to keep the answer in",
+        aliases=["file", "output", "destination", "save_as"],
+        is_path=True,
     ),
 ]
 

@@ -17,7 +17,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
 from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError, UsageError
@@ -31,6 +32,7 @@ __all__ = [
     "ResourceAccess",
     "Tool",
     "ToolError",
+    "parameter",
     "parameter_aliases",
     "progress",
     "tool",
@@ -158,6 +160,34 @@ def split_name(name: str) -> list[str]:
 def parameter_aliases(*aliases: str) -> dict[str, Any]:
     """For `Field(json_schema_extra=...)`: other names that models use for a parameter."""
     return {"x-aliases": list(aliases)}
+
+
+def parameter(
+    description: str,
+    *,
+    aliases: Sequence[str] = (),
+    is_path: bool = False,
+    min_length: int | None = None,
+    max_length: int | None = None,
+    ge: int | None = None,
+    le: int | None = None,
+) -> FieldInfo:
+    """Describe a parameter, within `Annotated`: a field of pydantic with what a tool adds to it.
+
+    `aliases` are other names that models use for it; a text that `is_path` is meant as a path.
+    """
+    extra: dict[str, Any] = {"format": "path"} if is_path else {}
+    if aliases:
+        extra |= parameter_aliases(*aliases)
+    described: FieldInfo = Field(
+        description=description,
+        json_schema_extra=extra,
+        min_length=min_length,
+        max_length=max_length,
+        ge=ge,
+        le=le,
+    )
+    return described
 
 
 def tool(

@@ -5,9 +5,12 @@ That rest takes 60 ms, and most days nobody asks for it.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Annotated
 
 from andy_cli.settings import config_folder
-from andy_cli.toolbox.tool import ResourceAccess
+from andy_cli.toolbox.tool import ResourceAccess, ToolError, parameter
+
+Offset = Annotated[int, parameter("where in a long text to go on", aliases=["start"], ge=0)]
 
 LOG_IN_COMMAND = "andy google login"
 LOG_IN = f"Run `{LOG_IN_COMMAND}`."
@@ -40,3 +43,34 @@ def find_access_later(tool_name: str) -> Callable[[Mapping[str, object]], Resour
         return find_api_access(tool_name, arguments)
 
     return find_access
+
+
+def split_words(written: object) -> object:
+    """A list of words that came as one text, comma separated."""
+    if isinstance(written, str):
+        return [word.strip() for word in written.split(",") if word.strip()]
+    return written
+
+
+def join_texts(written: object) -> object:
+    """A text that came as a list of texts."""
+    if isinstance(written, list | tuple) and all(isinstance(text, str) for text in written):
+        return ", ".join(written)
+    return written
+
+
+def parse_table(written: object) -> object:
+    """Rows of cells, whatever their form. Raises ValueError for what are none."""
+    from andy_cli.toolbox.google.contents.cells import rows_of
+
+    try:
+        return rows_of(written)
+    except ToolError as error:
+        raise ValueError(error.content) from error
+
+
+def plain_title(written: object) -> object:
+    """A title that came as an object of changes, nothing but a title among them."""
+    if isinstance(written, dict) and len(written) == 1:
+        return next(iter(written.values()))
+    return written
