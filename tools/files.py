@@ -5,7 +5,8 @@ file is loaded at every start.
 """
 
 from collections.abc import Mapping
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -136,7 +137,8 @@ async def read_file(
 def _access_of_writing(arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files import changes
 
-    return changes.find_write_access(_text(arguments, "path"), _text(arguments, "content"))
+    path, content = _text(arguments, "path"), _text(arguments, "content")
+    return changes.find_write_access(path, content, _text(arguments, "mimeType"))
 
 
 @tool(
@@ -215,10 +217,6 @@ def edit_file(
     return changes.edit_file(path, old_string, new_string, replace_all)
 
 
-def _access_of_search(arguments: Given) -> ResourceAccess:
-    return ResourceAccess((_text(arguments, "path") or ".",), "list")
-
-
 @tool(
     effect="read",
     title="file search",
@@ -231,7 +229,7 @@ def _access_of_search(arguments: Given) -> ResourceAccess:
         "search_file_content",
     ),
     action="search {path|the files} for {pattern} in {glob}",
-    find_access=_access_of_search,
+    find_access=_access_of_listing,
     examples=(
         "in which file is it mentioned?",
         "look for this in my files",
@@ -286,13 +284,12 @@ Paths = Annotated[
         min_length=1,
     ),
 ]
-TO = ("to", "target", "dest", "dst", "folder", "new_path", "new_name", "target_folder")
 Destination = Annotated[
     str,
     parameter(
         "the folder they go to, which is made where it is missing; or, for one file or "
         "folder, its new name",
-        aliases=[*TO],
+        aliases=["to", "target", "dest", "dst", "folder", "new_path", "new_name", "target_folder"],
         min_length=1,
     ),
 ]
@@ -312,12 +309,23 @@ def _texts(arguments: Given, name: str) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _access_of_moving(arguments: Given) -> ResourceAccess:
+def _access_of_transfer(verb: Literal["move", "copy"], arguments: Given) -> ResourceAccess:
     from andy_cli.toolbox.files.moving import organizing
 
     paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
-    return organizing.find_transfer_access(
-        "move", paths, destination, bool(arguments.get("replace"))
+    replace = bool(arguments.get("replace"))
+    return organizing.find_transfer_access(verb, paths, destination, replace)
+
+
+async def _transfer(
+    verb: Literal["move", "copy"], paths: list[str], destination: str, replace: bool
+) -> Outcome:
+    from andy_cli.toolbox.files.moving import organizing
+
+    return await in_thread(
+        lambda work: organizing.transfer_paths(verb, paths, destination, replace, work),
+        COPYING,
+        ENDING,
     )
 
 
@@ -331,7 +339,7 @@ def _access_of_moving(arguments: Given) -> ResourceAccess:
         "rename_file",
     ),
     action="move {paths|files} to {destination|this folder}",
-    find_access=_access_of_moving,
+    find_access=partial(_access_of_transfer, "move"),
     examples=(
         "rename the file",
         "move the file into the folder",
@@ -340,22 +348,7 @@ def _access_of_moving(arguments: Given) -> ResourceAccess:
 )
 async def move(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Move or rename files and folders."""
-    from andy_cli.toolbox.files.moving import organizing
-
-    return await in_thread(
-        lambda work: organizing.transfer_paths("move", paths, destination, replace, work),
-        COPYING,
-        ENDING,
-    )
-
-
-def _access_of_copying(arguments: Given) -> ResourceAccess:
-    from andy_cli.toolbox.files.moving import organizing
-
-    paths, destination = _texts(arguments, "paths"), _text(arguments, "destination")
-    return organizing.find_transfer_access(
-        "copy", paths, destination, bool(arguments.get("replace"))
-    )
+    return await _transfer("move", paths, destination, replace)
 
 
 @tool(
@@ -366,7 +359,7 @@ def _access_of_copying(arguments: Given) -> ResourceAccess:
         "copy_file",
     ),
     action="copy {paths|files} to {destination|this folder}",
-    find_access=_access_of_copying,
+    find_access=partial(_access_of_transfer, "copy"),
     examples=(
         "copy the file",
         "make a backup of the file",
@@ -374,13 +367,7 @@ def _access_of_copying(arguments: Given) -> ResourceAccess:
 )
 async def copy(paths: Paths, destination: Destination, replace: Replace = False) -> Outcome:
     """Copy files and folders."""
-    from andy_cli.toolbox.files.moving import organizing
-
-    return await in_thread(
-        lambda work: organizing.transfer_paths("copy", paths, destination, replace, work),
-        COPYING,
-        ENDING,
-    )
+    return await _transfer("copy", paths, destination, replace)
 
 
 def _folder_made(arguments: Given) -> ResourceAccess:
@@ -457,14 +444,12 @@ MimeType = Annotated[
 ]
 
 
-def _put(arguments: Given) -> ResourceAccess:
-    from andy_cli.toolbox.files import changes
-
-    path, content = _text(arguments, "path"), _text(arguments, "content")
-    return changes.find_put_access(path, content, _text(arguments, "mimeType"))
-
-
-@tool(effect="write", title="file storage", action="write {path|a file}", find_access=_put)
+@tool(
+    effect="write",
+    title="file storage",
+    action="write {path|a file}",
+    find_access=_access_of_writing,
+)
 def file_put(path: File, content: Content, mimeType: MimeType = "") -> Outcome:
     """Put a file of any kind: text, or base64."""
     from andy_cli.toolbox.files import changes

@@ -158,11 +158,7 @@ def _access_of_command(arguments: Mapping[str, object]) -> ResourceAccess:
     line = custom_commands.fill_command(
         str(arguments.get("name") or ""), given if isinstance(given, Mapping) else {}
     )
-    return ResourceAccess(
-        command=line,
-        contained=sandbox.can_contain(line),
-        shown=sandbox.promise_to_user(here().settings),
-    )
+    return sandbox.find_command_access(line)
 
 
 @tool(

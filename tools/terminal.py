@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.tool import (
     Outcome,
     ResourceAccess,
@@ -30,12 +29,7 @@ MILLISECONDS = 1000
 def _find_access(arguments: Mapping[str, object]) -> ResourceAccess:
     from andy_cli.toolbox.terminal import sandbox
 
-    command = str(arguments.get("command") or "")
-    return ResourceAccess(
-        command=command,
-        contained=sandbox.can_contain(command),
-        shown=sandbox.promise_to_user(here().settings),
-    )
+    return sandbox.find_command_access(str(arguments.get("command") or ""))
 
 
 @tool(

@@ -59,13 +59,7 @@ def read_place(granted: GrantedPath) -> Before:
     return Before(True, len(data) <= MAX_SHOWN_BYTES, data, size)
 
 
-def find_write_access(written: str, content: str) -> ResourceAccess:
-    earlier = _content_before(written)
-    change = compare_data(earlier, content.encode("utf-8", "replace"))
-    return _find_change_access(written, earlier, change)
-
-
-def find_put_access(written: str, content: str, mime_type: str) -> ResourceAccess:
+def find_write_access(written: str, content: str, mime_type: str) -> ResourceAccess:
     """Raises ToolError for content that is none."""
     earlier = _content_before(written)
     change = compare_data(earlier, content_of(content, mime_type))

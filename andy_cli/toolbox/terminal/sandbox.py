@@ -21,8 +21,7 @@ from itertools import islice
 from pathlib import Path
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.workspace import too_wide
-from andy_cli.settings import Settings
+from andy_cli.guard.workspace import ResourceAccess, too_wide
 from andy_cli.toolbox.programs import find_program
 from andy_cli.toolbox.runtime_context import here
 from andy_cli.toolbox.terminal import sandboxes
@@ -138,8 +137,9 @@ def _was_reached(listening: socket.socket) -> bool:
     return True
 
 
-def promise_to_user(settings: Settings) -> str:
-    """Return what the user is told before a yes to a command."""
-    if settings.text("guard.sandbox") == "on":
-        return "It runs in a sandbox: no network, no home, and only this folder can be changed."
-    return "It runs outside a sandbox: it can do all that you can do."
+def find_command_access(command: str) -> ResourceAccess:
+    """Say what a command would touch, and what the user is told before a yes to it."""
+    promise = "It runs outside a sandbox: it can do all that you can do."
+    if here().settings.text("guard.sandbox") == "on":
+        promise = "It runs in a sandbox: no network, no home, and only this folder can be changed."
+    return ResourceAccess(command=command, contained=can_contain(command), shown=promise)

@@ -5,6 +5,7 @@ changed, and have no network. Those that can show a workspace that may be change
 `writable`: then its secrets are there too, and it is the user who said yes.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -110,24 +111,26 @@ SANDBOXES: tuple[Sandbox, ...] = {
 """Those of this system, the better one first."""
 
 
+def _list_entries(folder: str) -> Iterator["os.DirEntry[str]"]:
+    """Give the entries of a folder; none of one that is closed to us, and so to the command."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        yield from entries
+
+
 def secrets_in(workspace: Path) -> Iterator[tuple[str, bool]]:
     """The files and folders of the workspace that may hold secrets, by their names, and what is no
     file: who reads from a pipe takes from it. Whether each is a folder."""
     waiting = [str(workspace)]
     while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    if entry.is_symlink():
-                        continue  # what it leads to is not there, or is met under its own name
-                    special = not is_folder and not entry.is_file(follow_symlinks=False)
-                    if special or is_secret_file(Path(entry.path), workspace):
-                        yield entry.path, is_folder
-                    elif is_folder:
-                        waiting.append(entry.path)
-        except OSError:  # closed to us, and so to the command
-            continue
+        for entry in _list_entries(waiting.pop()):
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.is_symlink():
+                continue  # what it leads to is not there, or is met under its own name
+            special = not is_folder and not entry.is_file(follow_symlinks=False)
+            if special or is_secret_file(Path(entry.path), workspace):
+                yield entry.path, is_folder
+            elif is_folder:
+                waiting.append(entry.path)
 
 
 def _without_secrets(workspace: Path) -> Iterator[str]:
@@ -140,29 +143,19 @@ def _without_secrets(workspace: Path) -> Iterator[str]:
         if folder not in holding:
             yield folder
             continue
-        try:
-            with os.scandir(folder) as entries:
-                waiting += [
-                    entry.path
-                    for entry in entries
-                    if entry.path not in hidden and not entry.is_symlink()
-                ]
-        except OSError:
-            continue
+        for entry in _list_entries(folder):
+            if entry.path not in hidden and not entry.is_symlink():
+                waiting.append(entry.path)
 
 
 def can_hide(workspace: Path) -> bool:
     """Tell whether the workspace is small enough to be looked through."""
     waiting, left = [str(workspace)], MAX_ENTRIES
     while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    left -= 1
-                    if left < 0:
-                        return False
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
+        for entry in _list_entries(waiting.pop()):
+            left -= 1
+            if left < 0:
+                return False
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
     return True
