@@ -30,8 +30,8 @@ from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.terminal import landlock, output, sandbox, sandboxes
 from andy_cli.toolbox.terminal.environment import clean_environment
+from andy_cli.toolbox.terminal.output import Scrubber
 from andy_cli.toolbox.terminal.sandboxes import Sandbox
-from andy_cli.toolbox.terminal.scrubbing import Scrubber
 from tests.cases import Row, loop_over, rows
 from tests.lines import broken, furnish, lines
 from tests.shell import living

@@ -4,14 +4,17 @@ What would be done is worked out from files inside the workspace alone: nothing 
 before somebody agreed to it.
 """
 
+import base64
+import binascii
 import hashlib
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.guard.workspace import contain
-from andy_cli.toolbox.files.contents import content_of
 from andy_cli.toolbox.files.differences import FileChange, compare_texts, describe_new_text
 from andy_cli.toolbox.files.editing import describe_places, replace_text
 from andy_cli.toolbox.files.encodings import CHUNK_SIZE, DecodedText, decode_file
@@ -26,6 +29,12 @@ MAX_SHOWN_BYTES = 2_000_000
 """Bytes of a file up to which a change to it is shown."""
 MAX_EDITED_BYTES = 20_000_000
 """Bytes of a file up to which it is edited: it is held in memory."""
+
+TEXTUAL = re.compile(
+    r"text/.*|.*[+/](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|typescript|sql|x-sh"
+    r"|x-httpd-php|x-www-form-urlencoded|graphql|x-ndjson|x-tex|rtf)"
+)
+DATA_URL = re.compile(r"data:([\w.+/-]*)((?:;[\w.+-]+=[^;,]*)*)(;base64)?,(.*)", re.DOTALL)
 
 
 class Before(NamedTuple):
@@ -196,3 +205,37 @@ def edit_file(written: str, old_text: str, new_text: str, everywhere: bool) -> O
         compare_texts(text.text, change.text) if len(data) <= MAX_SHOWN_BYTES else FileChange("")
     )
     return Outcome(summary, summary, display=Display(diff=shown_change.diff))
+
+
+def content_of(content: str, mime_type: str) -> bytes:
+    """The bytes of a file, of text or of base64 for what is no text.
+
+    content_of("hello", "")                             b"hello"
+    content_of("aGVsbG8=", "image/png")                 b"hello"
+    content_of("data:image/png;base64,aGVsbG8=", "")    b"hello"
+
+    Raises ToolError for a binary type whose content is no base64.
+    """
+    kind = mime_type.partition(";")[0].strip().lower()
+    url = DATA_URL.fullmatch(content.strip()) if content.lstrip()[:5] == "data:" else None
+    if url and (kind or url[1]) and not is_text(kind or url[1].lower()):
+        packed = url[4]
+        return _unpack_content(packed, kind or url[1]) if url[3] else unquote_to_bytes(packed)
+    return content.encode("utf-8", "replace") if is_text(kind) else _unpack_content(content, kind)
+
+
+def is_text(kind: str) -> bool:
+    """Tell whether a MIME type means text; none at all does."""
+    return not kind or TEXTUAL.fullmatch(kind) is not None
+
+
+def _unpack_content(content: str, kind: str) -> bytes:
+    packed = "".join(content.split()).replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        return base64.b64decode(packed + "=" * (-len(packed) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ToolError(
+            f"The content of a file of type {one_line(kind)[:80]} is given in base64, "
+            "and this is none.",
+            "Encode it, or give a type that is text.",
+        ) from error
