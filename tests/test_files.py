@@ -8,6 +8,7 @@ import ctypes
 import json
 import mimetypes
 import os
+import re
 import resource
 import shutil
 import stat
@@ -34,7 +35,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox import collection, runtime_context
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
 from andy_cli.toolbox.files import editing
-from andy_cli.toolbox.files.search import globs, ignoring, listing, ripgrep, searching
+from andy_cli.toolbox.files.search import expressions, globs, ignoring, listing, searching
 from tests.cases import Row
 from tests.papers import pdf
 from tests.test_music import an_ordinary_user
@@ -663,18 +664,16 @@ def test_of_a_long_line_the_match_is_shown(tree: Path) -> None:
 @pytest.mark.parametrize(
     "pattern",
     r"TODO todo zw.lf T.DO pass\s+# def.*: o+ import|nothing ö c?an \bTODO\b TO(DO)? TODO$ ^TODO"
-    r" [Tt]ODO TOD{1}O wide x*TODO \x54ODO TODO\. .git".split(),
+    r" [Tt]ODO TOD{1}O wide x*TODO \x54ODO TODO\. .git \ATODO TODO\z (?-m)^TODO ^$ ^[^a]*$".split(),
 )
-def test_with_and_without_ripgrep_the_same_is_found(
+def test_a_look_at_many_lines_passes_over_none_that_matches(
     pattern: str, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not Path("/usr/bin/rg").exists():
-        pytest.skip("needs ripgrep")
     (tree / "paper.pdf").write_bytes(b"%PDF-1.7 in plain letters")
     (tree / "noise").write_bytes(b"\x01\x7f" * 100)
-    (tree / "bell.txt").write_bytes(b"a text with one odd byte: \x01")
+    (tree / "bell.txt").write_bytes(b"a text with one odd byte: \x01\r\nTODO\r\n\r\n# TODO")
     with_it = called("search_files", {"pattern": pattern})._replace(seconds=0)
-    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(expressions, "OF_THE_WHOLE", re.compile(""))
     assert called("search_files", {"pattern": pattern})._replace(seconds=0) == with_it
     assert with_it.partial == "1 file could not be searched for text"  # pictures hold none
 
@@ -719,19 +718,7 @@ def test_files_that_cannot_be_opened_are_named(common: Path) -> None:
     assert (result.ok, result.problem) == (True, "")
 
 
-def test_ripgrep_is_used_where_it_is(tree: Path) -> None:
-    if not Path("/usr/bin/rg").exists():
-        pytest.skip("needs ripgrep")
-    files = ["notes.txt", "src/app.py", "old.txt", "picture.png"]
-    assert ripgrep.files_holding("TODO", False, tree, files) == {
-        "src/app.py",
-        "old.txt",
-        "picture.png",
-    }
-    assert ripgrep.files_holding("", False, tree, files) is None
-
-
-def test_a_program_in_the_workspace_is_not_taken_for_ripgrep(
+def test_a_search_runs_no_program_of_the_workspace(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tree / "rg"

@@ -6,6 +6,7 @@ it. The engine is the Rust one that pydantic brings, the same as ripgrep's.
 
 import re
 import string
+from collections.abc import Callable
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -18,48 +19,40 @@ ESCAPING = (
     "names of files go into glob."
 )
 
+OF_THE_WHOLE = re.compile(r"\\[Az]|\(\?")
+"""Signs that mean another thing in several lines than in each, or may."""
+
 
 class Finder:
     """Matches anywhere in a text. Without a capital letter in it, it does not look at case."""
 
     def __init__(self, pattern: str) -> None:
         """Raises ToolError that says what is wrong with the pattern."""
-        # 2 ms, and few conversations search.
-        from pydantic_core import SchemaError, SchemaValidator, core_schema
-
         if len(pattern) > MAX_CHARACTERS:
             raise ToolError(
                 f"The pattern is longer than {MAX_CHARACTERS} characters.", "Give a shorter one."
             )
-        self.any_case = set(string.ascii_uppercase).isdisjoint(_mask_escapes(pattern))
-        schema = core_schema.str_schema(
-            pattern="(?i)" * self.any_case + pattern, regex_engine="rust-regex", strict=True
-        )
-        try:
-            self.matches = SchemaValidator(schema).isinstance_python
-        except SchemaError as error:
-            raise ToolError(_explain_error(pattern, str(error)), ESCAPING) from error
+        any_case = set(string.ascii_uppercase).isdisjoint(re.sub(r"\\.", "", pattern))
+        expression = "(?i)" * any_case + pattern
+        self.matches = _compile_expression(expression, pattern)
+        self.may_match: Callable[[str], bool] = lambda lines: True
+        """A first rough look at many lines at once: false where none of them matches."""
+        if not OF_THE_WHOLE.search(pattern):
+            self.may_match = _compile_expression(f"(?m){expression}", pattern)
+
+
+def _compile_expression(expression: str, pattern: str) -> Callable[[str], bool]:
+    """Make what tells whether a text matches. Raises ToolError that speaks of the pattern."""
+    # 2 ms, and few conversations search.
+    from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+    schema = core_schema.str_schema(pattern=expression, regex_engine="rust-regex", strict=True)
+    try:
+        return SchemaValidator(schema).isinstance_python
+    except SchemaError as error:
+        raise ToolError(_explain_error(pattern, str(error)), ESCAPING) from error
 
 
 def _explain_error(pattern: str, error: str) -> str:
     *_, reason = error.strip().rpartition("error: ")
     return f"{spell_out(pattern)} is no regular expression: {reason.splitlines()[-1].strip()}."
-
-
-NO_LITERALS = str.maketrans(dict.fromkeys(".^$+{}\n", "\0"))
-
-
-def _mask_escapes(pattern: str) -> str:
-    return re.sub(r"\\.", "\0", pattern)
-
-
-def common_literal(pattern: str) -> str:
-    """A text that stands in everything the pattern matches, for a first rough look; perhaps none.
-
-    Only where that is plain: no groups, no choices, no classes.
-    """
-    if re.search(r"[(|\[]|\\[pPxuU]", pattern):
-        return ""
-    masked = re.sub(r".(?:\*|\?|\{[^}]*\})[?+]?", "\0", _mask_escapes(pattern))
-    longest = max(masked.translate(NO_LITERALS).split("\0"), key=len)
-    return longest if len(longest) > 2 and longest.isascii() and longest.isprintable() else ""

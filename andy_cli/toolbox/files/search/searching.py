@@ -19,10 +19,9 @@ from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, holds_text, kind_of_bytes
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import read_pieces
-from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder, common_literal
+from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder
 from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import Ignored
-from andy_cli.toolbox.files.search.ripgrep import files_holding
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 from andy_cli.toolbox.tool import Outcome, progress
@@ -329,24 +328,13 @@ class Search:
             progress(f"{self.looked_at:,} files")
             matching_entries = [entry for entry in portion if self._matches_glob(entry)]
             self._fitting += len(matching_entries)
-            likely_files = self._likely_files(matching_entries)
             for entry in matching_entries:
-                yield from self._search_entry(entry, likely_files)
+                yield from self._search_entry(entry)
 
     def _matches_glob(self, entry: FolderEntry) -> bool:
         return all(any(glob.matches(entry.path) for glob in globs) for globs in self._globs)
 
-    def _likely_files(self, entries: Sequence[FolderEntry]) -> set[str] | None:
-        """The paths of files worth opening; None: all."""
-        names = ["/".join(entry.path) for entry in entries if entry.kind == "file"]
-        if self._finder is None or not names:
-            return set()
-        plain = common_literal(self._asked.pattern)
-        return files_holding(plain, self._finder.any_case, self._place.path, names)
-
-    def _search_entry(
-        self, entry: FolderEntry, likely: set[str] | None
-    ) -> Iterator[dict[str, object]]:
+    def _search_entry(self, entry: FolderEntry) -> Iterator[dict[str, object]]:
         """One entry's results: its name, then its lines."""
         if self._finder is None or self._name_matches(self._finder, entry):
             folder = entry.kind == "folder"
@@ -356,7 +344,7 @@ class Search:
         path = self._place.path.joinpath(*entry.path)
         if not self._alone and is_secret_file(path, here().workspace):
             self._pass_over(entry, "may hold keys", "may hold keys, and was not looked into")
-        elif likely is None or "/".join(entry.path) in likely:
+        else:
             yield from self._search_lines(entry, path)
 
     def _name_matches(self, finder: Finder, entry: FolderEntry) -> bool:
@@ -416,11 +404,13 @@ def matching_lines(texts: Iterable[str], finder: Finder) -> Iterator[tuple[int, 
     """The lines that match, with their numbers; however long a line is, memory is bounded."""
     number, pending = 0, ""
     for text in texts:
-        *whole_lines, pending = (pending[:MAX_LINE_LENGTH] + text).replace("\r\n", "\n").split("\n")
-        for line in whole_lines:
-            number += 1
-            if finder.matches(line):
-                yield number, line
+        joined = (pending[:MAX_LINE_LENGTH] + text).replace("\r\n", "\n")
+        whole_lines, line_end, pending = joined.rpartition("\n")
+        if line_end and finder.may_match(whole_lines):
+            for offset, line in enumerate(whole_lines.split("\n"), 1):
+                if finder.matches(line):
+                    yield number + offset, line
+        number += joined.count("\n")
     if pending and finder.matches(pending):
         yield number + 1, pending
 
