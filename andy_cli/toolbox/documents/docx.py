@@ -24,7 +24,7 @@ def read_text(file: BinaryIO) -> str:
     with opened_package(file, "Word document", PARTS[0]) as package:
         for name in PARTS:
             if name in package.names:
-                package.parse(name, reader)
+                package.parse(name, reader.start, reader.end, reader.characters)
     return "".join(reader.pieces).strip("\n")
 
 

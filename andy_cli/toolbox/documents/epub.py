@@ -25,8 +25,8 @@ def read_chapters(file: BinaryIO) -> Iterator[str]:
     """Give the text of each chapter in order. Raises ToolError for what cannot be read."""
     with opened_package(file, "EPUB book", CONTAINER) as package:
         book_reader = _Book()
-        package.parse(CONTAINER, book_reader)
-        package.parse(book_reader.contents, book_reader)
+        package.parse(CONTAINER, book_reader.start)
+        package.parse(book_reader.contents, book_reader.start)
         for link_id in book_reader.order:
             path = posixpath.join(
                 posixpath.dirname(book_reader.contents), unquote(book_reader.files[link_id])
@@ -54,9 +54,3 @@ class _Book:
                 self.files[attributes["id"]] = attributes["href"]
         elif kind == "itemref" and attributes["idref"] in self.files:
             self.order.append(attributes["idref"])
-
-    def end(self, name: str) -> None:
-        pass
-
-    def characters(self, text: str) -> None:
-        pass

@@ -28,7 +28,7 @@ def read_parts(file: BinaryIO) -> list[tuple[str, str]]:
     """
     reader = _OpenDocumentReader()
     with opened_package(file, "OpenDocument file", CONTENT) as package:
-        package.parse(CONTENT, reader)
+        package.parse(CONTENT, reader.start, reader.end, reader.characters)
     named_texts = [
         (part_name, "".join(text_pieces).strip("\n")) for part_name, text_pieces in reader.parts
     ]

@@ -1,7 +1,7 @@
 """A document that is a ZIP archive of XML files, read as it is unpacked, so that none is too large.
 
     with opened_package(file, "Word document") as package:
-        package.parse("word/document.xml", reader)      start, end, characters, as expat tells them
+        package.parse("word/document.xml", start, end, characters)      as expat tells them
 
 Sources: ECMA-376 part 2 (Word, Excel, PowerPoint), OpenDocument 1.3 part 2, EPUB 3.3.
 """
@@ -9,9 +9,9 @@ Sources: ECMA-376 part 2 (Word, Excel, PowerPoint), OpenDocument 1.3 part 2, EPU
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 from xml.parsers import expat
 
 from andy_cli.errors import ToolError
@@ -33,16 +33,6 @@ FAULTS = (
     ValueError,
 )
 """The errors of reading a damaged archive, or the XML in it."""
-
-
-class XmlReader(Protocol):
-    """Told what there is, in the order of the file. Names are `namespace name`."""
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None: ...
-
-    def end(self, name: str) -> None: ...
-
-    def characters(self, text: str) -> None: ...
 
 
 class PartLink(NamedTuple):
@@ -72,14 +62,23 @@ class Package:
     def read(self, name: str) -> bytes:
         return b"".join(self.pieces(name))
 
-    def parse(self, name: str, reader: XmlReader) -> None:
-        """Read one file of XML. Raises ToolError for one with entities."""
+    def parse(
+        self,
+        name: str,
+        start: Callable[[str, Mapping[str, str]], None],
+        end: Callable[[str], None] | None = None,
+        characters: Callable[[str], None] | None = None,
+    ) -> None:
+        """Read one file of XML, in its order; names are `namespace name`, those of attributes too.
+
+        Raises ToolError for one with entities.
+        """
         parser = expat.ParserCreate(namespace_separator=" ")
         # No office program writes any, and an entity can stand for a gigabyte.
         parser.EntityDeclHandler = _refuse_entity
-        parser.StartElementHandler = reader.start
-        parser.EndElementHandler = reader.end
-        parser.CharacterDataHandler = reader.characters
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        parser.CharacterDataHandler = characters
         for data in self.pieces(name):
             parser.Parse(data, False)
         parser.Parse(b"", True)
@@ -87,29 +86,19 @@ class Package:
     def links(self, name: str) -> dict[str, PartLink]:
         """Return where a part points to, by the ids it uses for that."""
         folder, _, file = name.rpartition("/")
-        links = _Links(folder)
+        links: dict[str, PartLink] = {}
+
+        def start(element: str, attributes: Mapping[str, str]) -> None:
+            is_link = element == f"{RELATIONSHIPS} Relationship"
+            if is_link and attributes.get("TargetMode") != "External":
+                kind = attributes["Type"].rpartition("/")[2]
+                target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"]))
+                links[attributes["Id"]] = PartLink(kind, target.lstrip("/"))
+
         listed = f"{folder}/_rels/{file}.rels"
         if listed in self.names:
-            self.parse(listed, links)
-        return links.found
-
-
-class _Links:
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self.found: dict[str, PartLink] = {}
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == f"{RELATIONSHIPS} Relationship" and attributes.get("TargetMode") != "External":
-            kind = attributes["Type"].rpartition("/")[2]
-            target = posixpath.normpath(posixpath.join("/", self._folder, attributes["Target"]))
-            self.found[attributes["Id"]] = PartLink(kind, target.lstrip("/"))
-
-    def end(self, name: str) -> None:
-        pass
-
-    def characters(self, text: str) -> None:
-        pass
+            self.parse(listed, start)
+        return links
 
 
 def _refuse_entity(*declared: object) -> None:

@@ -29,61 +29,54 @@ LINKS = (
 def read_slides(file: BinaryIO) -> Iterator[str]:
     """Give the text of each slide in order. Raises ToolError for what cannot be read."""
     with opened_package(file, "PowerPoint presentation", START) as package:
-        order = _Order()
-        package.parse(START, order)
         slides = package.links(START)
-        for link_id in order.ids:
+        for link_id in _list_slides(package):
             yield _read_slide(package, slides[link_id].target)
 
 
-def _read_slide(package: Package, name: str) -> str:
-    text = _Text()
-    package.parse(name, text)
-    for link in package.links(name).values():
-        if link.kind == "notesSlide" and link.target in package.names:
-            notes = _Text()
-            package.parse(link.target, notes)
-            if notes_text := notes.whole:
-                return f"{text.whole}\nNotes: {notes_text}"
-    return text.whole
+def _list_slides(package: Package) -> list[str]:
+    """List the ids of the slides, as they are shown."""
+    ids: list[str] = []
 
-
-class _Order:
-    """The ids of the slides, as they are shown."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+    def start(name: str, attributes: Mapping[str, str]) -> None:
         if plain_name(name, PRESENTATION) == "sldId":
             link_ids = (attributes.get(f"{namespace} id") for namespace in LINKS)
-            self.ids += [link_id for link_id in link_ids if link_id]
+            ids.extend(link_id for link_id in link_ids if link_id)
 
-    def end(self, name: str) -> None:
-        pass
+    package.parse(START, start)
+    return ids
 
-    def characters(self, text: str) -> None:
-        pass
+
+def _read_slide(package: Package, name: str) -> str:
+    text = _read_text(package, name)
+    for link in package.links(name).values():
+        is_notes = link.kind == "notesSlide" and link.target in package.names
+        if is_notes and (notes := _read_text(package, link.target)):
+            return f"{text}\nNotes: {notes}"
+    return text
+
+
+def _read_text(package: Package, name: str) -> str:
+    """Read a slide or its notes, a paragraph a line."""
+    text = _Text()
+    package.parse(name, text.start, text.end, text.characters)
+    lines = (line.strip() for line in "".join(text.pieces).split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 class _Text:
-    """Read a slide, a paragraph a line; fields such as its number are left out."""
+    """The text of a slide; fields such as its number are left out."""
 
     def __init__(self) -> None:
-        self._pieces: list[str] = []
+        self.pieces: list[str] = []
         self._in_text = self._in_field = False
-
-    @property
-    def whole(self) -> str:
-        lines = (line.strip() for line in "".join(self._pieces).split("\n"))
-        return "\n".join(line for line in lines if line)
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         kind = plain_name(name, DRAWING)
         self._in_field |= kind == "fld"
         self._in_text = kind == "t" and not self._in_field
         if kind == "br":
-            self._pieces.append("\n")
+            self.pieces.append("\n")
 
     def end(self, name: str) -> None:
         self._in_text = False
@@ -91,8 +84,8 @@ class _Text:
         if kind == "fld":
             self._in_field = False
         elif kind == "p":
-            self._pieces.append("\n")
+            self.pieces.append("\n")
 
     def characters(self, text: str) -> None:
         if self._in_text:
-            self._pieces.append(text)
+            self.pieces.append(text)

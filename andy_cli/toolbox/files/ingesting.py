@@ -4,10 +4,11 @@ import re
 from typing import BinaryIO
 
 from andy_cli.toolbox.documents.html import TextStyle, html_to_text
+from andy_cli.toolbox.documents.text import TextPart
+from andy_cli.toolbox.documents.text import text_of as read_parts
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, kind_of_bytes
+from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, is_document, kind_of_bytes
 from andy_cli.toolbox.files.names import count_noun, show_path
-from andy_cli.toolbox.files.office import DocumentPart, is_document, read_document
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import read_pieces, refuse_binary
 from andy_cli.toolbox.tool import Outcome
@@ -43,10 +44,10 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     head = file.read(SAMPLE_BYTES)
     file.seek(0)
     if is_document(kind_of_bytes(head), name):
-        document_parts = [*read_document(file, name, work)]
-        if not any(document_part.text.strip() for document_part in document_parts):
+        parts = [*read_parts(file, name, go_on=work.go_on)]
+        if not any(part.text.strip() for part in parts):
             return ""  # scanned pages have a place each, and are pictures
-        return "\n\n".join(_with_place(document_part) for document_part in document_parts)
+        return "\n\n".join(map(_with_place, parts))
     refuse_binary(file, name)
     text = _read_plain(file, work)
     is_page = name.lower().endswith((".html", ".htm", ".xhtml")) or PAGE.match(head)
@@ -56,12 +57,8 @@ def text_of(file: BinaryIO, name: str, work: Work) -> str:
     return f"# {title}\n\n{body}" if title else body
 
 
-def _with_place(document_part: DocumentPart) -> str:
-    return (
-        f"[{document_part.place}]\n{document_part.text}"
-        if document_part.place
-        else document_part.text
-    )
+def _with_place(part: TextPart) -> str:
+    return f"[{part.place}]\n{part.text}" if part.place else part.text
 
 
 def _read_plain(file: BinaryIO, work: Work) -> str:

@@ -73,6 +73,25 @@ TEXTUAL = (
 )
 """Endings of the names of those that hold text, if in a form of their own; pictures do not."""
 
+READABLE = frozenset(
+    {
+        "PDF document",
+        "Word document",
+        "Excel sheet",
+        "PowerPoint presentation",
+        "EPUB book",
+        "OpenDocument file",
+    }
+)
+"""Kinds of which there is a reader in `toolbox/documents`."""
+UNCLEAR = frozenset({"ZIP archive", "Office document of the old kind"})
+"""Kinds of which the name of the file says more: a document may begin with a large picture, and
+one that is encrypted is in a container of the old kind."""
+SUFFIXES = (
+    *(".docx", ".docm", ".pptx", ".pptm", ".ppsx", ".xlsx", ".xlsm"),
+    *(".odt", ".ods", ".odp", ".epub"),
+)
+
 PLAIN = bytes({7, 8, 9, 10, 11, 12, 13, 27, *range(0x20, 0x7F), *range(0x80, 0x100)})
 """Bytes that stand in texts of some encoding; escape sequences too."""
 MAX_BINARY_SHARE = 0.1
@@ -117,3 +136,8 @@ def advise_kind(name: str) -> str:
     if name.endswith(("document", "sheet", "presentation", "book", "OpenDocument file")):
         return "file_ingest reads the text of documents."
     return ""
+
+
+def is_document(kind: str, name: str) -> bool:
+    """Tell whether there is a reader for a file of this kind and name."""
+    return kind in READABLE or (kind in UNCLEAR and name.lower().endswith(SUFFIXES))

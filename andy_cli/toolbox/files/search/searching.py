@@ -15,9 +15,14 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import compose_name, is_secret_file
 from andy_cli.toolbox.files.encodings import encoding_of
-from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, holds_text, kind_of_bytes, name_one
+from andy_cli.toolbox.files.kinds import (
+    SAMPLE_BYTES,
+    holds_text,
+    is_document,
+    kind_of_bytes,
+    name_one,
+)
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
-from andy_cli.toolbox.files.office import is_document, read_document
 from andy_cli.toolbox.files.reading import read_pieces
 from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder
 from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
@@ -383,11 +388,15 @@ class Search:
             yield {"file": self._prefix + entry.name, "line": number, "text": line}
 
     def _document_lines(self, entry: FolderEntry, file: BinaryIO) -> Iterator[dict[str, object]]:
+        # The readers of documents are imported when there is a document.
+        from andy_cli.toolbox.documents.text import text_of
+
         try:
-            for part_name, text in read_document(file, entry.name, self._work):
-                for _, line in self._match_lines([text]):
+            for part in text_of(file, entry.name, go_on=self._work.go_on):
+                self._work.go_on()
+                for _, line in self._match_lines([part.text]):
                     result: dict[str, object] = {"file": self._prefix + entry.name}
-                    yield result | ({"place": part_name} if part_name else {}) | {"text": line}
+                    yield result | ({"place": part.place} if part.place else {}) | {"text": line}
         except ToolError as error:
             if self._work.is_stopped or self._work.over:
                 raise
