@@ -24,7 +24,7 @@ from andy_cli.toolbox.google.login.consent import (
     connect_account,
     make_question,
 )
-from andy_cli.toolbox.google.login.withdrawal import withdraw_login
+from andy_cli.toolbox.google.login.renewal import withdraw_login
 from andy_cli.toolbox.login_redirect import LoginRedirect
 
 NOWHERE = "http://127.0.0.1:1/"

@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
-    count_noun,
-    describe_cut,
-    fitting_items,
+    list_outcome,
     outcome,
     shorten_words,
 )
@@ -58,9 +56,7 @@ async def list_calendars() -> Outcome:
     calendars = [
         {name: item[name] for name in names if item.get(name)} for item in result_page.items
     ]
-    fitting = fitting_items(calendars)
-    data = {"calendars": fitting, **describe_cut(calendars, fitting, result_page.more, FIRST)}
-    return outcome(data, f"found {count_noun(len(calendars), 'calendar')}")
+    return list_outcome("calendars", calendars, result_page.more, FIRST, "calendar")
 
 
 async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
@@ -86,13 +82,8 @@ async def list_events(calendar: str, time_min: str, time_max: str) -> Outcome:
             path, "items", MAX_EVENTS, missing, query, largest=MAX_EVENTS
         )
     events = [_describe_event(item) for item in result_page.items]
-    fitting = fitting_items(events)
-    data = {
-        "calendar": id,
-        "events": fitting,
-        **describe_cut(events, fitting, result_page.more, REST),
-    }
-    return outcome(data, f"found {count_noun(len(events), 'event')}")
+    listed = list_outcome("events", events, result_page.more, REST, "event")
+    return listed._replace(data={"calendar": id, **as_record(listed.data)})
 
 
 def _now_as_text() -> str:

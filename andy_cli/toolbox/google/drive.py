@@ -1,16 +1,16 @@
 """Google Drive: what there is, the text of a file, making and changing files (drive.v3)."""
 
+import json
 import re
+import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from andy_cli.toolbox.google.contents.file_text import FilePage, is_text
 from andy_cli.toolbox.google.contents.pages import (
     TextRest,
-    count_noun,
-    describe_cut,
     describe_next,
-    fitting_items,
+    list_outcome,
     outcome,
     shorten_words,
 )
@@ -26,7 +26,6 @@ from andy_cli.toolbox.google.http.service import (
     open_service,
     quote_part,
 )
-from andy_cli.toolbox.google.http.uploading import multipart_call
 from andy_cli.toolbox.google.ids import file_id, show_id
 from andy_cli.toolbox.tool import Outcome, ToolError
 
@@ -112,11 +111,7 @@ async def _find_files(
 
 def _describe_files(result_page: ResultPage) -> Outcome:
     files = [_describe_file(item) for item in result_page.items]
-    fitting = fitting_items(files)
-    summary = f"found {count_noun(len(files), 'file')} in Drive"
-    return outcome(
-        {"files": fitting, **describe_cut(files, fitting, result_page.more, REST)}, summary
-    )
+    return list_outcome("files", files, result_page.more, REST, "file", " in Drive")
 
 
 def _describe_file(file: Record) -> dict[str, object]:
@@ -180,16 +175,37 @@ async def create_file(file_request: NewFile) -> Outcome:
     metadata = {"name": file_request.name, "mimeType": file_request.kind}
     query: Query = {"uploadType": "multipart", "fields": FIELDS, "supportsAllDrives": True}
     if file_request.kind == FOLDER:
-        request = multipart_call(f"{base_address(DRIVE)}/files", metadata, None, query)
+        request = _multipart_call(f"{base_address(DRIVE)}/files", metadata, None, query)
     else:
         media = (FROM_TEXT.get(file_request.kind, file_request.kind), file_request.content.encode())
-        request = multipart_call(f"{upload_address(DRIVE)}/files", metadata, media, query)
+        request = _multipart_call(f"{upload_address(DRIVE)}/files", metadata, media, query)
     async with open_service(DRIVE) as drive:
         created = await drive.send(request, Missing("Google Drive makes no file there."))
         drive.created_id(created)
     return outcome(
         _describe_file({**metadata, **created}), f"made {shorten_words(file_request.name)} in Drive"
     )
+
+
+def _multipart_call(
+    url: str, metadata: Mapping[str, object], media: tuple[str, bytes] | None, query: Query
+) -> ApiCall:
+    """A file and what is said about it in one request: multipart/related, as Drive takes uploads.
+
+    `media` is a media type and content; without, what is said about the file is all there is.
+    """
+    described = json.dumps(metadata).encode()
+    if media is None:
+        plain = {name: value for name, value in query.items() if name != "uploadType"}
+        return ApiCall("POST", url, plain, described)
+    kind, content = media
+    # Random, and twice as long as anything that could be met by chance in a text.
+    boundary = secrets.token_hex(32)
+    head = f"--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n"
+    media_head = f"\r\n--{boundary}\r\nContent-Type: {kind}\r\n\r\n"
+    closing = f"\r\n--{boundary}--\r\n"
+    body = head.encode() + described + media_head.encode() + content + closing.encode()
+    return ApiCall("POST", url, query, body, f"multipart/related; boundary={boundary}")
 
 
 def new_file(name: str, content: str, kind: str) -> NewFile:

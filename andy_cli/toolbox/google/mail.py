@@ -10,9 +10,8 @@ from andy_cli.toolbox.google.contents.pages import (
     TEXT,
     TextRest,
     clip_texts,
-    count_noun,
-    describe_cut,
     fitting_items,
+    list_outcome,
     outcome,
     page_of_text,
     shorten_words,
@@ -58,11 +57,7 @@ async def list_mails(most_mails: int, labels: Sequence[str] = (), query: str = "
             "/users/me/messages", "messages", most_mails, NO_LIST, list_query, largest=500
         )
         mails = await _fetch_heads(gmail, [as_text(item.get("id")) for item in result_page.items])
-    fitting = fitting_items(mails)
-    summary = f"found {count_noun(len(mails), 'mail')}"
-    return outcome(
-        {"messages": fitting, **describe_cut(mails, fitting, result_page.more, REST)}, summary
-    )
+    return list_outcome("messages", mails, result_page.more, REST, "mail")
 
 
 async def _label_ids(gmail: Service, names: Sequence[str]) -> list[str]:

@@ -3,14 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from andy_cli.toolbox.google.contents.pages import (
-    TextRest,
-    count_noun,
-    describe_cut,
-    fitting_items,
-    outcome,
-    shorten_words,
-)
+from andy_cli.toolbox.google.contents.pages import TextRest, list_outcome, outcome, shorten_words
 from andy_cli.toolbox.google.http.apis import TASKS
 from andy_cli.toolbox.google.http.refusals import Missing
 from andy_cli.toolbox.google.http.service import Record, Service, as_text, open_service, quote_part
@@ -52,9 +45,7 @@ async def list_tasks(task_list: str) -> Outcome:
                 raise
             raise ToolError(_NO_LIST.message, await _name_lists(tasks)) from error
     described = [_describe_task(item) for item in result_page.items]
-    fitting = fitting_items(described)
-    data = {"tasks": fitting, **describe_cut(described, fitting, result_page.more, FIRST)}
-    return outcome(data, f"found {count_noun(len(described), 'task')}")
+    return list_outcome("tasks", described, result_page.more, FIRST, "task")
 
 
 _NO_LIST = Missing("There is no such task list.")

@@ -84,13 +84,17 @@ class TextRest(NamedTuple):
     """The note for too much to be told at once."""
 
 
-def describe_cut(
-    items: Sequence[object], fitting: Sequence[object], has_more: bool, cut_text: TextRest
-) -> Told:
-    """Describe where a list was cut; nothing of one that is."""
+def list_outcome(
+    key: str, items: Sequence[object], has_more: bool, rest: TextRest, noun: str, place: str = ""
+) -> Outcome:
+    """Make the outcome of a tool that lists: as many items as can be told, and where it was cut."""
+    fitting = fitting_items(items)
+    data: Told = {key: fitting}
     if len(fitting) < len(items):
-        return {"truncated": f"{len(items) - len(fitting)} more were found. {cut_text.of_long}"}
-    return {"truncated": f"There are more. {cut_text.of_more}"} if has_more else {}
+        data["truncated"] = f"{len(items) - len(fitting)} more were found. {rest.of_long}"
+    elif has_more:
+        data["truncated"] = f"There are more. {rest.of_more}"
+    return outcome(data, f"found {count_noun(len(items), noun)}{place}")
 
 
 def shorten_words(text: str, most_characters: int = 60) -> str:

@@ -1,6 +1,6 @@
 """The values of one request and its answer; what carries them is in `wire.py`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from andy_cli.errors import ToolError, ToolTimeout
@@ -53,10 +53,8 @@ class BodyReader(Protocol):
         ...
 
 
-class Wire(Protocol):
-    async def exchange(self, request: ApiCall, token: str, reader: BodyReader) -> ApiReply:
-        """Send a request, once; an answer of any status is an answer. Raises Broken."""
-        ...
+Exchange = Callable[[ApiCall, str, BodyReader], Awaitable[ApiReply]]
+"""Sends a request with a token, once; an answer of any status is an answer. Raises Broken."""
 
 
 class Whole:

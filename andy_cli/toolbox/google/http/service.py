@@ -22,9 +22,9 @@ from andy_cli.toolbox.google.http.exchange import (
     ApiReply,
     BodyReader,
     Broken,
+    Exchange,
     Query,
     Whole,
-    Wire,
 )
 from andy_cli.toolbox.google.http.refusals import (
     GONE,
@@ -59,9 +59,9 @@ class ResultPage(NamedTuple):
 
 
 class Service:
-    def __init__(self, api: Api, transport: Wire, settings: Settings) -> None:
+    def __init__(self, api: Api, exchange: Exchange, settings: Settings) -> None:
         self.api = api
-        self._wire = transport
+        self._exchange = exchange
         self._settings = settings
         self._base = base_address(api)
         self._token = ""
@@ -90,7 +90,7 @@ class Service:
             tries += 1
             body_reader = reader()
             try:
-                reply = await self._wire.exchange(request, await self._fresh(), body_reader)
+                reply = await self._exchange(request, await self._fresh(), body_reader)
             except Broken as broken:
                 if tries >= min(self._tries, MAX_UNREACHED_TRIES):
                     raise broken.as_tool_error() from broken
@@ -150,7 +150,7 @@ class Service:
         token, answer = await self._fresh(), Whole()
         self.unanswered = True
         try:
-            reply = await self._wire.exchange(request, token, answer)
+            reply = await self._exchange(request, token, answer)
         except Broken as broken:
             raise broken.as_tool_error(UNSURE if broken.sent else NOT_DONE) from broken
         if reply.status == 401:
@@ -214,8 +214,8 @@ async def open_service(api: Api) -> AsyncIterator[Service]:
     seconds = settings.number("google.timeout")
     service: Service | None = None
     try:
-        async with asyncio.timeout(seconds), open_http(base_address(api), settings) as transport:
-            service = Service(api, transport, settings)
+        async with asyncio.timeout(seconds), open_http(base_address(api), settings) as exchange:
+            service = Service(api, exchange, settings)
             yield service
     except TimeoutError as error:
         unsure = service is not None and service.unanswered

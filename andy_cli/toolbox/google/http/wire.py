@@ -4,6 +4,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from urllib.parse import urlsplit
 
 import httpx2
@@ -12,47 +13,50 @@ from andy_cli import __version__
 from andy_cli.errors import list_causes
 from andy_cli.guard.hosts import is_loopback
 from andy_cli.settings import Settings
-from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, BodyReader, Broken, Whole
+from andy_cli.toolbox.google.http.exchange import (
+    ApiCall,
+    ApiReply,
+    BodyReader,
+    Broken,
+    Exchange,
+    Whole,
+)
 
 MAX_REFUSAL_BYTES = 64 * 2**10
 """Bytes of a refusal that are read."""
 
 
-class Http:
-    def __init__(self, client: httpx2.AsyncClient) -> None:
-        self._client = client
+async def _exchange(
+    client: httpx2.AsyncClient, request: ApiCall, token: str, reader: BodyReader
+) -> ApiReply:
+    was_sent = False
 
-    async def exchange(self, request: ApiCall, token: str, reader: BodyReader) -> ApiReply:
-        was_sent = False
+    async def watch(event: str, details: object) -> None:
+        nonlocal was_sent
+        was_sent = was_sent or event.endswith("send_request_headers.started")
 
-        async def watch(event: str, details: object) -> None:
-            nonlocal was_sent
-            was_sent = was_sent or event.endswith("send_request_headers.started")
-
-        try:
-            async with self._client.stream(
-                request.method,
-                request.url,
-                params={
-                    name: value for name, value in (request.query or {}).items() if value != ""
-                },
-                headers=_request_headers(request, token),
-                content=request.content or None,
-                extensions={"trace": watch},
-            ) as response:
-                refused = Whole(MAX_REFUSAL_BYTES)
-                body_reader = reader if response.is_success else refused
-                async for data in response.aiter_bytes():
-                    if not body_reader.feed(data):
-                        break
-                return ApiReply(response.status_code, response.headers, refused.data)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            is_timeout = isinstance(error, httpx2.TimeoutException)
-            raise Broken(_explain_error(error, request.url), was_sent, is_timeout) from error
+    try:
+        async with client.stream(
+            request.method,
+            request.url,
+            params={name: value for name, value in (request.query or {}).items() if value != ""},
+            headers=_request_headers(request, token),
+            content=request.content or None,
+            extensions={"trace": watch},
+        ) as response:
+            refused = Whole(MAX_REFUSAL_BYTES)
+            body_reader = reader if response.is_success else refused
+            async for data in response.aiter_bytes():
+                if not body_reader.feed(data):
+                    break
+            return ApiReply(response.status_code, response.headers, refused.data)
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        is_timeout = isinstance(error, httpx2.TimeoutException)
+        raise Broken(_explain_error(error, request.url), was_sent, is_timeout) from error
 
 
 @asynccontextmanager
-async def open_http(url: str, settings: Settings) -> AsyncIterator[Http]:
+async def open_http(url: str, settings: Settings) -> AsyncIterator[Exchange]:
     """For requests to one address. Redirects are not followed: a token goes along."""
     seconds = settings.number("google.timeout")
     async with httpx2.AsyncClient(
@@ -63,7 +67,7 @@ async def open_http(url: str, settings: Settings) -> AsyncIterator[Http]:
         trust_env=not is_loopback(urlsplit(url).hostname or ""),
         follow_redirects=False,
     ) as client:
-        yield Http(client)
+        yield partial(_exchange, client)
 
 
 def _request_headers(request: ApiCall, token: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""An access token that holds: the one there is, or a new one from Google.
+"""An access token that holds: the one there is, or a new one from Google; and giving it back.
 
 A token lasts an hour. Processes that find it run out at the same time renew it once: whoever has
 the lock does, the others read what it wrote.
@@ -85,13 +85,12 @@ async def request_tokens(
     from andy_cli.toolbox.google.http.wire import open_http
 
     url = safe_address(settings, "google.token_url")
-    kind = "application/x-www-form-urlencoded"
-    request = ApiCall("POST", url, content=urlencode(token_form).encode(), kind=kind)
-    async with open_http(url, settings) as transport:
+    request = _form_call(url, token_form)
+    async with open_http(url, settings) as exchange:
         for attempt in range(1, MAX_TRIES + 1):
             body = Whole()
             try:
-                reply = await transport.exchange(request, "", body)
+                reply = await exchange(request, "", body)
             except Broken as broken:
                 if attempt == MAX_TRIES:
                     message = f"The login at Google did not come about. {broken}"
@@ -101,6 +100,11 @@ async def request_tokens(
                     return _read_answer(reply, body, known_secrets)
             await asyncio.sleep(settings.number("network.first_backoff") * attempt)
     raise AssertionError("the last try returns or raises")
+
+
+def _form_call(url: str, form: dict[str, str]) -> ApiCall:
+    kind = "application/x-www-form-urlencoded"
+    return ApiCall("POST", url, content=urlencode(form).encode(), kind=kind)
 
 
 def _read_answer(reply: ApiReply, body: Whole, known_secrets: Secrets) -> dict[str, Any]:
@@ -148,3 +152,20 @@ def _lock_file(lock: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+async def withdraw_login(settings: Settings) -> str:
+    """Tell Google to forget the login; empty if it has, else why not, in one sentence."""
+    # 60 ms, and only who uses Google needs it.
+    from andy_cli.toolbox.google.http.wire import open_http
+
+    try:
+        known_secrets = await asyncio.to_thread(vault.load_secrets)
+        url = safe_address(settings, "google.revoke_url")
+        request = _form_call(url, {"token": known_secrets.refresh_token})
+        async with open_http(url, settings) as exchange:
+            reply = await exchange(request, "", Whole())
+    except (ToolError, Broken) as error:
+        return str(error)
+    # 400: it was not valid any more, which is as good.
+    return "" if reply.ok or reply.status == 400 else f"Google answered {reply.status}."
