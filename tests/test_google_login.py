@@ -21,7 +21,7 @@ from andy_cli.frontends.doctor.machine_checks import Finding, look_at_google
 from andy_cli.messages import Status
 from andy_cli.settings import load
 from andy_cli.toolbox.google.lazy import login_file
-from andy_cli.toolbox.google.login import account, renewal, scopes, vault
+from andy_cli.toolbox.google.login import renewal, scopes, vault
 from andy_cli.toolbox.google.login.consent import client_in, code_in, make_question
 from andy_cli.toolbox.login_redirect import LoginRedirect
 from andy_cli.toolbox.registry import Registry
@@ -402,7 +402,7 @@ def begun(google: Emulator, folder: Path) -> Registry:
 
 
 def expired() -> None:
-    held, known = vault.load_secrets(), account.connected_account()
+    held, known = vault.load_secrets(), vault.connected_account()
     assert known
     vault.keep_login(
         known, vault.Secrets(held.client_secret, held.refresh_token, held.access_token, 1.0)

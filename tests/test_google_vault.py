@@ -13,7 +13,7 @@ from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.toolbox.google.lazy import login_file
-from andy_cli.toolbox.google.login import account, vault
+from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.google.login.vault import Secrets
 from tests.google import accounts
 
@@ -55,7 +55,7 @@ def test_with_a_keyring_no_secret_is_on_the_disk(monkeypatch: pytest.MonkeyPatch
     using(memory := Memory(), monkeypatch)
     held = accounts.hold()
     assert held.kept == "keyring"
-    assert account.connected_account() == held
+    assert vault.connected_account() == held
     written = login_file().read_text()
     assert not any(secret in written for secret in SECRETS)
     assert len(memory.kept) == 1
@@ -114,9 +114,9 @@ def test_P4_secrets_are_not_in_what_describes_them() -> None:
 def test_P12_a_damaged_login_is_set_aside_and_not_overwritten(content: bytes) -> None:
     login_file().parent.mkdir(parents=True)
     login_file().write_bytes(content)
-    assert "Run `andy google login`." in account.missing_scope("tasks")
+    assert "Run `andy google login`." in vault.missing_scope("tasks")
     accounts.hold()
-    assert account.missing_scope("tasks") == ""
+    assert vault.missing_scope("tasks") == ""
     assert login_file().with_suffix(".damaged").read_bytes() == content
 
 
@@ -143,7 +143,7 @@ def test_a_login_with_odd_values_is_read_as_far_as_it_goes() -> None:
     record = json.loads(login_file().read_text())
     odd = {"email": None, "scopes": "all", "kept": 5, "secrets": {"refresh_token": ""}}
     login_file().write_text(json.dumps({**record, **odd}))
-    known = account.connected_account()
+    known = vault.connected_account()
     assert known is not None
     assert (known.email, known.scopes, known.kept) == ("", (), "file")
     with pytest.raises(ToolError, match="not complete"):
@@ -152,9 +152,9 @@ def test_a_login_with_odd_values_is_read_as_far_as_it_goes() -> None:
 
 @pytest.mark.usefixtures("no_keyring")
 def test_asking_whether_google_is_connected_reads_one_file(home: Path) -> None:
-    assert account.missing_scope("tasks") == "Google is not connected. Run `andy google login`."
+    assert vault.missing_scope("tasks") == "Google is not connected. Run `andy google login`."
     accounts.hold(parts="tasks:read")
-    assert account.missing_scope("tasks.readonly") == ""
-    assert account.missing_scope("tasks") == (
+    assert vault.missing_scope("tasks.readonly") == ""
+    assert vault.missing_scope("tasks") == (
         "The Google login does not allow this (tasks). Run `andy google login` again."
     )

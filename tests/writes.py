@@ -34,7 +34,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.sessions.log import Log, read, read_records
 from andy_cli.settings import load
 from andy_cli.toolbox.google.lazy import login_file
-from andy_cli.toolbox.google.login import account, vault
+from andy_cli.toolbox.google.login import vault
 from andy_cli.toolbox.mcp import servers
 from andy_cli.toolbox.mcp.login import Tokens
 from andy_cli.toolbox.terminal.output import Spool
@@ -231,9 +231,9 @@ def keep_login_at_server(folder: Path, disk: Disk) -> Problems:
 
 def keep_login_at_google(folder: Path, disk: Disk) -> Problems:
     old = accounts.hold()
-    new = account.GoogleAccount("new@example.org", old.client_id, old.scopes, "file")
+    new = vault.GoogleAccount("new@example.org", old.client_id, old.scopes, "file")
     _, said = attempt(disk, lambda: vault.keep_login(new, vault.Secrets("s", "refresh", "a", 0.0)))
-    connected = account.connected_account()
+    connected = vault.connected_account()
     yield from compare(connected and connected.email, old.email, new.email, said)
     if (
         connected

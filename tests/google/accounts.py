@@ -17,9 +17,8 @@ from andy_cli.resources import bundled_folder
 from andy_cli.settings import load
 from andy_cli.toolbox.collection import tools_in
 from andy_cli.toolbox.google.login import scopes, vault
-from andy_cli.toolbox.google.login.account import GoogleAccount
 from andy_cli.toolbox.google.login.consent import Client, code_in, connect_account, make_question
-from andy_cli.toolbox.google.login.vault import Secrets
+from andy_cli.toolbox.google.login.vault import GoogleAccount, Secrets
 from andy_cli.toolbox.registry import Registry
 from tests.google.emulator import Emulator
 from tests.tools import work_in

@@ -32,7 +32,7 @@ from andy_cli.settings import (
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.google.lazy import LOG_IN_COMMAND
 from andy_cli.toolbox.google.login import scopes
-from andy_cli.toolbox.google.login.account import connected_account
+from andy_cli.toolbox.google.login.vault import connected_account
 from andy_cli.toolbox.mcp.servers import servers
 
 MIN_COLUMNS = 40

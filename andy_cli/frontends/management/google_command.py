@@ -13,9 +13,7 @@ from andy_cli.frontends.terminal.tables import print_json
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.settings import Settings, config_folder, load
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
-from andy_cli.toolbox.google.login import account as accounts
 from andy_cli.toolbox.google.login import scopes, vault
-from andy_cli.toolbox.google.login.account import GoogleAccount
 from andy_cli.toolbox.google.login.consent import (
     HOW,
     Client,
@@ -25,6 +23,7 @@ from andy_cli.toolbox.google.login.consent import (
     make_question,
 )
 from andy_cli.toolbox.google.login.renewal import withdraw_login
+from andy_cli.toolbox.google.login.vault import GoogleAccount
 from andy_cli.toolbox.login_redirect import LoginRedirect
 
 NOWHERE = "http://127.0.0.1:1/"
@@ -55,7 +54,7 @@ def _find_client(written: str) -> Client:
     if written:
         return client_in(Path(written).expanduser())
     try:
-        connected = accounts.connected_account()
+        connected = vault.connected_account()
         if connected is not None:
             return Client(connected.client_id, vault.load_secrets().client_secret)
     except ToolError:
@@ -138,7 +137,7 @@ def log_out(overrides: Sequence[str]) -> None:
     """End the login at Google and here. Raises AndyError."""
     settings = load(overrides)
     try:
-        was_connected = accounts.connected_account() is not None
+        was_connected = vault.connected_account() is not None
     except ToolError:
         was_connected = True
     if not was_connected:
@@ -157,7 +156,7 @@ def log_out(overrides: Sequence[str]) -> None:
 def show_status(as_json: bool) -> None:
     """Print who is connected and for what, without asking Google. Raises AndyError."""
     try:
-        account = accounts.connected_account()
+        account = vault.connected_account()
     except ToolError as error:
         raise AndyError(str(error)) from error
     if as_json:

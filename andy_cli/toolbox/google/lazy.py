@@ -27,7 +27,7 @@ def require_scope(scope: str) -> Callable[[], str]:
     def missing() -> str:
         if not login_file().exists():
             return f"Google is not connected. {LOG_IN}"
-        from andy_cli.toolbox.google.login.account import missing_scope
+        from andy_cli.toolbox.google.login.vault import missing_scope
 
         return missing_scope(scope)
 

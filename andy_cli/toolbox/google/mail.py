@@ -27,7 +27,7 @@ from andy_cli.toolbox.google.http.service import (
     quote_part,
 )
 from andy_cli.toolbox.google.ids import plain_id, show_id
-from andy_cli.toolbox.google.login.account import connected_account
+from andy_cli.toolbox.google.login.vault import connected_account
 from andy_cli.toolbox.tool import Outcome, ToolError, progress
 
 AT_ONCE = 8

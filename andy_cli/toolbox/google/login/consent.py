@@ -22,9 +22,8 @@ from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.apis import safe_address
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.account import GoogleAccount
 from andy_cli.toolbox.google.login.renewal import request_tokens, token_lifetime
-from andy_cli.toolbox.google.login.vault import Secrets
+from andy_cli.toolbox.google.login.vault import GoogleAccount, Secrets
 
 HOW = "docs/google.md tells how to make one."
 

@@ -21,8 +21,7 @@ from andy_cli.toolbox.google.http.exchange import ApiCall, ApiReply, Broken, Who
 from andy_cli.toolbox.google.http.refusals import explain_refusal, read_refusal
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
 from andy_cli.toolbox.google.login import vault
-from andy_cli.toolbox.google.login.account import connected_account
-from andy_cli.toolbox.google.login.vault import Secrets
+from andy_cli.toolbox.google.login.vault import Secrets, connected_account
 
 EARLY = 60.0
 """Seconds before its end from which a token is not used any more."""

@@ -1,4 +1,6 @@
-"""The place of the login's secrets: the system's keyring if it has one, else a 0600 file.
+"""The login: whose account is connected, and the place of its secrets.
+
+That is the system's keyring if it has one, else a 0600 file.
 
 The file is replaced in one step; a damaged one is set aside, never overwritten (P12).
 """
@@ -8,20 +10,30 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.settings import replace_file
 from andy_cli.toolbox.google.lazy import LOG_IN, login_file
-from andy_cli.toolbox.google.login.account import (
-    GoogleAccount,
-    connected_account,
-    record,
-)
+from andy_cli.toolbox.google.login.scopes import is_granted
 
 SERVICE = "andy-cli"
 MAX_CHARACTERS = 1_200
 """Characters that every system's keyring takes: Windows gives an entry 2,560 bytes."""
+
+
+Keeper = Literal["keyring", "file"]
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleAccount:
+    email: str
+    """Empty if Google did not say."""
+    client_id: str
+    scopes: tuple[str, ...]
+    """The scopes that were granted, with full addresses."""
+    kept: Keeper
+    """The place of the secrets: in the system's keyring, or in the file itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,46 @@ class Keyring(Protocol):
     def set_password(self, service: str, username: str, password: str) -> None: ...
 
     def delete_password(self, service: str, username: str) -> None: ...
+
+
+def record() -> dict[str, Any]:
+    """The file's content; empty where there is none. Raises ToolError for one that is damaged."""
+    try:
+        content = json.loads(login_file().read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ToolError(f"The Google login in {login_file()} cannot be read. {LOG_IN}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("client_id"), str):
+        raise ToolError(f"The Google login in {login_file()} is damaged. {LOG_IN}")
+    return content
+
+
+def connected_account() -> GoogleAccount | None:
+    """Find who is connected, if anybody. Raises ToolError for a damaged file."""
+    login_record = record()
+    if not login_record:
+        return None
+    scopes = login_record.get("scopes")
+    return GoogleAccount(
+        email=str(login_record.get("email") or ""),
+        client_id=login_record["client_id"],
+        scopes=tuple(map(str, scopes)) if isinstance(scopes, list) else (),
+        kept="keyring" if login_record.get("kept") == "keyring" else "file",
+    )
+
+
+def missing_scope(scope: str) -> str:
+    """Say what is missing before a tool can work that needs this scope; empty if nothing is."""
+    try:
+        account = connected_account()
+    except (ToolError, UsageError) as error:
+        return str(error)
+    if account is None:
+        return f"Google is not connected. {LOG_IN}"
+    if not is_granted(account.scopes, scope):
+        return f"The Google login does not allow this ({scope}). Run `andy google login` again."
+    return ""
 
 
 def system_keyring() -> Keyring | None:
