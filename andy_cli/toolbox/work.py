@@ -58,6 +58,14 @@ async def run_at_most(seconds: float, function: Callable[[], Result]) -> Result:
         return await run_in_daemon_thread(function)
 
 
+GoOn = Callable[[], None]
+"""Called between two pieces of work; may raise."""
+
+
+def go_on_always() -> None:
+    """Goes on."""
+
+
 GRACE_PERIOD = 0.3
 """Seconds a worker that was told to stop is waited for."""
 

@@ -13,6 +13,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents import docx, epub, opendocument, pdf, pptx, xlsx
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
+from andy_cli.toolbox.work import GoOn, go_on_always
 
 PAGES = (".html", ".htm", ".xhtml", ".shtml")
 BINARY = frozenset(
@@ -47,13 +48,7 @@ class TextPart(NamedTuple):
     """The unit of a line of the text: a `line` of the file, a `paragraph`, or nothing."""
 
 
-GoOn = Callable[[], None]
-"""Called now and then; may raise."""
 DocumentReader = Callable[[BinaryIO, GoOn], Iterator[TextPart]]
-
-
-def go_on_always() -> None:
-    """Goes on."""
 
 
 def _read_numbered(read_texts: Callable[[BinaryIO], Iterable[str]], unit: str) -> DocumentReader:

@@ -9,9 +9,10 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
+from typing import BinaryIO
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
@@ -19,6 +20,7 @@ from andy_cli.toolbox.files.history.journal import find_missing_folders, record_
 from andy_cli.toolbox.files.history.recorded import MAX_BYTES, Written
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.runtime_context import GrantedPath
+from andy_cli.toolbox.work import GoOn, go_on_always
 
 PERMISSIONS = 0o777
 """Of a mode what is kept: not that it runs as somebody else."""
@@ -36,9 +38,7 @@ WHY = {
 }
 
 
-def write_whole(
-    granted: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None] = lambda: None
-) -> bool:
+def write_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: GoOn = go_on_always) -> bool:
     """Put the pieces there as the whole file; says whether it is new. Folders are made.
 
     `go_on` is asked just before the new file takes the place of the old one, and may raise.
@@ -97,27 +97,42 @@ class Hashed:
         return self._hash.digest()
 
 
-def replace_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: Callable[[], None]) -> bool:
+def replace_whole(granted: GrantedPath, pieces: Iterable[bytes], go_on: GoOn) -> bool:
     """As `write_whole`, but nothing is noted."""
-    with (
-        _explain_failure(granted),
-        folder_inside(granted.path, granted.root, make_missing=True) as folder,
-    ):
+    with _explain_failure(granted), replacing_file(granted, make_missing=True) as (file, is_new):
+        for data in pieces:
+            file.write(data)
+        go_on()
+    return is_new
+
+
+@contextmanager
+def replacing_file(
+    granted: GrantedPath, make_missing: bool = False
+) -> Iterator[tuple[BinaryIO, bool]]:
+    """A new file that takes the place when nothing goes wrong, and whether that is free.
+
+    Raises ToolError for a place that holds no plain file, or whose folder is not there unless it is
+    to be made; what was there stays then.
+    """
+    with folder_inside(granted.path, granted.root, make_missing=make_missing) as folder:
         name = granted.path.name
         old_state = entry_state(name, folder)
         if old_state and not stat.S_ISREG(old_state.st_mode):
             raise ToolError(f"{show_path(granted.path)} is no plain file: it is not written over.")
         draft = _draft_name(name)
         try:
-            _fill_draft(draft, folder, pieces, old_state)
-            go_on()
+            with _open_draft(draft, folder, old_state) as file:
+                yield file, old_state is None
+                # On the disk before it takes the place.
+                file.flush()
+                os.fsync(file.fileno())
             os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(draft, dir_fd=folder)
             raise
         _sync_folder(folder)
-        return old_state is None
 
 
 @contextmanager
@@ -155,22 +170,16 @@ def _draft_name(name: str) -> str:
     return f".{beginning}.{secrets.token_hex(6)}.new"
 
 
-def _fill_draft(
-    draft: str, folder: int, pieces: Iterable[bytes], old_state: os.stat_result | None
-) -> None:
-    """Write the draft and see it onto the disk."""
+def _open_draft(draft: str, folder: int, old_state: os.stat_result | None) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     # What takes the place of a private file is private from the start.
     mode = 0o600 if old_state else 0o666
-    with os.fdopen(os.open(draft, flags, mode, dir_fd=folder), "wb") as file:
-        for data in pieces:
-            file.write(data)
-        if old_state:
-            with contextlib.suppress(OSError):  # the owner may be somebody else's to give
-                os.fchown(file.fileno(), old_state.st_uid, old_state.st_gid)
-            os.fchmod(file.fileno(), old_state.st_mode & PERMISSIONS)
-        file.flush()
-        os.fsync(file.fileno())
+    file = os.fdopen(os.open(draft, flags, mode, dir_fd=folder), "wb")
+    if old_state:
+        with contextlib.suppress(OSError):  # the owner may be somebody else's to give
+            os.fchown(file.fileno(), old_state.st_uid, old_state.st_gid)
+        os.fchmod(file.fileno(), old_state.st_mode & PERMISSIONS)
+    return file
 
 
 def _sync_folder(folder: int) -> None:

@@ -20,9 +20,10 @@ from urllib.parse import quote
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import MAX_NAME_LENGTH, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
-from andy_cli.toolbox.files.moving.transfers import GoOn, go_on_always, move_entry
+from andy_cli.toolbox.files.moving.transfers import move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
 from andy_cli.toolbox.runtime_context import GrantedPath, here
+from andy_cli.toolbox.work import GoOn, go_on_always
 
 INFO = ".trashinfo"
 DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")

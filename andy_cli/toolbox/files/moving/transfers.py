@@ -23,26 +23,20 @@ from functools import cache
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.encodings import CHUNK_SIZE
-from andy_cli.toolbox.files.writing import entry_state
+from andy_cli.toolbox.files.writing import PERMISSIONS, entry_state
 from andy_cli.toolbox.runtime_context import GrantedPath
+from andy_cli.toolbox.work import GoOn, go_on_always
 
-PERMISSIONS = 0o777
-"""Of a mode what a copy keeps: not that it runs as somebody else."""
 NO_REPLACE = 1
 """RENAME_NOREPLACE of Linux's renameat2(2)."""
 UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 """The errors of a kernel or a file system that does not know this flag."""
 
-GoOn = Callable[[], None]
 Rename = Callable[[int, bytes, int, bytes, int], int]
 
 
 class LeftBehind(ToolError):
     """It was copied to another disk and could not be removed where it was."""
-
-
-def go_on_always() -> None:
-    """Goes on."""
 
 
 def move_entry(source: GrantedPath, target: GrantedPath, go_on: GoOn = go_on_always) -> None:
