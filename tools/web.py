@@ -100,7 +100,7 @@ async def web_search(query: Query, maxTokens: MostTokens = 2000) -> Outcome:
 )
 async def fetch_page(url: Url, offset: Offset = 0, maxLength: Length = 20_000) -> Outcome:
     """Read a web page or PDF by its address."""
-    from andy_cli.toolbox.web.pages import read_window
+    from andy_cli.toolbox.web.reading import read_window
 
     text, host = await read_window(asking.full_address(url), offset, maxLength)
     return Outcome(text, f"read a page of {host}")
@@ -124,8 +124,9 @@ async def api_call(
     path: Kept = "",
 ) -> Outcome:
     """Make an HTTP request; gives status, headers and body as they come."""
-    from andy_cli.toolbox.web.calling import call_address, call_into_file, status_of
+    from andy_cli.toolbox.web.calling import call_address, call_into_file
     from andy_cli.toolbox.web.client import WebRequest
+    from andy_cli.toolbox.web.reading import status_of
     from andy_cli.toolbox.web.redirect_policy import show_url
 
     asked = asking.requested_call({"url": url, "method": method, "headers": headers, "body": body})

@@ -13,7 +13,7 @@ from andy_cli.foreign_values import read_json
 from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Effect
 from andy_cli.toolbox.web import engines
-from andy_cli.toolbox.web.trust import is_trusted
+from andy_cli.toolbox.web.limits import is_trusted
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 """Methods that ask and change nothing: RFC 9110, section 9.2.1."""

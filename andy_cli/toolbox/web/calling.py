@@ -1,7 +1,5 @@
 """One request as it was asked for, and its answer as text: status, headers, body."""
 
-from http import HTTPStatus
-
 from andy_cli.toolbox.documents.charsets import decode_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
 from andy_cli.toolbox.files.changes import FileWrite, describe_written, read_place
@@ -9,7 +7,7 @@ from andy_cli.toolbox.runtime_context import GrantedPath
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
 from andy_cli.toolbox.web.files import Kept, keep_answer
 from andy_cli.toolbox.web.limits import for_files, for_pages
-from andy_cli.toolbox.web.reading import named_charset, what_it_is
+from andy_cli.toolbox.web.reading import named_charset, status_of, what_it_is
 
 MAX_TOLD_CHARACTERS = 24_000
 """Characters of a body that are told."""
@@ -45,14 +43,6 @@ async def call_into_file(request: WebRequest, granted: GrantedPath) -> tuple[str
     note = f"(kept {kept.bytes} bytes in {granted.path})"
     written = describe_written(granted, earlier, kept.bytes, kept.is_new)
     return f"{_answer_head(kept, request)}\n\n{note}", kept.status, written
-
-
-def status_of(status: int) -> str:
-    """`404 Not Found`"""
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return str(status)
 
 
 def _answer_head(answer: Fetched | Kept, request: WebRequest) -> str:

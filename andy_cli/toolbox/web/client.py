@@ -17,24 +17,25 @@ It takes 0.1 s to import, for httpx2: tools import it when they are called.
 """
 
 import asyncio
+import os
 import re
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 import httpx2
 
+from andy_cli import __version__
 from andy_cli.errors import ToolError, ToolTimeout
-from andy_cli.guard.addresses import AddressJudgement, Resolver
+from andy_cli.guard.addresses import DEFAULT_PORTS, URL, AddressJudgement, Resolver
 from andy_cli.toolbox.runtime_context import here
-from andy_cli.toolbox.web.connection import connect_address
 from andy_cli.toolbox.web.failures import in_words, show_text, too_large
-from andy_cli.toolbox.web.limits import WebLimits
+from andy_cli.toolbox.web.limits import WebLimits, host_of, trusted_hosts
 from andy_cli.toolbox.web.redirect_policy import RedirectPolicy, look_up_addresses
-from andy_cli.toolbox.web.trust import host_of, trusted_hosts
-from andy_cli.toolbox.web.unpacking import unpack_pieces
+from andy_cli.toolbox.web.unpacking import ACCEPTED, unpack_pieces
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -49,6 +50,9 @@ OURS = frozenset(
 
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 VALUE = re.compile(r"(?:[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]{0,7998}[\x21-\x7e])?)?")
+
+MAX_ADDRESSES = 4
+"""Of a name, that are tried one after another."""
 
 
 class Upload(NamedTuple):
@@ -122,9 +126,7 @@ async def open_answer(
             judged = await redirect_policy.first(request.url, request.method)
             while True:
                 host = judged.host
-                async with connect_address(
-                    *_prepare_request(judged, request), limits, proxy
-                ) as response:
+                async with _connect(judged, request, limits, proxy) as response:
                     target = response.headers.get("location", "")
                     if response.status_code not in REDIRECTS or not target:
                         async with aclosing(_count_body(response, host, limits)) as body_pieces:
@@ -147,15 +149,6 @@ def _check_headers(headers: Mapping[str, str]) -> None:
             raise ToolError(f"The header {name} can hold ASCII alone.", "Write it without others.")
         if name.lower() in OURS:
             raise ToolError(f"The header {name} is written by andy itself.", "Leave it out.")
-
-
-def _prepare_request(
-    judged: AddressJudgement, request: WebRequest
-) -> tuple[AddressJudgement, Mapping[str, str], bytes | AsyncIterator[bytes]]:
-    if isinstance(request.body, bytes):
-        return judged, request.headers, request.body
-    headers = {**request.headers, "content-length": str(request.body.length)}
-    return judged, headers, request.body.pieces()
 
 
 def _sent_on(request: WebRequest, judged: AddressJudgement) -> WebRequest:
@@ -206,3 +199,95 @@ async def _count_body(
             if arrived > limits.body:
                 raise ToolError(too_large(host, limits))
             yield data
+
+
+@asynccontextmanager
+async def _connect(
+    judged: AddressJudgement, request: WebRequest, limits: WebLimits, proxy: str
+) -> AsyncIterator[httpx2.Response]:
+    """One request to one judged address, without what a client does by itself.
+
+    The answer, its body still to come. Raises httpx2's exceptions.
+    """
+    addresses = [judged.host] if proxy else judged.pinned[:MAX_ADDRESSES]
+    connect = max(1.0, limits.connect / max(1, len(addresses)))
+    timeout = httpx2.Timeout(limits.idle, connect=connect, pool=connect)
+    async with httpx2.AsyncClient(
+        verify=trusted_context(
+            os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", "")
+        ),
+        proxy=proxy or None,
+        timeout=timeout,
+        trust_env=False,
+        follow_redirects=False,
+    ) as client:
+        response = await _send_request(client, judged, addresses, request)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+
+@lru_cache(maxsize=1)
+def trusted_context(file: str, folder: str) -> ssl.SSLContext:
+    """Load the certificates that count: that takes 50 ms. The variables are those of OpenSSL."""
+    try:
+        return httpx2.create_ssl_context()
+    except OSError as error:
+        raise ToolError(
+            "The certificates in SSL_CERT_FILE or SSL_CERT_DIR cannot be read. Correct or unset it."
+        ) from error
+
+
+async def _send_request(
+    client: httpx2.AsyncClient,
+    judged: AddressJudgement,
+    addresses: Sequence[str],
+    request: WebRequest,
+) -> httpx2.Response:
+    headers = _request_headers(judged, request)
+    content = request.body.pieces() if isinstance(request.body, Upload) else request.body
+    failed: httpx2.TransportError | None = None
+    for address in addresses:
+        built = client.build_request(
+            judged.method,
+            _address_at(judged, address),
+            headers=headers,
+            content=content or None,
+            # Under TLS the certificate must be that of the name, not of the number.
+            extensions={"sni_hostname": judged.host.strip("[]")},
+        )
+        try:
+            return await client.send(built, stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            failed = error
+    raise failed or httpx2.ConnectError("no address")
+
+
+def _address_at(judged: AddressJudgement, address: str) -> str:
+    """The address with a place instead of its host, and without what stays here."""
+    url_match = URL.fullmatch(judged.url)
+    assert url_match is not None  # it was judged
+    path_and_query = url_match[3].partition("#")[0]
+    return f"{url_match[1]}://{_bracket_host(address)}:{judged.port}{path_and_query}"
+
+
+def _request_headers(judged: AddressJudgement, request: WebRequest) -> dict[str, str]:
+    host = _bracket_host(judged.host)
+    if judged.port != DEFAULT_PORTS[judged.origin[0]]:
+        host += f":{judged.port}"
+    given_headers = {name.lower(): value for name, value in request.headers.items()}
+    if isinstance(request.body, Upload):
+        given_headers["content-length"] = str(request.body.length)
+    return {
+        "host": host,
+        "user-agent": f"andy-cli/{__version__}",
+        "accept": "*/*",
+        "accept-encoding": ACCEPTED,
+        "connection": "close",
+        **given_headers,
+    }
+
+
+def _bracket_host(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

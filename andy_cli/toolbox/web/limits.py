@@ -1,6 +1,9 @@
-"""Limits on how long and how large an answer of the web may be, by the user's settings."""
+"""Limits of the user's settings: how long and how large an answer of the web may be, and the hosts
+that are opened whatever they are.
+"""
 
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from andy_cli.toolbox.runtime_context import here
 
@@ -30,8 +33,25 @@ def for_files() -> WebLimits:
 
 def _limits(total: float, megabytes: int) -> WebLimits:
     settings = here().settings
-    connect_timeout, idle_timeout = (
-        settings.number("network.connect_timeout"),
-        settings.number("web.idle_timeout"),
-    )
-    return WebLimits(connect_timeout, idle_timeout, total, megabytes * MEGABYTE)
+    connect, idle = settings.number("network.connect_timeout"), settings.number("web.idle_timeout")
+    return WebLimits(connect, idle, total, megabytes * MEGABYTE)
+
+
+def trusted_hosts() -> frozenset[str]:
+    """The hosts of `web.trusted`."""
+    setting_text = here().settings.text("web.trusted").lower()
+    return frozenset(setting_text.replace(",", " ").replace(";", " ").split())
+
+
+def is_trusted(url: str) -> bool:
+    """Tell whether `web.trusted` names the host of an address, with its port or without."""
+    host = host_of(url)
+    return not {host, host.rpartition(":")[0] or host}.isdisjoint(trusted_hosts())
+
+
+def host_of(url: str) -> str:
+    """`host` or `host:port` of an address, as a trusted host is named; nothing if it has none."""
+    try:
+        return urlsplit(url).netloc.lower().rpartition("@")[2]
+    except ValueError:
+        return ""

@@ -1,17 +1,20 @@
-"""The text of a fetched page: Markdown of HTML, text of PDF, text and JSON as they are."""
+"""The text of a page, a window at a time: Markdown of HTML, text of PDF, all else as it is."""
 
 import asyncio
 import json
 import os
 import sys
+from http import HTTPStatus
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
+from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
 from andy_cli.toolbox.documents.text import SNIFFED, looks_like_text
-from andy_cli.toolbox.web.client import Fetched
+from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.failures import show_text
+from andy_cli.toolbox.web.limits import for_pages, host_of
 
 MAX_PAGE_SIZE = 3_000_000
 """Characters of HTML that are read; what comes after them is scripts or no page."""
@@ -38,9 +41,59 @@ KINDS = {"image": "an image", "audio": "sound", "video": "a film", "font": "a fo
 PAGES = ("text/html", "application/xhtml+xml")
 
 
+ACCEPTED = (
+    "text/html, application/xhtml+xml, text/plain, application/json, application/pdf, */*;q=.5"
+)
+
+BUSY, CLOSED = (408, 425, 429), (401, 402, 403, 407, 451)
+"""Statuses of a server that has too much to do, and of one that wants to know who asks."""
+
+
 class PageText(NamedTuple):
     title: str
     text: str
+
+
+async def read_window(url: str, offset: int, most_characters: int) -> tuple[str, str]:
+    """Title, address and so many characters of a page's text; and the host, for the screen.
+
+    Raises ToolError for an answer that is no page, and for an offset after its end.
+    """
+    page = await fetch_answer(WebRequest(url, headers={"accept": ACCEPTED}), for_pages())
+    host = spell_out(host_of(page.url))
+    if not 200 <= page.status < 300:
+        raise ToolError(
+            f"{host} answered {status_of(page.status)}, not with a page. {_advise(page.status)}"
+        )
+    title, text = await text_of(page)
+    text = text.strip()
+    if not text:
+        raise ToolError(f"There is no text on this page of {host}: it may be made by scripts.")
+    if offset >= len(text):
+        size = f"The page has {len(text)} characters"
+        raise ToolError(f"{size}: an offset of {offset} is past its end.")
+    shown_text = text[offset : offset + most_characters]
+    head = f"# {title}\n{page.url}\n\n" if title else f"{page.url}\n\n"
+    end = offset + len(shown_text)
+    if len(shown_text) == len(text):
+        return head + shown_text, host
+    advice = f" Go on with offset {end}." if end < len(text) else ""
+    return f"{head}{shown_text}\n\n[Characters {offset} to {end} of {len(text)}.{advice}]", host
+
+
+def _advise(status: int) -> str:
+    """Say what may help where a server answers so."""
+    if status in BUSY or status >= 500:
+        return "Try it again later."
+    return "It is not open to everybody." if status in CLOSED else "Check the address."
+
+
+def status_of(status: int) -> str:
+    """`404 Not Found`"""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
 
 
 def kind_of(page: Fetched) -> Literal["page", "pdf", "text"]:
