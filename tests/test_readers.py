@@ -50,7 +50,7 @@ from andy_cli.toolbox.files import encodings
 from andy_cli.toolbox.files.history import kept_batches
 from andy_cli.toolbox.files.search import ignoring
 from andy_cli.toolbox.google.contents import cells
-from andy_cli.toolbox.google.login import account, consent, vault
+from andy_cli.toolbox.google.login import consent, vault
 from andy_cli.toolbox.mcp import login, phrases, results, servers
 from andy_cli.toolbox.mcp import tools as mcp_tools
 from andy_cli.toolbox.mcp.long_lines import LineDecoder
@@ -331,12 +331,6 @@ def read_offer(value: object) -> object:
     return described, mcp_tools.plain(value), mcp_tools.describe_tool(offered)
 
 
-class Returned(NamedTuple):
-    content: list[object]
-    structured_content: object
-    is_error: bool | None = None
-
-
 class Block:
     def __init__(self, fields: Mapping[str, object]) -> None:
         vars(self).update(fields)
@@ -344,9 +338,7 @@ class Block:
 
 def read_result(value: object) -> object:
     fields = value if isinstance(value, dict) else {"type": value}
-    return results.result_content(
-        Returned([Block({str(key): fields[key] for key in fields})], None)
-    )
+    return results.result_content([Block({str(key): fields[key] for key in fields})], None)
 
 
 def decode_lines(data: bytes) -> object:
@@ -411,7 +403,7 @@ READERS = {
     ),
     "login at an MCP server": Reader(read_tokens, json.dumps(TOKENS).encode(), TOKENS),
     "login at Google": Reader(
-        in_config(account.connected_account), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
+        in_config(vault.connected_account), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"
     ),
     "secrets of Google": Reader(
         in_config(vault.load_secrets), json.dumps(GOOGLE).encode(), GOOGLE, "google.json"

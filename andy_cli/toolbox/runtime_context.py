@@ -212,8 +212,6 @@ def _in_other_case(written: str, workspace: Path) -> str:
         if len(candidates) != 1:
             return written
         matched_path /= candidates[0]
-    return (
-        str(matched_path)
-        if Path(written).is_absolute()
-        else str(matched_path.relative_to(workspace_root))
-    )
+    if Path(written).is_absolute():
+        return str(matched_path)
+    return str(matched_path.relative_to(workspace_root))

@@ -77,10 +77,8 @@ def _compare_lines(old_lines: Sequence[str], new_lines: Sequence[str]) -> Change
     alike_tail = _count_alike(old_lines[alike_head:][::-1], new_lines[alike_head:][::-1])
     start = max(0, alike_head - AROUND)
     kept_tail = max(0, alike_tail - AROUND)
-    removed, added = (
-        old_lines[start : len(old_lines) - kept_tail],
-        new_lines[start : len(new_lines) - kept_tail],
-    )
+    removed = old_lines[start : len(old_lines) - kept_tail]
+    added = new_lines[start : len(new_lines) - kept_tail]
     if len(removed) + len(added) > MAX_COMPARED_LINES:
         header = f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@"
         diff_lines = [header, *(f"-{line}" for line in removed), *(f"+{line}" for line in added)]

@@ -30,11 +30,9 @@ class PageLine(NamedTuple):
     """Characters that were cut off."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.text} [... {count_noun(self.more, 'character')} more]"
-            if self.more
-            else self.text
-        )
+        if self.more:
+            return f"{self.text} [... {count_noun(self.more, 'character')} more]"
+        return self.text
 
 
 def read_page(
@@ -68,12 +66,9 @@ def read_page(
     reached = first_line + len(page_lines) - 1
     if reached < total:
         shown_lines.append(_describe_rest(first_line, reached, total))
-    is_whole = first_line == 1 and reached == total
-    amount_read = (
-        count_noun(total, "line")
-        if is_whole
-        else f"lines {first_line:,} to {reached:,} of {total:,}"
-    )
+    amount_read = f"lines {first_line:,} to {reached:,} of {total:,}"
+    if first_line == 1 and reached == total:
+        amount_read = count_noun(total, "line")
     return Outcome("\n".join(shown_lines), f"read {name}, {amount_read}")
 
 

@@ -127,10 +127,8 @@ async def read_file(file: str, offset: int) -> Outcome:
         file_record = await _get_file(drive, id, f"{FIELDS},shortcutDetails(targetId)")
         if target := as_text(as_record(file_record.get("shortcutDetails")).get("targetId")):
             file_record = await _get_file(drive, target)
-        kind, name = (
-            as_text(file_record.get("mimeType")),
-            shorten_words(as_text(file_record.get("name"))),
-        )
+        kind = as_text(file_record.get("mimeType"))
+        name = shorten_words(as_text(file_record.get("name")))
         if kind == FOLDER:
             raise ToolError(f"{name} is a folder.", "drive_list shows what is in it.")
         file_page = await _file_text(drive, file_record, offset)
@@ -241,10 +239,8 @@ async def update_file(file: str, content: str) -> Outcome:
     _check_content(content)
     async with open_service(DRIVE) as drive:
         file_record = await _get_file(drive, id)
-        kind, name = (
-            as_text(file_record.get("mimeType")),
-            shorten_words(as_text(file_record.get("name"))),
-        )
+        kind = as_text(file_record.get("mimeType"))
+        name = shorten_words(as_text(file_record.get("name")))
         if kind not in FROM_TEXT and not is_text(kind):
             raise ToolError(f"{name} is no text ({shorten_words(kind)}). Nothing was changed.")
         query: Query = {"uploadType": "media", "fields": FIELDS, "supportsAllDrives": True}

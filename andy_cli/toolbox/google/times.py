@@ -45,12 +45,11 @@ class Moment(NamedTuple):
 def _place_in_zone(day_or_time: date | datetime, zone_name: str) -> Moment:
     if not isinstance(day_or_time, datetime):
         return Moment(day_or_time, None)
-    is_floating = bool(zone_name) and not day_or_time.tzinfo
-    zoned_time = (
-        day_or_time.replace(tzinfo=_find_zone(zone_name))
-        if is_floating
-        else _local_time(day_or_time)
-    )
+    zoned_time = day_or_time
+    if zone_name and not day_or_time.tzinfo:
+        zoned_time = day_or_time.replace(tzinfo=_find_zone(zone_name))
+    elif not day_or_time.tzinfo:
+        zoned_time = day_or_time.astimezone()
     return Moment(zoned_time.date(), zoned_time, zone_name)
 
 
@@ -97,10 +96,6 @@ def _parse_clock(text: str, day: date) -> datetime:
     return datetime.combine(day, time.fromisoformat(padded))
 
 
-def _local_time(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.astimezone()
-
-
 def _find_zone(name: str) -> tzinfo:
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # 5 ms, and few times name a zone
 
@@ -116,12 +111,8 @@ class TimeSpan(NamedTuple):
 
     def show_span(self) -> str:
         if self.start.at is None:
-            last_day = self.end.day - timedelta(1)
-            days = (
-                ""
-                if last_day == self.start.day
-                else f" to {self.end._replace(day=last_day).show_moment()}"
-            )
+            last = self.end._replace(day=self.end.day - timedelta(1))
+            days = "" if last.day == self.start.day else f" to {last.show_moment()}"
             return f"{self.start.show_moment()}{days}, all day"
         if self.start.day == self.end.day and self.end.at is not None:
             return f"{self.start.show_moment()} to {self.end.at:%H:%M}"

@@ -5,7 +5,6 @@ Pictures and sounds are named and not passed on; links are named and not followe
 
 import json
 from collections.abc import Iterable
-from typing import Protocol
 
 from andy_cli.guard.terminal_sanitizer import spell_out
 
@@ -13,26 +12,15 @@ MAX_CHARACTERS = 200_000
 """Characters of one result; what is longer keeps its beginning and its end."""
 
 
-class Returned(Protocol):
-    """The part of the SDK's result that is looked at."""
-
-    @property
-    def content(self) -> Iterable[object]: ...
-    @property
-    def structured_content(self) -> object: ...
-    @property
-    def is_error(self) -> bool | None: ...
-
-
-def result_content(result: Returned) -> object:
-    if result.structured_content is not None:
-        data = result.structured_content
+def result_content(content: Iterable[object], data: object) -> object:
+    """Return what is told: the data of a result, without any the texts of its blocks."""
+    if data is not None:
         if isinstance(data, dict) and data.keys() == {"result"}:
             data = data["result"]  # how servers wrap what is no object
         if isinstance(data, str) or len(json.dumps(data, default=str)) > MAX_CHARACTERS:
             return shorten_result(data if isinstance(data, str) else json.dumps(data, default=str))
         return data
-    return shorten_result("\n".join(filter(None, map(part, result.content))))
+    return shorten_result("\n".join(filter(None, map(part, content))))
 
 
 def part(content: object) -> str:

@@ -72,7 +72,8 @@ class Session:
                 f"The server did not answer within {self._patience:g} s.",
                 "It may have been done all the same.",
             ) from error
-        return results.result_content(answered), bool(answered.is_error)
+        content = results.result_content(answered.content, answered.structured_content)
+        return content, bool(answered.is_error)
 
 
 def title_of(tool: Tool) -> str:

@@ -131,22 +131,12 @@ def usable(schema: object) -> bool:
 def plain(written: Schema) -> Schema:
     """With properties, as the rest of andy expects; a broken part says nothing."""
     schema = standardize_required(written)
-    properties = schema.get("properties")
-    required = schema.get("required")
-    usable_properties = (
-        {key: property for key, property in properties.items() if isinstance(property, dict)}
-        if isinstance(properties, dict)
-        else {}
-    )
-    return {
-        **schema,
-        "type": "object",
-        "properties": usable_properties,
-        "required": [
-            parameter
-            for parameter in required
-            if isinstance(parameter, str) and parameter in usable_properties
-        ]
-        if isinstance(required, list)
-        else [],
-    }
+    written_properties, written_required = schema.get("properties"), schema.get("required")
+    properties = {}
+    if isinstance(written_properties, dict):
+        for key, value in written_properties.items():
+            if isinstance(value, dict):
+                properties[key] = value
+    required = written_required if isinstance(written_required, list) else []
+    known = [name for name in required if isinstance(name, str) and name in properties]
+    return {**schema, "type": "object", "properties": properties, "required": known}

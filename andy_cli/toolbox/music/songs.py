@@ -104,25 +104,22 @@ class Song:
 
     def describe_song(self) -> str:
         """`song1.mp3 (Morning Light by Ada Finch, 2 s)`, without what is not known."""
-        title_and_artist = (
-            f"{self.title or 'unknown'} by {self.artist}" if self.artist else self.title
-        )
-        details = [
-            detail
-            for detail in (title_and_artist, show_clock(self.seconds) if self.seconds else "")
-            if detail
-        ]
+        details = []
+        if self.artist:
+            details.append(f"{self.title or 'unknown'} by {self.artist}")
+        elif self.title:
+            details.append(self.title)
+        if self.seconds:
+            details.append(show_clock(self.seconds))
         return f"{self.name} ({', '.join(details)})" if details else self.name
 
 
 def show_clock(seconds: float) -> str:
     """`2 s`, and from a minute on `3:07`."""
     whole_seconds = round(seconds)
-    return (
-        f"{whole_seconds} s"
-        if whole_seconds < 60
-        else f"{whole_seconds // 60}:{whole_seconds % 60:02}"
-    )
+    if whole_seconds < 60:
+        return f"{whole_seconds} s"
+    return f"{whole_seconds // 60}:{whole_seconds % 60:02}"
 
 
 def read_song(path: Path, name: str = "") -> Song:
@@ -401,12 +398,9 @@ def make_missing_song_error(
     """The error for a song that is not there: it names what comes nearest."""
     if not songs:
         return ToolError(f"There is no music in {shown_folder}.", "Ask the user where it is.")
-    nearest = _find_nearest(fold_text(wanted_name), songs)
-    name_hint = (
-        f"The nearest names: {_join_some(nearest)}"
-        if nearest
-        else f"It has: {_join_some(_list_names(songs))}"
-    )
+    name_hint = f"It has: {_join_some(_list_names(songs))}"
+    if nearest := _find_nearest(fold_text(wanted_name), songs):
+        name_hint = f"The nearest names: {_join_some(nearest)}"
     return ToolError(f"There is no song {wanted_name!r} in {shown_folder}. {name_hint}.")
 
 

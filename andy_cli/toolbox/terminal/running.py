@@ -128,11 +128,9 @@ def stands_alone(name: str, text: str) -> bool:
 
 def _describe_unfinished(finished_run: Ran, notes: Sequence[str]) -> str:
     """Say what the model has to know of a command whose time was up."""
-    output_text = (
-        f"Its output until then:\n{finished_run.output}"
-        if finished_run.output
-        else "It had no output."
-    )
+    output_text = "It had no output."
+    if finished_run.output:
+        output_text = f"Its output until then:\n{finished_run.output}"
     sandbox_note = ["It ran in a sandbox."] * finished_run.boxed
     return " ".join(["It is not done.", *sandbox_note, *notes, output_text])
 

@@ -27,10 +27,10 @@ from andy_cli.toolbox.files.history.recorded import (
     FoldersMade,
     Moved,
     RecordedBatch,
+    Stamp,
     Trashed,
     Written,
 )
-from andy_cli.toolbox.files.history.stamps import Stamp
 from andy_cli.toolbox.runtime_context import GrantedPath, here
 
 KINDS: dict[str, type[Change]] = {

@@ -22,8 +22,8 @@ from andy_cli.toolbox.files.history.recorded import (
     RecordedBatch,
     Trashed,
     Written,
+    read_stamps,
 )
-from andy_cli.toolbox.files.history.stamps import read_stamps
 from andy_cli.toolbox.files.moving import transfers
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
@@ -90,13 +90,9 @@ def find_fault(change: Change, freed: Collection[Path] = ()) -> str:
         case Copied():
             return _find_later_change(change.place, change.stamps)
         case Trashed():
-            is_missing = not read_stamps(change.kept)
-            fault = (
-                f"{show_path(change.source.path)} is not in the trash any more."
-                if is_missing
-                else ""
-            )
-            return fault or ("" if change.source.path in freed else _find_taken(change.source))
+            if not read_stamps(change.kept):
+                return f"{show_path(change.source.path)} is not in the trash any more."
+            return "" if change.source.path in freed else _find_taken(change.source)
         case FoldersMade():
             return ""  # those that are empty are removed
 
@@ -134,11 +130,9 @@ def _find_later_change(granted: GrantedPath, known_stamps: object) -> str:
     current_stamps = read_stamps(granted)
     if not current_stamps:
         return f"{show_path(granted.path)} is not there any more."
-    return (
-        ""
-        if current_stamps == known_stamps
-        else f"{show_path(granted.path)} was changed since by somebody else."
-    )
+    if current_stamps != known_stamps:
+        return f"{show_path(granted.path)} was changed since by somebody else."
+    return ""
 
 
 def _find_taken(granted: GrantedPath) -> str:

@@ -1,7 +1,6 @@
 """Rules for where things may go: what is in the way there, and which folders have to be made."""
 
 import os
-import stat
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from andy_cli.actions import list_values
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import Operation, resolve
-from andy_cli.toolbox.files.search.walking import Kind
+from andy_cli.toolbox.files.search.walking import Kind, kind_of_mode
 from andy_cli.toolbox.runtime_context import here
 
 ITSELF: Operation = "delete"
@@ -42,14 +41,9 @@ def find_entry(written: str) -> Path:
 def kind_of(written: str) -> Kind | None:
     """Say what is there; a link is a link. None if nothing is."""
     try:
-        mode = find_entry(written).lstat().st_mode
+        return kind_of_mode(find_entry(written).lstat().st_mode)
     except (ToolError, OSError):
         return None
-    if stat.S_ISDIR(mode):
-        return "folder"
-    if stat.S_ISLNK(mode):
-        return "link"
-    return "file" if stat.S_ISREG(mode) else "other"
 
 
 def is_same_entry(first: str, second: str) -> bool:

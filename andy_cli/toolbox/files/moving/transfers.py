@@ -99,17 +99,11 @@ def _is_respelled(name: str, source_folder: int, new_name: str, target_folder: i
     """Tell whether the new name is the same entry in another case, on a disk that folds case."""
     if name == new_name or name.casefold() != new_name.casefold():
         return False
-    source_state, target_state = (
-        entry_state(name, source_folder),
-        entry_state(new_name, target_folder),
-    )
-    same_folder = os.path.samestat(os.fstat(source_folder), os.fstat(target_folder))
-    if not (
-        source_state
-        and target_state
-        and same_folder
-        and os.path.samestat(source_state, target_state)
-    ):
+    if not os.path.samestat(os.fstat(source_folder), os.fstat(target_folder)):
+        return False
+    source_state = entry_state(name, source_folder)
+    target_state = entry_state(new_name, target_folder)
+    if not source_state or not target_state or not os.path.samestat(source_state, target_state):
         return False
     # Two hard links of one file are two entries, and rename(2) would leave both.
     return source_state.st_nlink == 1 or stat.S_ISDIR(source_state.st_mode)

@@ -47,8 +47,11 @@ def list_folder(granted: GrantedPath, depth: int, work: Work) -> Outcome:
     if left_out:
         at_least = " at least" if found_entries.total >= MAX_ENTRIES else ""
         notes.append(f"{left_out:,}{at_least} are left out. List a folder below to see the rest.")
+    partial = ""
     if found_entries.closed:
-        notes.append(f"{count_noun(found_entries.closed, 'folder')} may not be read by this user.")
+        closed_folders = count_noun(found_entries.closed, "folder")
+        notes.append(f"{closed_folders} may not be read by this user.")
+        partial = f"{closed_folders} could not be opened"
     if not notes:
         return Outcome(records, summary)
     record = {
@@ -57,11 +60,6 @@ def list_folder(granted: GrantedPath, depth: int, work: Work) -> Outcome:
         "left_out": left_out,
         "data": records,
     }
-    partial = (
-        f"{count_noun(found_entries.closed, 'folder')} could not be opened"
-        if found_entries.closed
-        else ""
-    )
     return Outcome({**record, "rest": " ".join(notes)}, summary, partial)
 
 

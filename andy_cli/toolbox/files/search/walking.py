@@ -96,10 +96,10 @@ def _make_entry(directory_entry: "os.DirEntry[str]", parent_names: tuple[str, ..
         state = directory_entry.stat(follow_symlinks=False)
     except OSError:  # it went away
         return FolderEntry(path, "other")
-    return FolderEntry(path, _kind_of_mode(state.st_mode), state.st_size, state.st_mtime)
+    return FolderEntry(path, kind_of_mode(state.st_mode), state.st_size, state.st_mtime)
 
 
-def _kind_of_mode(mode: int) -> Kind:
+def kind_of_mode(mode: int) -> Kind:
     if stat.S_ISDIR(mode):
         return "folder"
     if stat.S_ISLNK(mode):

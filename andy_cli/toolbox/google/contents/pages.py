@@ -60,11 +60,9 @@ def outcome(data: Mapping[str, object], summary: str) -> Outcome:
 def clip_texts(value: object, most_characters: int) -> object:
     """The same with its texts cut, and long lists too."""
     if isinstance(value, str):
-        return (
-            value
-            if len(value) <= most_characters
-            else f"{value[:most_characters]}... ({len(value)} characters)"
-        )
+        if len(value) <= most_characters:
+            return value
+        return f"{value[:most_characters]}... ({len(value)} characters)"
     if isinstance(value, Mapping):
         return {
             clip_texts(key, TEXT): clip_texts(inner_value, most_characters)

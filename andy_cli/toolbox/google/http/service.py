@@ -231,11 +231,8 @@ def quote_part(written: str) -> str:
 
 def as_records(value: object) -> list[Record]:
     """The objects in a list, whatever else was sent."""
-    return (
-        [element for element in value if isinstance(element, dict)]
-        if isinstance(value, list)
-        else []
-    )
+    elements = value if isinstance(value, list) else []
+    return [element for element in elements if isinstance(element, dict)]
 
 
 def as_record(value: object) -> Record:
