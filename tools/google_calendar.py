@@ -5,8 +5,8 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from andy_cli.toolbox.google.lazy import find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter, tool
+from andy_cli.toolbox.google.lazy import google_tool
+from andy_cli.toolbox.tool import Outcome, parameter
 
 CalendarId = Annotated[str, parameter("id of the calendar", aliases=["calendar"])]
 EventId = Annotated[str, parameter("id of the event", aliases=["id", "event"], min_length=1)]
@@ -42,17 +42,16 @@ TimeMax = Annotated[
     parameter("until when, like 2026-03-07", aliases=["end", "endTime", "until", "before"]),
 ]
 
-LISTS = require_scope("calendar.calendarlist.readonly")
-READS = require_scope("calendar.events.readonly")
-CHANGES = require_scope("calendar.events")
+LISTS = "calendar.calendarlist.readonly"
+READS = "calendar.events.readonly"
+CHANGES = "calendar.events"
 
 
-@tool(
+@google_tool(
+    LISTS,
     effect="network",
     title="list of calendars",
     action="list your calendars",
-    find_access=find_access_later("calendar_list"),
-    unavailable_reason=LISTS,
 )
 async def calendar_list() -> Outcome:
     """List the calendars."""
@@ -61,12 +60,11 @@ async def calendar_list() -> Outcome:
     return await calendar.list_calendars()
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="calendar",
     action="look into your calendar from {timeMin} to {timeMax}",
-    find_access=find_access_later("calendar_events"),
-    unavailable_reason=READS,
     examples=(
         "what do I have on tomorrow?",
         "am I free on that day?",
@@ -81,12 +79,11 @@ async def calendar_events(
     return await calendar.list_events(calendarId, timeMin, timeMax)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="event planner",
     action="put {summary|an event} into your calendar",
-    find_access=find_access_later("calendar_create"),
-    unavailable_reason=CHANGES,
     examples=(
         "put an appointment into my calendar",
         "remind me of it",
@@ -101,12 +98,11 @@ async def calendar_create(
     return await calendar.create_event(calendar.plan_event(summary, start, end, calendarId))
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="event editor",
     action="rename an event in your calendar to {summary}",
-    find_access=find_access_later("calendar_update"),
-    unavailable_reason=CHANGES,
 )
 async def calendar_update(
     eventId: EventId, summary: Summary, calendarId: CalendarId = "primary"
@@ -117,12 +113,11 @@ async def calendar_update(
     return await calendar.update_event(eventId, summary, calendarId)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="event removal",
     action="delete an event from your calendar",
-    find_access=find_access_later("calendar_delete"),
-    unavailable_reason=CHANGES,
 )
 async def calendar_delete(eventId: EventId, calendarId: CalendarId = "primary") -> Outcome:
     """Delete an event from a calendar."""

@@ -5,8 +5,8 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from andy_cli.toolbox.google.lazy import Offset, find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter, tool
+from andy_cli.toolbox.google.lazy import Offset, google_tool
+from andy_cli.toolbox.tool import Outcome, parameter
 
 DocumentId = Annotated[
     str,
@@ -33,16 +33,15 @@ ReplaceText = Annotated[
     ),
 ]
 
-READS = require_scope("documents.readonly")
-CHANGES = require_scope("documents")
+READS = "documents.readonly"
+CHANGES = "documents"
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="online document reader",
     action="read a document in Google Docs",
-    find_access=find_access_later("docs_read"),
-    unavailable_reason=READS,
 )
 async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     """Read a document in Google Docs."""
@@ -51,12 +50,11 @@ async def docs_read(documentId: DocumentId, offset: Offset = 0) -> Outcome:
     return await docs.read_document(documentId, offset)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="online document creator",
     action="make a document in Google Docs called {title}",
-    find_access=find_access_later("docs_create"),
-    unavailable_reason=CHANGES,
 )
 async def docs_create(title: Title, text: Text = "") -> Outcome:
     """Make a document in Google Docs."""
@@ -65,12 +63,11 @@ async def docs_create(title: Title, text: Text = "") -> Outcome:
     return await docs.create_document(title, text)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="online document writer",
     action="add text to a document in Google Docs",
-    find_access=find_access_later("docs_append"),
-    unavailable_reason=CHANGES,
 )
 async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     """Add text at the end of a document in Google Docs."""
@@ -79,12 +76,11 @@ async def docs_append(documentId: DocumentId, text: Added) -> Outcome:
     return await docs.append_text(documentId, text)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="online document editor",
     action="replace text in a document in Google Docs",
-    find_access=find_access_later("docs_replace"),
-    unavailable_reason=CHANGES,
 )
 async def docs_replace(
     documentId: DocumentId, findText: FindText, replaceText: ReplaceText

@@ -5,8 +5,8 @@ What does the work is imported by the tools themselves: it takes 60 ms, and few 
 
 from typing import Annotated
 
-from andy_cli.toolbox.google.lazy import Offset, find_access_later, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter, tool
+from andy_cli.toolbox.google.lazy import Offset, google_tool
+from andy_cli.toolbox.tool import Outcome, parameter
 
 FileId = Annotated[
     str,
@@ -43,16 +43,15 @@ Query = Annotated[
     ),
 ]
 
-READS = require_scope("drive.readonly")
-CHANGES = require_scope("drive")
+READS = "drive.readonly"
+CHANGES = "drive"
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="list of online files",
     action="list files in Google Drive",
-    find_access=find_access_later("drive_list"),
-    unavailable_reason=READS,
 )
 async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Outcome:
     """List files in Google Drive."""
@@ -61,12 +60,11 @@ async def drive_list(folderId: FolderId = "", maxResults: MaxResults = 20) -> Ou
     return await drive.list_files(folderId, maxResults)
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="online file reader",
     action="read a file in Google Drive",
-    find_access=find_access_later("drive_read"),
-    unavailable_reason=READS,
 )
 async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     """Read the text of a file in Google Drive."""
@@ -75,12 +73,11 @@ async def drive_read(fileId: FileId, offset: Offset = 0) -> Outcome:
     return await drive.read_file(fileId, offset)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="online file creator",
     action="make a file in Google Drive called {name}",
-    find_access=find_access_later("drive_create"),
-    unavailable_reason=CHANGES,
 )
 async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "") -> Outcome:
     """Make a file in Google Drive."""
@@ -89,12 +86,11 @@ async def drive_create(name: Name, content: Content = "", mimeType: MimeType = "
     return await drive.create_file(drive.new_file(name, content, mimeType))
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="online file writer",
     action="replace what a file in Google Drive holds",
-    find_access=find_access_later("drive_update"),
-    unavailable_reason=CHANGES,
 )
 async def drive_update(fileId: FileId, content: Content) -> Outcome:
     """Replace the text of a file in Google Drive."""
@@ -103,12 +99,11 @@ async def drive_update(fileId: FileId, content: Content) -> Outcome:
     return await drive.update_file(fileId, content)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="online trash",
     action="put a file in Google Drive into its trash",
-    find_access=find_access_later("drive_delete"),
-    unavailable_reason=CHANGES,
 )
 async def drive_delete(fileId: FileId) -> Outcome:
     """Move a file in Google Drive to the trash."""
@@ -117,12 +112,11 @@ async def drive_delete(fileId: FileId) -> Outcome:
     return await drive.trash_file(fileId)
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="online file search",
     action="search Google Drive for {query}",
-    find_access=find_access_later("drive_search"),
-    unavailable_reason=READS,
 )
 async def drive_search(query: Query, maxResults: MaxResults = 20) -> Outcome:
     """Search the files in Google Drive."""

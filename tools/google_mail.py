@@ -7,14 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from andy_cli.toolbox.google.lazy import (
-    Offset,
-    find_access_later,
-    join_texts,
-    require_scope,
-    split_words,
-)
-from andy_cli.toolbox.tool import Outcome, parameter, tool
+from andy_cli.toolbox.google.lazy import Offset, google_tool, join_texts, split_words
+from andy_cli.toolbox.tool import Outcome, parameter
 
 MaxResults = Annotated[
     int,
@@ -52,16 +46,15 @@ Query = Annotated[
     ),
 ]
 
-READS = require_scope("gmail.readonly")
-SENDS = require_scope("gmail.send")
+READS = "gmail.readonly"
+SENDS = "gmail.send"
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="list of mails",
     action="list your mails",
-    find_access=find_access_later("gmail_list"),
-    unavailable_reason=READS,
 )
 async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> Outcome:
     """List the newest mails."""
@@ -70,12 +63,11 @@ async def gmail_list(maxResults: MaxResults = 10, labelIds: LabelIds = None) -> 
     return await mail.list_mails(maxResults, labelIds or ())
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="mail reader",
     action="read a mail",
-    find_access=find_access_later("gmail_read"),
-    unavailable_reason=READS,
 )
 async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     """Read one mail."""
@@ -84,12 +76,11 @@ async def gmail_read(messageId: MessageId, offset: Offset = 0) -> Outcome:
     return await mail.read_mail(messageId, offset)
 
 
-@tool(
+@google_tool(
+    SENDS,
     effect="act",
     title="mail delivery",
     action="send a mail to {to}",
-    find_access=find_access_later("gmail_send"),
-    unavailable_reason=SENDS,
     examples=(
         "write an email to my friend",
         "mail it to them",
@@ -104,12 +95,11 @@ async def gmail_send(to: To, subject: Subject, body: Body) -> Outcome:
     return await mail.send_mail(draft_mail(to, subject, body))
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="mail search",
     action="search your mails for {query}",
-    find_access=find_access_later("gmail_search"),
-    unavailable_reason=READS,
     examples=(
         "did I get an email about it?",
         "show me the emails from them",

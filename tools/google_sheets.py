@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from andy_cli.toolbox.google.lazy import find_access_later, parse_table, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter, tool
+from andy_cli.toolbox.google.lazy import google_tool, parse_table
+from andy_cli.toolbox.tool import Outcome, parameter
 
 SpreadsheetId = Annotated[
     str,
@@ -37,16 +37,15 @@ Values = Annotated[
 ]
 Title = Annotated[str, parameter("title of the spreadsheet", aliases=["name"], min_length=1)]
 
-READS = require_scope("spreadsheets.readonly")
-CHANGES = require_scope("spreadsheets")
+READS = "spreadsheets.readonly"
+CHANGES = "spreadsheets"
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="spreadsheet reader",
     action="read {range|cells} of a spreadsheet",
-    find_access=find_access_later("sheets_read"),
-    unavailable_reason=READS,
 )
 async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Read cells in Google Sheets."""
@@ -55,12 +54,11 @@ async def sheets_read(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     return await sheets.read_cells(spreadsheetId, range)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="spreadsheet writer",
     action="write to {range|cells} of a spreadsheet",
-    find_access=find_access_later("sheets_write"),
-    unavailable_reason=CHANGES,
 )
 async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
     """Write to cells in Google Sheets."""
@@ -69,12 +67,11 @@ async def sheets_write(spreadsheetId: SpreadsheetId, range: Range, values: Value
     return await sheets.write_cells(spreadsheetId, range, values)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="spreadsheet row writer",
     action="add rows to a spreadsheet below {range}",
-    find_access=find_access_later("sheets_append"),
-    unavailable_reason=CHANGES,
 )
 async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Values) -> Outcome:
     """Add rows below a table in Google Sheets."""
@@ -83,12 +80,11 @@ async def sheets_append(spreadsheetId: SpreadsheetId, range: Range, values: Valu
     return await sheets.append_rows(spreadsheetId, range, values)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="spreadsheet creator",
     action="make a spreadsheet called {title}",
-    find_access=find_access_later("sheets_create"),
-    unavailable_reason=CHANGES,
 )
 async def sheets_create(title: Title) -> Outcome:
     """Make a spreadsheet in Google Sheets."""
@@ -97,12 +93,11 @@ async def sheets_create(title: Title) -> Outcome:
     return await sheets.create_spreadsheet(title)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="spreadsheet eraser",
     action="empty {range|cells} of a spreadsheet",
-    find_access=find_access_later("sheets_clear"),
-    unavailable_reason=CHANGES,
 )
 async def sheets_clear(spreadsheetId: SpreadsheetId, range: Range) -> Outcome:
     """Empty cells in Google Sheets."""

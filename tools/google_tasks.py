@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator
 
-from andy_cli.toolbox.google.lazy import find_access_later, plain_title, require_scope
-from andy_cli.toolbox.tool import Outcome, parameter, tool
+from andy_cli.toolbox.google.lazy import google_tool, plain_title
+from andy_cli.toolbox.tool import Outcome, parameter
 
 TaskListId = Annotated[
     str,
@@ -31,16 +31,15 @@ Notes = Annotated[
     parameter("more about it", aliases=["note", "description", "details", "body", "content"]),
 ]
 
-READS = require_scope("tasks.readonly")
-CHANGES = require_scope("tasks")
+READS = "tasks.readonly"
+CHANGES = "tasks"
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="list of tasks",
     action="list your tasks",
-    find_access=find_access_later("tasks_list"),
-    unavailable_reason=READS,
 )
 async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     """List the tasks in Google Tasks."""
@@ -49,12 +48,11 @@ async def tasks_list(taskListId: TaskListId = "@default") -> Outcome:
     return await tasks.list_tasks(taskListId)
 
 
-@tool(
+@google_tool(
+    READS,
     effect="network",
     title="task reader",
     action="look at a task",
-    find_access=find_access_later("tasks_get"),
-    unavailable_reason=READS,
 )
 async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Read one task."""
@@ -63,12 +61,11 @@ async def tasks_get(*, taskListId: TaskListId = "@default", taskId: TaskId) -> O
     return await tasks.get_task(taskListId, taskId)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="task planner",
     action="add a task called {title}",
-    find_access=find_access_later("tasks_create"),
-    unavailable_reason=CHANGES,
 )
 async def tasks_create(
     *, taskListId: TaskListId = "@default", title: Title, notes: Notes = ""
@@ -79,12 +76,11 @@ async def tasks_create(
     return await tasks.create_task(tasks.new_task(taskListId, title, notes))
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="task editor",
     action="rename a task to {title}",
-    find_access=find_access_later("tasks_update"),
-    unavailable_reason=CHANGES,
 )
 async def tasks_update(
     *, taskListId: TaskListId = "@default", taskId: TaskId, title: NewTitle
@@ -95,12 +91,11 @@ async def tasks_update(
     return await tasks.rename_task(taskListId, taskId, title)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="task checklist",
     action="tick off a task",
-    find_access=find_access_later("tasks_complete"),
-    unavailable_reason=CHANGES,
 )
 async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Mark a task as done."""
@@ -109,12 +104,11 @@ async def tasks_complete(*, taskListId: TaskListId = "@default", taskId: TaskId)
     return await tasks.complete_task(taskListId, taskId)
 
 
-@tool(
+@google_tool(
+    CHANGES,
     effect="act",
     title="task removal",
     action="delete a task",
-    find_access=find_access_later("tasks_delete"),
-    unavailable_reason=CHANGES,
 )
 async def tasks_delete(*, taskListId: TaskListId = "@default", taskId: TaskId) -> Outcome:
     """Delete a task."""

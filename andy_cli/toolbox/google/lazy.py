@@ -3,12 +3,12 @@
 That rest takes 60 ms, and most days nobody asks for it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from andy_cli.settings import config_folder
-from andy_cli.toolbox.tool import ResourceAccess, ToolError, parameter
+from andy_cli.toolbox.tool import ResourceAccess, Tool, ToolError, parameter, tool
 
 Offset = Annotated[int, parameter("where in a long text to go on", aliases=["start"], ge=0)]
 
@@ -21,28 +21,35 @@ def login_file() -> Path:
     return config_folder() / "google.json"
 
 
-def require_scope(scope: str) -> Callable[[], str]:
-    """For `unavailable_reason`: what is missing before a tool can work that needs this scope."""
+def google_tool(
+    scope: str, *, effect: str, title: str, action: str, examples: Sequence[str] = ()
+) -> Callable[[Callable[..., object]], Tool]:
+    """Make a tool that needs this scope; what a call touches is in accesses.py, by its name."""
 
-    def missing() -> str:
+    def unavailable_reason() -> str:
         if not login_file().exists():
             return f"Google is not connected. {LOG_IN}"
         from andy_cli.toolbox.google.login.vault import missing_scope
 
         return missing_scope(scope)
 
-    return missing
+    def make(function: Callable[..., object]) -> Tool:
+        def find_access(arguments: Mapping[str, object]) -> ResourceAccess:
+            from andy_cli.toolbox.google.accesses import find_api_access
 
+            return find_api_access(function.__name__, arguments)
 
-def find_access_later(tool_name: str) -> Callable[[Mapping[str, object]], ResourceAccess]:
-    """Find by accesses.py what a call of a tool would touch, once there is one."""
+        made = tool(
+            effect=effect,
+            title=title,
+            action=action,
+            examples=examples,
+            find_access=find_access,
+            unavailable_reason=unavailable_reason,
+        )
+        return made(function)
 
-    def find_access(arguments: Mapping[str, object]) -> ResourceAccess:
-        from andy_cli.toolbox.google.accesses import find_api_access
-
-        return find_api_access(tool_name, arguments)
-
-    return find_access
+    return make
 
 
 def split_words(written: object) -> object:
