@@ -252,16 +252,9 @@ class DocumentIndex:
         one become part of it.
         """
         indexed_folders = [Path(folder.path) for folder in self.folders()]
-        enclosing = next(
-            (
-                indexed_folder
-                for indexed_folder in indexed_folders
-                if folder.is_relative_to(indexed_folder)
-            ),
-            None,
-        )
-        if enclosing:
-            return enclosing
+        for indexed_folder in indexed_folders:
+            if folder.is_relative_to(indexed_folder):
+                return indexed_folder
         execute = self._connection.execute
         with _transaction(self._connection):
             execute("insert or ignore into folders (path) values (?)", [str(folder)])

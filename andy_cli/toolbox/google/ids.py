@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from typing import NamedTuple
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from andy_cli.errors import ToolError
 from andy_cli.guard.terminal_sanitizer import spell_out
@@ -74,12 +74,7 @@ def calendar_id(written: str) -> str:
     return candidate
 
 
-class _Address(NamedTuple):
-    path: str
-    query: str
-
-
-def _google_address(written: str, noun: str) -> _Address:
+def _google_address(written: str, noun: str) -> SplitResult:
     """An address in the browser. Those of other hosts may hold anything."""
     text = written.strip().strip("\"'<>")
     try:
@@ -89,7 +84,7 @@ def _google_address(written: str, noun: str) -> _Address:
         host = ""
     if host != "google.com" and not host.endswith(".google.com"):
         raise ToolError(f"{show_id(written)} is neither an id of {noun} nor an address of Google.")
-    return _Address(unquote(url_parts.path), url_parts.query)
+    return url_parts._replace(path=unquote(url_parts.path))
 
 
 def show_id(written: str) -> str:

@@ -9,10 +9,10 @@ import difflib
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
@@ -34,9 +34,6 @@ class Voice(NamedTuple):
     name: str
 
 
-Part = TypeVar("Part", int, str)
-
-
 class Style(NamedTuple):
     speed: int = 175
     """Words a minute."""
@@ -49,45 +46,38 @@ class Style(NamedTuple):
 
 
 PLAIN = Style()
-STYLES: dict[str, Style] = {
-    "slow": Style(speed=130),
-    "slowly": Style(speed=130),
-    "fast": Style(speed=220),
-    "quick": Style(speed=220),
-    "urgent": Style(speed=210, pitch=60),
-    "calm": Style(speed=145, pitch=42),
-    "gentle": Style(speed=150, loudness=80),
-    "soft": Style(loudness=60),
-    "quiet": Style(loudness=60),
-    "loud": Style(loudness=150),
-    "high": Style(pitch=75),
-    "low": Style(pitch=25),
-    "deep": Style(pitch=20),
-    "serious": Style(speed=155, pitch=35),
-    "sad": Style(speed=125, pitch=32),
-    "happy": Style(speed=190, pitch=65),
-    "cheerful": Style(speed=190, pitch=65),
-    "excited": Style(speed=205, pitch=70),
-    "whisper": Style(variant="whisper"),
-    "whispering": Style(variant="whisper"),
+STYLES: dict[str, dict[str, Any]] = {
+    "slow": {"speed": 130},
+    "slowly": {"speed": 130},
+    "fast": {"speed": 220},
+    "quick": {"speed": 220},
+    "urgent": {"speed": 210, "pitch": 60},
+    "calm": {"speed": 145, "pitch": 42},
+    "gentle": {"speed": 150, "loudness": 80},
+    "soft": {"loudness": 60},
+    "quiet": {"loudness": 60},
+    "loud": {"loudness": 150},
+    "high": {"pitch": 75},
+    "low": {"pitch": 25},
+    "deep": {"pitch": 20},
+    "serious": {"speed": 155, "pitch": 35},
+    "sad": {"speed": 125, "pitch": 32},
+    "happy": {"speed": 190, "pitch": 65},
+    "cheerful": {"speed": 190, "pitch": 65},
+    "excited": {"speed": 205, "pitch": 70},
+    "whisper": {"variant": "whisper"},
+    "whispering": {"variant": "whisper"},
 }
+"""The changes that each word makes to the plain one."""
 
 
 def style_of(words: str) -> Style:
     """The style that the words ask for, one change put on the other; plain where none is known."""
-    style_words = re.findall(r"[a-z]+", words.lower())
-    known_styles = [STYLES[word] for word in style_words if word in STYLES]
-    return Style(
-        speed=_find_change((style.speed for style in known_styles), PLAIN.speed),
-        pitch=_find_change((style.pitch for style in known_styles), PLAIN.pitch),
-        loudness=_find_change((style.loudness for style in known_styles), PLAIN.loudness),
-        variant=_find_change((style.variant for style in known_styles), PLAIN.variant),
-    )
-
-
-def _find_change(values: Iterable[Part], plain: Part) -> Part:
-    """Find the first that is not plain."""
-    return next((value for value in values if value != plain), plain)
+    changes: dict[str, Any] = {}
+    # The first word counts where two change the same.
+    for word in reversed(re.findall(r"[a-z]+", words.lower())):
+        changes |= STYLES.get(word, {})
+    return Style(**changes)
 
 
 def voice_of(wanted_voice: str) -> str:
