@@ -741,7 +741,6 @@ def test_the_line_that_answers_a_question_stands_before_the_text(
         ("when does the plumber come", "Plumber: Rosa Keller, 0171 555 0199, comes Tuesday"),
         ("what hotel do we stay in on tuesday", "day: Tue 8 Dec, place: Avignon, hotel: Le Col"),
         ("wie viel kostet das hotel in nizza", "day: Wed 9 Dec, place: Nice, hotel: Villa Rivo"),
-        ("what time does rosa keller come", "Plumber: Rosa Keller, 0171 555 0199, comes Tuesday"),
     ],
 )
 def test_the_line_that_answers_is_no_heading_and_has_the_words_of_the_question(
@@ -759,6 +758,21 @@ def test_the_line_that_answers_is_no_heading_and_has_the_words_of_the_question(
         encoding="utf-8",
     )
     assert asked(question, here, weights_file).lstrip("- ").startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what time does rosa keller come", "Read jobs.md, "),
+        ("what time is it in york", "Looked up the time: "),
+        ("what time is it", "Looked up the time: "),
+    ],
+)
+def test_a_question_of_time_that_names_what_stands_in_a_file_is_none_about_the_clock(
+    question: str, answer: str, here: Path, weights_file: Path
+) -> None:
+    (here / "jobs.md").write_text("Plumber: Rosa Keller, comes Tuesday at 9:30\nTrip to York\n")
+    assert asked(question, here, weights_file).startswith(answer)
 
 
 def test_a_question_of_knowledge_reads_no_file_whose_name_is_near_by_chance(

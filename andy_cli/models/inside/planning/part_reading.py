@@ -437,16 +437,22 @@ class PartReader:
     def find_clearer_answer(self, text: str) -> Step | None:
         """Find what answers a question more clearly than the command for it is one."""
         scores = self._request.compare(text)
-        choice = self._request.choices[scores.best]
-        asks = is_asking(text) or (scores.kind == "own" and not choice.beyond)
-        asks = asks or (scores.kind == "reason" and choice.only_looks)
-        asks = asks or (find_entry_kind(choice) == "url" and holds_question(text))
-        if not asks or self._find_lookup(text):
+        if not self._may_ask(text, scores) or self._find_lookup(text):
             return None
-        lead = max(scores.commands) - scores.talk
         if self._tells_of_file(text, scores.best):
             return self.find_answer(text)
+        lead = max(scores.commands) - scores.talk
         return self.find_answer(text, lead) if lead < CERTAIN_LEAD else None
+
+    def _may_ask(self, text: str, scores: Scores) -> bool:
+        """Tell whether a text may be a question of what a file says, although a command is near."""
+        choice = self._request.choices[scores.best]
+        return (
+            is_asking(text)
+            or (scores.kind == "own" and not choice.beyond)
+            or (scores.kind == "reason" and choice.only_looks)
+            or (find_entry_kind(choice) == "url" and holds_question(text))
+        )
 
     def _tells_of_file(self, text: str, best: int) -> bool:
         """Tell whether a question has words of a file that its command takes for nothing: what
