@@ -741,6 +741,7 @@ def test_the_line_that_answers_a_question_stands_before_the_text(
         ("when does the plumber come", "Plumber: Rosa Keller, 0171 555 0199, comes Tuesday"),
         ("what hotel do we stay in on tuesday", "day: Tue 8 Dec, place: Avignon, hotel: Le Col"),
         ("wie viel kostet das hotel in nizza", "day: Wed 9 Dec, place: Nice, hotel: Villa Rivo"),
+        ("what is bob's number", "Bob,555-0102,York"),
     ],
 )
 def test_the_line_that_answers_is_no_heading_and_has_the_words_of_the_question(
@@ -756,6 +757,9 @@ def test_the_line_that_answers_is_no_heading_and_has_the_words_of_the_question(
         "day,place,hotel,price\nMon 7 Dec,Lyon,Hotel des Artistes,118\n"
         "Tue 8 Dec,Avignon,Le Colbert,84\nWed 9 Dec,Nice,Villa Rivoli,131\n",
         encoding="utf-8",
+    )
+    (here / "phones.csv").write_text(
+        "Ann,555-0101,Leeds\nBob,555-0102,York\nCleo,555-0103,Hull\nDan,555-0104,Bath\n"
     )
     assert asked(question, here, weights_file).lstrip("- ").startswith(answer)
 

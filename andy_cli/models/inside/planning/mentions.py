@@ -289,7 +289,7 @@ def sum_rarity(stems: Iterable[str], count: Mapping[str, int]) -> float:
 
 def find_best_lines(encoder: Encoder, question: str, name: str, lines: Sequence[str]) -> list[str]:
     """Find the line of a file that answers a question best, and what does as well; no heading."""
-    rows = name_columns(name, lines)[name.endswith(TABLE_ENDING) :]
+    rows = name_columns(name, lines)[has_columns(name, lines) :]
     telling = [line for line in rows if not line.lstrip().startswith(HEADING)] or lines
     by_meaning = encoder.rate_passages(question, [write_passage(name, line) for line in telling])
     by_words = rate_words(question, list(map(find_stems, telling)))
@@ -301,12 +301,18 @@ def find_best_lines(encoder: Encoder, question: str, name: str, lines: Sequence[
     return [line for line, rating in zip(telling, rated, strict=True) if rating >= near]
 
 
+def has_columns(name: str, lines: Sequence[str]) -> bool:
+    """Tell whether the first line of a table names its columns: figures stand below it alone."""
+    has_figures = [any(map(str.isdigit, line)) for line in lines]
+    return name.endswith(TABLE_ENDING) and any(has_figures) and not has_figures[0]
+
+
 def name_columns(name: str, lines: Sequence[str]) -> list[str]:
     """Write each value of a table in rows behind the name of its column; other lines as they are.
 
     `day,price` and `Mon,118` are `day,price` and `day: Mon, price: 118`.
     """
-    if not name.endswith(TABLE_ENDING) or not lines:
+    if not has_columns(name, lines):
         return list(lines)
     delimiter = max(DELIMITERS, key=lines[0].count)
     columns = split_row(lines[0], delimiter)
