@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import product
 
 from andy_cli.compiler.bodies import name_then_json
-from andy_cli.compiler.bodies.markup.sections import HeadedEnd, RawSectionEnd
+from andy_cli.compiler.bodies.markup.sections import RawSectionEnd, make_headed_end
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
@@ -49,7 +49,7 @@ STEP = "<steptml:"
 
 def find_body(start_marker: str, tools: Tools) -> EndDetector:
     """One body for all of them: they share start markers."""
-    return HeadedEnd(
+    return make_headed_end(
         start_marker,
         *CLOSERS,
         *KIMI_CLOSERS,

@@ -24,13 +24,15 @@ class JsonScan:
     `"say "hi" to him"` is one string. Single quotes count where a value or key may start.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, begun: str = "") -> None:
+        """`begun`: what of the value was read before."""
         self.depth = 0
         self.began = False
         self._quote = ""
         self._escaped = False
         self._maybe_ended = False
         self._last = ""  # the last character outside strings that is not blank
+        self.feed(begun)
 
     @property
     def in_string(self) -> bool:
@@ -132,35 +134,18 @@ class JsonValueEnd(LimitedEnd):
 
 
 class MarkerEnd(LimitedEnd):
-    """Ends with the first of the end markers that does not stand in a JSON string.
+    """Ends with the first of the end markers; with `skips_strings` one in a JSON string is none."""
 
-    Without `strings` any closer counts: values are raw text. `lead` may rule out early that this
-    is a request at all: it is asked about the first characters, up to `LEAD` of them.
-    """
-
-    LEAD = 80
-
-    def __init__(
-        self,
-        *end_markers: str,
-        skips_strings: bool = False,
-        is_allowed_lead: Callable[[str], bool] = lambda text: True,
-    ) -> None:
+    def __init__(self, *end_markers: str, skips_strings: bool = False) -> None:
         super().__init__()
         self._end_markers = re.compile(
             "|".join(re.escape(end_marker) for end_marker in end_markers), re.IGNORECASE
         )
         self._keep = max(map(len, end_markers)) - 1
         self._scan = JsonScan() if skips_strings else None
-        self._lead = is_allowed_lead
-        self._start = ""
         self._tail = ""
 
     def _find_end(self, text: str) -> int | None:
-        if len(self._start) < self.LEAD:
-            self._start += text[: self.LEAD - len(self._start)]
-            if not self._lead(self._start):
-                return -1
         known_length, held_text, position = len(self._tail), self._tail + text, 0
         for marker_match in self._end_markers.finditer(held_text):
             if marker_match.end() <= known_length:
@@ -192,7 +177,8 @@ HeadDecision = int | tuple[EndDetector, int] | None
 class HeldEnd:
     """Holds the text until its head says what finds the end; from then on that is asked."""
 
-    def __init__(self, held_text: str = "") -> None:
+    def __init__(self, decide: Callable[[str], HeadDecision], held_text: str = "") -> None:
+        self._decide = decide
         self._held = held_text
         self._body: EndDetector | None = None
 
@@ -212,26 +198,49 @@ class HeldEnd:
             return body_end
         return body_start + body_end - known_length
 
-    def _decide(self, held: str) -> HeadDecision:
-        raise NotImplementedError
+
+MAX_LEAD_LENGTH = 120
+"""Characters after which what begins a request has said so."""
+
+
+class LeadEnd:
+    """Finds the end as another one does, and gives up where the first characters begin no request.
+
+    `may_begin` is asked about the text so far, the `start` included, while that is short.
+    """
+
+    def __init__(
+        self, may_begin: Callable[[str], bool], body: EndDetector, start: str = ""
+    ) -> None:
+        self._may_begin, self._body, self._start = may_begin, body, start
+
+    def feed(self, text: str) -> int | None:
+        if len(self._start) < MAX_LEAD_LENGTH:
+            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
+            if not self._may_begin(self._start):
+                return -1
+        return self._body.feed(text)
+
+
+def begins_with(characters: str) -> Callable[[str], bool]:
+    """Make a `may_begin`: the first character that is not blank is one of these, or is to come."""
+    return lambda text: text.lstrip()[:1] in characters
 
 
 VALUE_BEGINS = Expression(r"{|\[\s*[{\]]")
 NO_HEAD = Expression(r"[^\w.\-:/\s\[\]]")
 
 
-class NamedJsonEnd(HeldEnd):
+def find_named_json(held: str) -> HeadDecision:
     """A list, or a name with `[CALL_ID]` and `[ARGS]` and then an object (Mistral).
 
     The brackets of those markers open no list.
     """
-
-    def _decide(self, held: str) -> HeadDecision:
-        value_match = VALUE_BEGINS.search(held)
-        text_before_value = held[: value_match.start()] if value_match else held
-        if NO_HEAD.search(text_before_value) or len(text_before_value) > MAX_LEAD_LENGTH:
-            return -1
-        return (JsonScan(), value_match.start()) if value_match else None
+    value_match = VALUE_BEGINS.search(held)
+    text_before_value = held[: value_match.start()] if value_match else held
+    if NO_HEAD.search(text_before_value) or len(text_before_value) > MAX_LEAD_LENGTH:
+        return -1
+    return (JsonScan(), value_match.start()) if value_match else None
 
 
 NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:[<(]|$)|[\w.\-:/]+\s*\n)")
@@ -248,25 +257,22 @@ class FirstEnd:
         return min((end for end in ends if end is not None), default=None)
 
 
-class ElementEnd(HeldEnd):
+def make_element_end(end_marker: str) -> HeldEnd:
     """`<tool_call>` and kin: what stands in it says how it ends.
 
     JSON ends where its value ends, anything else (a name, further tags) at the closing tag.
     """
 
-    def __init__(self, *end_markers: str) -> None:
-        super().__init__()
-        self._end_markers = end_markers
-
-    def _decide(self, held: str) -> HeadDecision:
+    def decide(held: str) -> HeadDecision:
         first_character = held.lstrip()[:1]
         if not first_character:
             return None
         if first_character in "{[":
             # A value that lacks its last bracket ends at the closer all the same.
-            closer = MarkerEnd(*self._end_markers, skips_strings=True)
-            return FirstEnd(JsonValueEnd(), closer), 0
-        return MarkerEnd(*self._end_markers, is_allowed_lead=begins_with_name), 0
+            return FirstEnd(JsonValueEnd(), MarkerEnd(end_marker, skips_strings=True)), 0
+        return LeadEnd(begins_with_name, MarkerEnd(end_marker)), 0
+
+    return HeldEnd(decide)
 
 
 def begins_with_name(text: str) -> bool:
@@ -329,9 +335,6 @@ NEVER_WRITTEN = "\0\0"
 class ReplyEnd:
     """Whatever follows belongs to it."""
 
-    def __init__(self, start_marker: str, tools: Tools) -> None:
-        pass
-
     def feed(self, text: str) -> int | None:
         return None
 
@@ -339,41 +342,25 @@ class ReplyEnd:
 class LineEnd:
     """Ends before the next line break."""
 
-    def __init__(self, start_marker: str, tools: Tools) -> None:
-        pass
-
     def feed(self, text: str) -> int | None:
         line_break = text.find("\n")
         return line_break if line_break >= 0 else None
 
 
-MAX_LEAD_LENGTH = 120
-"""Characters after which what begins a request has said so."""
-
-
-class BareCallEnd:
+def make_bare_call_end(start_marker: str, tools: Tools) -> EndDetector:
     """An object, a list or calls that no marker announces: given up as soon as it can be none."""
-
-    def __init__(self, start_marker: str, tools: Tools) -> None:
-        self._tools = tools
-        self._start = start_marker.lstrip(";, \n\\")
-        self._scan = JsonScan()
-        self._scan.feed(start_marker)
-
-    def feed(self, text: str) -> int | None:
-        if len(self._start) < MAX_LEAD_LENGTH:
-            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
-            if not may_begin_request(self._start, self._tools):
-                return -1
-        return self._scan.feed(text)
+    return LeadEnd(
+        lambda begun_text: may_begin_request(begun_text, tools),
+        JsonScan(start_marker),
+        start_marker.lstrip(";, \n\\"),
+    )
 
 
 class CallLineEnd:
     """A line of calls, `play(track="Blue"), stop()`: ends where a line does outside brackets."""
 
-    def __init__(self, start_marker: str, tools: Tools) -> None:
-        self._scan = JsonScan()
-        self._scan.feed(start_marker)
+    def __init__(self, start_marker: str) -> None:
+        self._scan = JsonScan(start_marker)
         self._inside = True
 
     def feed(self, text: str) -> int | None:
@@ -395,20 +382,14 @@ class CallLineEnd:
 
 
 class FenceEnd:
-    """A code fence that may hold nothing but a request, to the end of its closing line."""
+    """A code fence, to the end of its closing line."""
 
-    def __init__(self, start_marker: str, tools: Tools) -> None:
+    def __init__(self, start_marker: str) -> None:
         self._run = start_marker
-        self._tools = tools
-        self._start = ""
         self._line: str | None = None  # the line so far while it may be the closing one
         self._first: list[str] | None = []  # the line of the opener so far
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < MAX_LEAD_LENGTH:
-            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
-            if not may_be_fence(self._start, self._tools):
-                return -1
         for position, character in enumerate(text):
             if character in "\n<" and self._closes(character):
                 return position
@@ -437,17 +418,11 @@ class FenceEnd:
 class InlineCodeEnd:
     """Inline code at the start of a reply, if it is all of it: what follows it makes it text."""
 
-    def __init__(self, start_marker: str, tools: Tools) -> None:
+    def __init__(self, start_marker: str) -> None:
         self._run = start_marker
-        self._tools = tools
-        self._start = ""
         self._closed = False
 
     def feed(self, text: str) -> int | None:
-        if len(self._start) < MAX_LEAD_LENGTH:
-            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
-            if not may_begin_request(self._start, self._tools):
-                return -1
         if not self._closed:
             run_start = text.find(self._run[0])
             if run_start < 0:
@@ -456,3 +431,12 @@ class InlineCodeEnd:
         else:
             text = text.lstrip(self._run[0])
         return -1 if text.strip() else None
+
+
+def make_code_end(start_marker: str, tools: Tools) -> EndDetector:
+    """Code that may hold nothing but a request: inline, or in a fence."""
+    if len(start_marker) < len("```"):
+        return LeadEnd(
+            lambda begun_text: may_begin_request(begun_text, tools), InlineCodeEnd(start_marker)
+        )
+    return LeadEnd(lambda begun_text: may_be_fence(begun_text, tools), FenceEnd(start_marker))

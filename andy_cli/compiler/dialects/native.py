@@ -49,4 +49,4 @@ def write(request: ToolRequest) -> str:
     return ""
 
 
-DIALECT = Dialect("native", (), ReplyEnd, parse, write, render)
+DIALECT = Dialect("native", (), lambda opener, tools: ReplyEnd(), parse, write, render)

@@ -6,14 +6,16 @@ Written as dialects, so that the lexer finds all of it; what they read is framin
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from andy_cli.compiler.bodies import calls, json_text
 from andy_cli.compiler.bodies.end_detectors import (
-    BareCallEnd,
     HeadDecision,
     HeldEnd,
     JsonScan,
+    LeadEnd,
     LineEnd,
+    make_bare_call_end,
 )
 from andy_cli.compiler.control_tokens import CALLS, FENCES, LABELS, RESULTS
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
@@ -35,24 +37,21 @@ CALLED = Expression(r"\s*(?:[{\[<]|[.\-:/]*\w[\w.\-:/]*\s*[({\n=<]|\Z)")
 
 
 class CloserEnd:
-    """Ends after a closer; given up when it takes too long or words begin it."""
+    """Ends after a closer; given up when it takes too long."""
 
-    def __init__(self, closer: str, begins: Callable[[str], bool] = lambda text: True) -> None:
+    def __init__(self, closer: str) -> None:
         self._closer = re.compile(re.escape(closer), re.IGNORECASE)
         self._keep = len(closer) - 1
-        self._begins = begins
-        self._start = ""
         self._tail = ""
         self._size = 0
 
     def feed(self, text: str) -> int | None:
         self._size += len(text)
-        self._start += text[: max(0, 8 - len(self._start))]
         seen_length, tail = len(self._tail), self._tail + text
         match = self._closer.search(tail)
-        if match and self._begins(self._start):
+        if match:
             return match.end() - seen_length
-        if self._size > MAX_CHARACTERS or not self._begins(self._start):
+        if self._size > MAX_CHARACTERS:
             return -1
         self._tail = tail[-self._keep :]
         return None
@@ -64,17 +63,11 @@ MAX_TURN_LENGTH = 400
 """Characters of what somebody else is made to say."""
 
 
-class NextTurnEnd:
+def _find_turn_end(held: str) -> HeadDecision:
     """Goes to the end of the text if nothing but white space follows, or if the model answers
     itself: `User: and of Spain?` and below `Assistant: Madrid.`"""
-
-    def __init__(self) -> None:
-        self._held = ""
-
-    def feed(self, text: str) -> int | None:
-        self._held += text
-        is_short = len(self._held) <= MAX_TURN_LENGTH
-        return None if is_short or OWN_LABEL.search(self._held) else -1
+    is_short = len(held) <= MAX_TURN_LENGTH
+    return None if is_short or OWN_LABEL.search(held) else -1
 
 
 def _read_next_turn(text: str, tools: Tools) -> Parsed | None:
@@ -82,26 +75,17 @@ def _read_next_turn(text: str, tools: Tools) -> Parsed | None:
     return Parsed() if not said.strip() or OWN_LABEL.search(said) else None
 
 
-class LabelEnd(HeldEnd):
+def _find_label_end(tools: Tools, held: str) -> HeadDecision:
     """A label: a name, if there is one, and the JSON after it, over any lines."""
-
-    def __init__(self, tools: Tools) -> None:
-        super().__init__()
-        self._tools = tools
-
-    def _decide(self, held: str) -> HeadDecision:
-        match = LABELLED.match(held)
-        if match is None:
-            return -1
-        if match["value"] and _may_be_named(match["name"], self._tools):
-            return JsonScan(), match.start("value")
-        if not match["value"] and match.end() == len(held) < MAX_LABEL_LENGTH:
-            return None
-        return self._end_of_name(match)
-
-    def _end_of_name(self, label: re.Match[str]) -> int:
-        """The name of a tool belongs to the label, any other word to the answer."""
-        return label.end("name") if label["name"] in self._tools else label.start("name")
+    label = LABELLED.match(held)
+    if label is None:
+        return -1
+    if label["value"] and _may_be_named(label["name"], tools):
+        return JsonScan(), label.start("value")
+    if not label["value"] and label.end() == len(held) < MAX_LABEL_LENGTH:
+        return None
+    # The name of a tool belongs to the label, any other word to the answer.
+    return label.end("name") if label["name"] in tools else label.start("name")
 
 
 def _may_be_named(name: str, tools: Tools) -> bool:
@@ -109,23 +93,18 @@ def _may_be_named(name: str, tools: Tools) -> bool:
     return not name or name in tools or not name.isalpha()
 
 
-class TildeFenceEnd:
+def _find_tilde_fence_end(held: str) -> HeadDecision:
     """A fence of tildes, if the word after them is one of a protocol."""
+    info_string, line_break, fenced_text = held.partition("\n")
+    if not line_break:
+        return -1 if len(info_string) > 40 else None
+    if info_string.strip().lower() not in FENCES:
+        return -1
+    closing = CLOSING_TILDES.search(fenced_text)
+    return len(info_string) + 1 + closing.end() if closing else None
 
-    def __init__(self, opener: str) -> None:
-        self._run = opener
-        self._held = ""
 
-    def feed(self, text: str) -> int | None:
-        seen_length = len(self._held)
-        self._held += text
-        info_string, line_break, fenced_text = self._held.partition("\n")
-        if not line_break:
-            return -1 if len(info_string) > 40 else None
-        if info_string.strip().lower() not in FENCES:
-            return -1
-        closing = re.search(rf"^[ \t]*{self._run}~*[ \t]*(?=\n)", fenced_text, re.M)
-        return len(info_string) + 1 + closing.end() - seen_length if closing else None
+CLOSING_TILDES = Expression(r"^[ \t]*~~~+[ \t]*(?=\n)", re.M)
 
 
 def _take_framing(text: str, tools: Tools) -> Parsed | None:
@@ -203,7 +182,8 @@ MENTIONED = Expression(
 
 
 def _element_body(opener: str, tools: Tools) -> EndDetector:
-    return CloserEnd(f"</{opener[1:].rstrip('> ')}>", lambda start: not MENTIONED.match(start))
+    closer = f"</{opener[1:].rstrip('> ')}>"
+    return LeadEnd(lambda start: not MENTIONED.match(start), CloserEnd(closer))
 
 
 def _framing_form(
@@ -228,13 +208,19 @@ def _framing_form(
     )
 
 
-NEXT_TURN = _framing_form("next turn", lambda opener, tools: NextTurnEnd(), _read_next_turn)
+NEXT_TURN = _framing_form(
+    "next turn", lambda opener, tools: HeldEnd(_find_turn_end), _read_next_turn
+)
 
 FRAMING = (
-    _framing_form(LONE_OBJECT, BareCallEnd, _read_lone_object, line_start_markers=("{",)),
-    _framing_form(LONE_CALL, BareCallEnd, _read_lone_call, reply_start_markers=("{",)),
+    _framing_form(LONE_OBJECT, make_bare_call_end, _read_lone_object, line_start_markers=("{",)),
+    _framing_form(LONE_CALL, make_bare_call_end, _read_lone_call, reply_start_markers=("{",)),
     _framing_form(
-        "label", lambda opener, tools: LabelEnd(tools), _read_label, LABELS, case_insensitive=True
+        "label",
+        lambda opener, tools: HeldEnd(partial(_find_label_end, tools)),
+        _read_label,
+        LABELS,
+        case_insensitive=True,
     ),
     _framing_form(
         "element",
@@ -243,11 +229,13 @@ FRAMING = (
         start_markers=tuple(f"<{tag}>" for tag in (*CALLS, *RESULTS)),
     ),
     _framing_form(
-        "tilde fence", lambda opener, tools: TildeFenceEnd(opener), line_start_markers=("~~~",)
+        "tilde fence",
+        lambda opener, tools: HeldEnd(_find_tilde_fence_end),
+        line_start_markers=("~~~",),
     ),
     _framing_form(
         LETTER,
-        LineEnd,
+        lambda opener, tools: LineEnd(),
         line_start_markers=("andybot asks:", "andybot responds:", "**andybot responds:"),
         case_insensitive=True,
     ),

@@ -22,7 +22,7 @@ PROSE and CODE are one state here (`_in_text`): code is prose in which no marker
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-from andy_cli.compiler.bodies.end_detectors import MAX_LEAD_LENGTH, FenceEnd, InlineCodeEnd
+from andy_cli.compiler.bodies.end_detectors import MAX_LEAD_LENGTH, make_code_end
 from andy_cli.compiler.bodies.fences import MAX_DISTANCE, info_word, introduces_example, strip_fence
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.control_tokens import (
@@ -682,10 +682,7 @@ class Lexer:
         readers = marker.dialects
         if found_marker.lead and opener in WEAK:  # the others want it at the start of a line
             readers = tuple(reader for reader in readers if opener in reader.start_markers)
-        is_inline = opener[0] == "`" and len(opener) < FENCE
-        make_detector = (
-            InlineCodeEnd if is_inline else FenceEnd if opener[0] == "`" else marker.body
-        )
+        make_detector = make_code_end if opener[0] == "`" else marker.body
         assert make_detector is not None, "every opener has one"
         end_detector = make_detector(opener, self._tools)
         self._frame = Frame(

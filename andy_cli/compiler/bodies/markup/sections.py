@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from andy_cli.compiler.bodies.end_detectors import (
-    MAX_LEAD_LENGTH,
     HeadDecision,
     HeldEnd,
     JsonScan,
+    LeadEnd,
     LimitedEnd,
     MarkerEnd,
+    begins_with,
 )
 from andy_cli.compiler.bodies.lookahead import may_begin_request
 from andy_cli.compiler.dialect import EndDetector, Tools
@@ -164,124 +165,85 @@ def begins_call(text: str, tools: Tools, lines: bool) -> bool:
     return bool(decided or (lines and LINE.match(text)))
 
 
-class SectionEnd(HeldEnd):
+def make_section_end(end_markers: Sequence[str], tools: Tools, lines: bool = False) -> EndDetector:
     """Ends as its content says: JSON, tags, or (with `lines`) lines of calls."""
 
-    def __init__(self, *end_markers: str, tools: Tools, lines: bool = False) -> None:
-        super().__init__()
-        self._end_markers = end_markers
-        self._tools = tools
-        self._lines = lines
-        self._start = ""
-
-    def feed(self, text: str) -> int | None:
-        if len(self._start) < MAX_LEAD_LENGTH:
-            self._start += text[: MAX_LEAD_LENGTH - len(self._start)]
-            if not begins_call(self._start, self._tools, self._lines):
-                return -1
-        return super().feed(text)
-
-    def _decide(self, held: str) -> HeadDecision:
+    def decide(held: str) -> HeadDecision:
         first_character = held.lstrip()[:1]
         if not first_character:
             return None
         if first_character in "{[":
-            return JsonSectionEnd(*self._end_markers), 0
-        if self._lines and first_character != "<":
-            return MarkerEnd(*self._end_markers, skips_strings=True), 0
-        return RawSectionEnd(*self._end_markers), 0
+            return JsonSectionEnd(*end_markers), 0
+        if lines and first_character != "<":
+            return MarkerEnd(*end_markers, skips_strings=True), 0
+        return RawSectionEnd(*end_markers), 0
+
+    return LeadEnd(lambda begun_text: begins_call(begun_text, tools, lines), HeldEnd(decide))
 
 
-class TagEnd(HeldEnd):
+def make_tag_end(end_markers: Sequence[str], tag_end: str = ">") -> EndDetector:
     """A tag that holds a name, which the opener began; then raw values or JSON."""
 
-    def __init__(self, *end_markers: str, end: str = ">") -> None:
-        super().__init__()
-        self._end_markers = end_markers
-        self._tag_end = end
-
-    def _decide(self, held: str) -> HeadDecision:
-        head, _, inner = held.partition(self._tag_end)
-        if len(head) > MAX_HEAD_LENGTH or (self._tag_end == ">" and "<" in head):
+    def decide(held: str) -> HeadDecision:
+        head, _, inner = held.partition(tag_end)
+        if len(head) > MAX_HEAD_LENGTH or (tag_end == ">" and "<" in head):
             return -1
         first_character = inner.lstrip()[:1]
         if not first_character:
             return None
         body = JsonSectionEnd if first_character in "{[" else RawSectionEnd
-        return body(*self._end_markers), len(head) + len(self._tag_end)
+        return body(*end_markers), len(head) + len(tag_end)
+
+    return HeldEnd(decide)
 
 
 NO_HEAD = Expression(r"[^\w.\-:/\s<>|=`\uff5c\u2581\u273f]")
 MAX_HEAD_LENGTH = 300
 
 
-class HeadedEnd(HeldEnd):
+def make_headed_end(
+    opener: str,
+    *end_markers: str,
+    heads: Sequence[Expression],
+    other: tuple[str, Callable[[], EndDetector]] | None = None,
+) -> EndDetector:
     """Markers and a name, then a JSON value: ends with the value or at a closer.
 
     `heads` are what may stand before the value, the opener included; `other` is what may stand
     instead of a value, and what finds its end.
     """
+    begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
 
-    def __init__(
-        self,
-        opener: str,
-        *end_markers: str,
-        heads: Sequence[Expression],
-        other: tuple[str, Callable[[], EndDetector]] | None = None,
-    ) -> None:
-        super().__init__()
-        self._opener = opener
-        self._end_markers = end_markers
-        self._heads = heads
-        self._other = other
-        self._begins = any_of("{", "[", *end_markers, *([other[0]] if other else []))
-
-    def _decide(self, held: str) -> HeadDecision:
-        match = self._begins.search(held)
+    def decide(held: str) -> HeadDecision:
+        match = begins.search(held)
         head = held[: match.start()] if match else held
         if len(head) > MAX_HEAD_LENGTH or NO_HEAD.search(head):
             return -1
         if match is None:
             return None
-        if match[0] in self._end_markers:
+        if match[0] in end_markers:
             return match.end()
-        if self._other and match[0] == self._other[0]:
-            return self._other[1](), match.start()
-        if any(pattern.fullmatch(self._opener + head) for pattern in self._heads):
-            return JsonSectionEnd(*self._end_markers, fenced="```" in head), match.start()
+        if other and match[0] == other[0]:
+            return other[1](), match.start()
+        if any(pattern.fullmatch(opener + head) for pattern in heads):
+            return JsonSectionEnd(*end_markers, fenced="```" in head), match.start()
         return -1
 
+    return HeldEnd(decide)
 
-class BegunEnd:
+
+def make_begun_end(opener: str, first: str = "\"'}") -> EndDetector:
     """A JSON value whose first bracket is part of the opener; `first` are what may follow it."""
-
-    def __init__(self, opener: str, first: str = "\"'}") -> None:
-        self._first = first
-        self._scan = JsonScan()
-        self._scan.feed(opener[-1])
-
-    def feed(self, text: str) -> int | None:
-        if self._first and (start := text.lstrip()):
-            if start[0] not in self._first:
-                return -1
-            self._first = ""
-        return self._scan.feed(text)
+    return LeadEnd(begins_with(first), JsonScan(opener[-1]))
 
 
-class MarkedEnd(RawSectionEnd):
+def make_marked_end(tag: str, *end_markers: str) -> EndDetector:
     """Raw values in tags that have a marker before each; `tag` has to come first."""
 
-    def __init__(self, tag: str, *end_markers: str) -> None:
-        super().__init__(*end_markers)
-        self._tag = tag
-        self._start = ""
+    def may_begin(text: str) -> bool:
+        return text.lstrip().startswith(tag) or tag.startswith(text.lstrip())
 
-    def feed(self, text: str) -> int | None:
-        if len(self._start) < len(self._tag):
-            self._start = (self._start + text[: MAX_LEAD_LENGTH - len(self._start)]).lstrip()
-            if not (self._tag.startswith(self._start) or self._start.startswith(self._tag)):
-                return -1
-        return super().feed(text)
+    return LeadEnd(may_begin, RawSectionEnd(*end_markers))
 
 
 class NothingEnd:

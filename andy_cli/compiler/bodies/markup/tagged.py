@@ -6,7 +6,7 @@ from json import dumps
 from andy_cli.compiler.bodies import builders, json_text
 from andy_cli.compiler.bodies.markup import elements
 from andy_cli.compiler.bodies.markup.elements import TagSyntax, strip_line_breaks
-from andy_cli.compiler.bodies.markup.sections import SectionEnd, TagEnd
+from andy_cli.compiler.bodies.markup.sections import make_section_end, make_tag_end
 from andy_cli.compiler.bodies.typed import parse_untyped, unquote_text
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -42,8 +42,8 @@ def make_tagged_dialect(
 
     def body(opener: str, tools: Tools) -> EndDetector:
         if opener in bare_start_markers:
-            return TagEnd(*end_markers, end=tag_end)
-        return SectionEnd(*end_markers, tools=tools, lines=lines and "function_calls" in opener)
+            return make_tag_end(end_markers, tag_end)
+        return make_section_end(end_markers, tools, lines and "function_calls" in opener)
 
     write_call = write or make_element_writer(call_forms, value_forms, tags)
     read = make_tagged_parser(tags, start_markers, end_markers, json)

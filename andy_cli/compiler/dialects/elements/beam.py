@@ -6,6 +6,7 @@ Blue
 """
 
 from andy_cli.compiler.bodies import builders, calls
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd
 from andy_cli.compiler.bodies.markup import elements, tagged
 from andy_cli.compiler.bodies.markup.elements import INVOKE
 from andy_cli.compiler.bodies.markup.sections import RawSectionEnd
@@ -15,37 +16,29 @@ from andy_cli.messages import ToolRequest
 
 MESSAGE, TAG = harmony.MESSAGE, "<rfl:parameter"
 CLOSERS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>")
+FIRSTS = (TAG, *CLOSERS)
+"""What may follow a header with a recipient, which no JSON begins with."""
 PARAMETERS = INVOKE._replace(
     call=r"\Ato=(?P<name>[\w.\-/]{1,200}) ", call_end=r"<\|(?:call|end|return|eom)\|>", lone=True
 )
 
 
-class BeamEnd:
-    """As harmony's, until it is seen that parameters follow the header."""
-
-    def __init__(self, opener: str) -> None:
-        self._channel = harmony.ChannelEnd(opener, {})
-        self._head = opener
-        self._raw: RawSectionEnd | None = None
-
-    def feed(self, text: str) -> int | None:
-        if self._raw is not None:
-            return self._raw.feed(text)
-        if len(self._head) < harmony.HEAD:
-            seen_length = len(self._head)
-            self._head += text
-            head, marker, inner = self._head.partition(MESSAGE)
-            if marker and inner.lstrip().startswith((TAG, *CLOSERS)):
-                self._raw = RawSectionEnd(*CLOSERS)
-                end = self._raw.feed(inner)
-                return None if end is None else end + len(head) + len(marker) - seen_length
-        return self._channel.feed(text)
+def find_end(held: str) -> HeadDecision:
+    """As harmony does, but where parameters follow the header."""
+    decision = harmony.find_channel_end(held)
+    if decision is None or decision == -1:
+        return decision
+    start, firsts = (decision, (TAG,)) if isinstance(decision, int) else (decision[1], FIRSTS)
+    inner = held[start:].lstrip()
+    if inner.startswith(firsts):
+        return RawSectionEnd(*CLOSERS), start
+    return None if any(first.startswith(inner) for first in firsts) else decision
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
     head, _, inner = text.partition(MESSAGE)
     recipient = harmony.RECIPIENT.search(head)
-    if recipient is None or not inner.lstrip().startswith((TAG, *CLOSERS)):
+    if recipient is None or not inner.lstrip().startswith(FIRSTS):
         return None
     name = calls.clean_tool_name(recipient[1], tools)
     found_calls = elements.read_elements(f"to={name} {inner}", tools, PARAMETERS)
@@ -63,7 +56,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="beam",
     start_markers=(harmony.START, harmony.CHANNEL),
-    make_end_detector=lambda opener, tools: BeamEnd(opener),
+    make_end_detector=lambda opener, tools: HeldEnd(find_end, opener),
     parse_frame=parse,
     write_call=write,
 )._replace(models=("beam",))

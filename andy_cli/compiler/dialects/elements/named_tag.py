@@ -10,6 +10,7 @@ Models make it up; it counts only for tools that exist and arguments that fit.
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from andy_cli.compiler.bodies import builders, calls, json_text, typed
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, MarkerEnd
@@ -82,21 +83,15 @@ def read_children(text: str, schemas: Mapping[str, Schema]) -> dict[str, object]
     return arguments if arguments and position == len(text) else None
 
 
-class AttributesEnd(HeldEnd):
+def find_attributes_end(name: str, held: str) -> HeadDecision:
     """Ends with a tag that closes itself, else with its counterpart."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(" ")
-        self._name = name
-
-    def _decide(self, held: str) -> HeadDecision:
-        opening = OPENING.match(held)
-        if opening is None:
-            may_go_on = len(held) < MAX_OPENING_LENGTH and PART_OF_OPENING.match(held)
-            return None if may_go_on else -1
-        if opening["closed"]:
-            return opening.end()
-        return MarkerEnd(f"</{self._name}>"), opening.end()
+    opening = OPENING.match(held)
+    if opening is None:
+        may_go_on = len(held) < MAX_OPENING_LENGTH and PART_OF_OPENING.match(held)
+        return None if may_go_on else -1
+    if opening["closed"]:
+        return opening.end()
+    return MarkerEnd(f"</{name}>"), opening.end()
 
 
 MAX_OPENING_LENGTH = 4000
@@ -105,7 +100,9 @@ MAX_OPENING_LENGTH = 4000
 
 def body(opener: str, tools: Tools) -> EndDetector:
     name = opener[1:-1]
-    return MarkerEnd(f"</{name}>", skips_strings=True) if opener[-1] == ">" else AttributesEnd(name)
+    if opener[-1] == ">":
+        return MarkerEnd(f"</{name}>", skips_strings=True)
+    return HeldEnd(partial(find_attributes_end, name), " ")
 
 
 def write(request: ToolRequest) -> str:

@@ -10,27 +10,13 @@ The tool `directly-answer` means that none is called.
 """
 
 from andy_cli.compiler.bodies import builders
+from andy_cli.compiler.bodies.end_detectors import LeadEnd, begins_with
 from andy_cli.compiler.bodies.markup.sections import JsonSectionEnd
 from andy_cli.compiler.dialect import Parsed, Tools
 
 OPENERS = ("Action: ```json", "Action:```json", "Action:\n```json")
 NO_TOOL_NAMES = ("directly-answer", "directly_answer")
 READ = builders.make_json_parser(OPENERS, ("```",))
-
-
-class FencedListEnd(JsonSectionEnd):
-    """Given up unless a bracket comes first."""
-
-    def __init__(self) -> None:
-        super().__init__(fenced=True)
-        self._began = False
-
-    def feed(self, text: str) -> int | None:
-        if not self._began and (start := text.lstrip()):
-            self._began = True
-            if start[0] not in "{[":
-                return -1
-        return super().feed(text)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -44,7 +30,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 DIALECT = builders.make_taught_dialect(
     dialect_name="cohere_r_plus",
     start_markers=(),
-    make_end_detector=lambda opener, tools: FencedListEnd(),
+    make_end_detector=lambda opener, tools: LeadEnd(begins_with("{["), JsonSectionEnd(fenced=True)),
     parse_frame=parse,
     write_call=lambda request: (
         f"Action: ```json\n[{builders.write_json_call(request, 'tool_name', 'parameters')}]\n```"

@@ -7,7 +7,7 @@ import json
 
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import builders
-from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
+from andy_cli.compiler.bodies.end_detectors import HeldEnd, find_named_json
 from andy_cli.messages import ToolRequest
 
 OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
@@ -22,7 +22,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="mistral_pre_v11",
     start_markers=(OPEN,),
-    make_end_detector=lambda opener, tools: NamedJsonEnd(),
+    make_end_detector=lambda opener, tools: HeldEnd(find_named_json),
     parse_frame=builders.make_json_parser((OPEN,), ("[/TOOL_CALLS]",)),
     write_call=write,
     end_markers=("[/TOOL_CALLS]",),

@@ -9,14 +9,14 @@ Models drop the last closing tag when they reach their token limit, so it is opt
 """
 
 from andy_cli.compiler.bodies import builders
-from andy_cli.compiler.bodies.end_detectors import ElementEnd
+from andy_cli.compiler.bodies.end_detectors import make_element_end
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 
 DIALECT = builders.make_taught_dialect(
     dialect_name="hermes",
     start_markers=(OPEN,),
-    make_end_detector=lambda opener, tools: ElementEnd(CLOSE),
+    make_end_detector=lambda opener, tools: make_element_end(CLOSE),
     parse_frame=builders.make_json_parser((OPEN,), (CLOSE,)),
     write_call=lambda request: f"{OPEN}\n{builders.write_json_call(request)}\n{CLOSE}",
     end_markers=(CLOSE, "}"),  # one bracket too many is common

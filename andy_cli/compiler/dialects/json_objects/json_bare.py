@@ -13,7 +13,7 @@ an example: such a request is marked as quoted.
 import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls
-from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.end_detectors import make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -106,7 +106,7 @@ DIALECT = Dialect(
     name="json_bare",
     start_markers=("{", "["),
     continuation_markers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
-    body=BareCallEnd,
+    body=make_bare_call_end,
     parse=parse,
     write=builders.write_json_call,
     render=builders.make_renderer(builders.write_json_call, builders.result_between("Result:", "")),

@@ -19,19 +19,17 @@ ENDS = ("<|eom_id|>", "<|eot_id|>")
 NO_INTERPRETER = "No program can be run here. Use a tool that exists, or answer without."
 
 
-class TaggedJsonEnd(HeldEnd):
+def find_end(held: str) -> HeadDecision:
     """A JSON value, or a line of Python; further objects follow as plain JSON does."""
-
-    def _decide(self, held: str) -> HeadDecision:
-        start = held.lstrip()
-        if start[:1] in ("{", "["):
-            return JsonSectionEnd(), 0
-        if LINE.match(start) and not start.startswith("print("):
-            return LineEnd("", {}), 0
-        if PROGRAM.match(start):
-            return ReplyEnd("", {}), 0
-        undecided = not start or (WORD.match(start) and len(start) <= MAX_HEAD_LENGTH)
-        return None if undecided else -1
+    start = held.lstrip()
+    if start[:1] in ("{", "["):
+        return JsonSectionEnd(), 0
+    if LINE.match(start) and not start.startswith("print("):
+        return LineEnd(), 0
+    if PROGRAM.match(start):
+        return ReplyEnd(), 0
+    undecided = not start or (WORD.match(start) and len(start) <= MAX_HEAD_LENGTH)
+    return None if undecided else -1
 
 
 PROGRAM = Expression(r"(?:import|from|print)\b|\w+ *=")
@@ -60,7 +58,7 @@ def is_program(text: str) -> bool:
 DIALECT = builders.make_taught_dialect(
     dialect_name="llama3_json",
     start_markers=(OPEN,),
-    make_end_detector=lambda opener, tools: TaggedJsonEnd(),
+    make_end_detector=lambda opener, tools: HeldEnd(find_end),
     parse_frame=parse,
     write_call=lambda request: (
         f"{OPEN}{builders.write_json_call(request, arguments_key='parameters')}"

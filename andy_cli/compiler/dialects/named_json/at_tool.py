@@ -6,7 +6,7 @@
 import re
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.end_detectors import JsonScan
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, JsonScan
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -14,20 +14,12 @@ from andy_cli.messages import ToolRequest
 LINE = Expression(r"@tool[ \t]+(?P<name>[\w.\-/]+)[ \t]*(?P<rest>.*)", re.S)
 
 
-class AtToolEnd:
+def find_end(held: str) -> HeadDecision:
     """A line; if an object begins on it, to the end of the object."""
-
-    def __init__(self, opener: str, tools: Tools) -> None:
-        self._scan: JsonScan | None = None
-
-    def feed(self, text: str) -> int | None:
-        if self._scan is not None:
-            return self._scan.feed(text, 0)
-        line, line_end, _ = text.partition("\n")
-        if "{" not in line:
-            return len(line) if line_end else None
-        self._scan = JsonScan()
-        return self._scan.feed(text, line.index("{"))
+    line, line_end, _ = held.partition("\n")
+    if "{" in line:
+        return JsonScan(), line.index("{")
+    return len(line) if line_end else None
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -53,7 +45,7 @@ DIALECT = Dialect(
     name="at_tool",
     start_markers=(),
     line_start_markers=("@tool ",),
-    body=AtToolEnd,
+    body=lambda opener, tools: HeldEnd(find_end),
     parse=parse,
     write=write,
     render=builders.make_renderer(write, builders.result_between("Result:", "")),

@@ -10,7 +10,7 @@ special tokens, `play{"track": "Blue"}` is left; other models write `play: {...}
 from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, V31, make_reader, write_marker
 from andy_cli.compiler.bodies.deepseek import find_body as section
-from andy_cli.compiler.bodies.markup.sections import BegunEnd
+from andy_cli.compiler.bodies.markup.sections import make_begun_end
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.messages import ToolRequest
 
@@ -18,7 +18,7 @@ READ = make_reader(V31)
 
 
 def body(opener: str, tools: Tools) -> EndDetector:
-    return BegunEnd(opener) if opener[-1] == "{" else section(opener, tools)
+    return make_begun_end(opener) if opener[-1] == "{" else section(opener, tools)
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:

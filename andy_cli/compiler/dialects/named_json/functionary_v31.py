@@ -6,7 +6,7 @@ The tool `python` takes its code raw.
 """
 
 from andy_cli.compiler.bodies import builders, calls, name_then_json
-from andy_cli.compiler.bodies.markup.sections import TagEnd
+from andy_cli.compiler.bodies.markup.sections import make_tag_end
 from andy_cli.compiler.bodies.typed import allowed_kinds
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -50,7 +50,7 @@ def takes_text(name: str, key: str, tools: Tools) -> bool:
 DIALECT = builders.make_taught_dialect(
     dialect_name="functionary_v31",
     start_markers=(OPEN,),
-    make_end_detector=lambda opener, tools: TagEnd("</tool_call>", CLOSE),
+    make_end_detector=lambda opener, tools: make_tag_end(("</tool_call>", CLOSE)),
     parse_frame=parse,
     write_call=lambda request: f"{OPEN}{request.name}>{builders.dump_arguments(request)}{CLOSE}",
     end_markers=(CLOSE,),

@@ -9,7 +9,8 @@ The first `>>>` stands in the prompt. A tool with one parameter, such as `python
 """
 
 from andy_cli.compiler.bodies import builders, calls, name_then_json
-from andy_cli.compiler.bodies.markup.sections import BegunEnd, HeadedEnd, NothingEnd
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
+from andy_cli.compiler.bodies.markup.sections import NothingEnd, make_begun_end, make_headed_end
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -19,25 +20,20 @@ WORDS = (">>>all\n", "all\n")
 READ = name_then_json.make_headed_parser((), HEAD)
 
 
-class RecipientEnd:
-    """JSON; or raw text, which only the end of the reply ends for sure."""
-
-    def __init__(self, opener: str) -> None:
-        self._json = HeadedEnd(opener, heads=(HEAD,))
-        self._raw: bool | None = None
-
-    def feed(self, text: str) -> int | None:
-        if self._raw is None and (start := text.lstrip()):
-            self._raw = start[0] not in "{["
-        return None if self._raw else self._json.feed(text)
-
-
 def body(opener: str, tools: Tools) -> EndDetector:
     if opener in WORDS:
         return NothingEnd()
     if opener[-1] == "{":
-        return BegunEnd(opener)
-    return RecipientEnd(opener) if only_key(opener, tools) else HeadedEnd(opener, heads=(HEAD,))
+        return make_begun_end(opener)
+    json_end = make_headed_end(opener, heads=(HEAD,))
+
+    def find_end(held: str) -> HeadDecision:
+        """JSON; or raw text, which only the end of the reply ends for sure."""
+        if not held.strip():
+            return None
+        return (json_end if held.lstrip()[0] in "{[" else ReplyEnd()), 0
+
+    return HeldEnd(find_end) if only_key(opener, tools) else json_end
 
 
 def only_key(opener: str, tools: Tools) -> str:

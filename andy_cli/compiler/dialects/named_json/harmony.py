@@ -24,18 +24,13 @@ HEAD = 400
 """Characters of a header at most."""
 
 
-class ChannelEnd(HeldEnd):
+def find_channel_end(held: str) -> HeadDecision:
     """A header ends with its message marker; with a recipient, where the arguments end."""
-
-    def __init__(self, opener: str, tools: Tools) -> None:
-        super().__init__(opener)
-
-    def _decide(self, held: str) -> HeadDecision:
-        end = held.find(MESSAGE)
-        if end < 0 or end + len(MESSAGE) > HEAD:
-            return -1 if len(held) > HEAD else None
-        end += len(MESSAGE)
-        return (JsonScan(), end) if RECIPIENT.search(held[:end]) else end
+    end = held.find(MESSAGE)
+    if end < 0 or end + len(MESSAGE) > HEAD:
+        return -1 if len(held) > HEAD else None
+    end += len(MESSAGE)
+    return (JsonScan(), end) if RECIPIENT.search(held[:end]) else end
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -78,7 +73,7 @@ def write(request: ToolRequest) -> str:
 DIALECT = builders.make_taught_dialect(
     dialect_name="harmony",
     start_markers=(START, CHANNEL),
-    make_end_detector=ChannelEnd,
+    make_end_detector=lambda opener, tools: HeldEnd(find_channel_end, opener),
     parse_frame=parse,
     write_call=write,
 )._replace(models=("gpt-oss*",))

@@ -8,7 +8,7 @@ Where a server strips special tokens, `play{"track": "Blue"}` is left.
 
 from andy_cli.compiler import ids
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.end_detectors import NamedJsonEnd
+from andy_cli.compiler.bodies.end_detectors import HeldEnd, find_named_json
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
@@ -38,7 +38,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 DIALECT = builders.make_taught_dialect(
     dialect_name="mistral_v11",
     start_markers=(OPEN,),
-    make_end_detector=lambda opener, tools: NamedJsonEnd(),
+    make_end_detector=lambda opener, tools: HeldEnd(find_named_json),
     parse_frame=parse,
     write_call=lambda request: f"{OPEN}{request.name}[ARGS]{builders.dump_arguments(request)}",
     end_markers=("[/TOOL_CALLS]",),

@@ -10,7 +10,7 @@
 from itertools import product
 
 from andy_cli.compiler.bodies import builders, name_then_json
-from andy_cli.compiler.bodies.markup.sections import HeadedEnd
+from andy_cli.compiler.bodies.markup.sections import make_headed_end
 from andy_cli.compiler.expression import Expression
 
 MARK = r"\s*<\|plamo:[\w:]{1,60}\|>\s*"
@@ -32,7 +32,7 @@ DIALECT = builders.make_taught_dialect(
     dialect_name="plamo3",
     start_markers=tuple(mark for mark in spell_marks("begin") if "arguments" not in mark),
     end_markers=CLOSERS,
-    make_end_detector=lambda opener, tools: HeadedEnd(opener, *CLOSERS, heads=(HEAD,)),
+    make_end_detector=lambda opener, tools: make_headed_end(opener, *CLOSERS, heads=(HEAD,)),
     parse_frame=name_then_json.make_headed_parser(CLOSERS, HEAD),
     write_call=lambda request: (
         "<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|>"

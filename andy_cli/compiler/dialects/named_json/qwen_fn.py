@@ -8,7 +8,7 @@ Models go on to invent the result: from its word on nothing is read or shown.
 """
 
 from andy_cli.compiler.bodies import builders, name_then_json
-from andy_cli.compiler.bodies.markup.sections import HeadedEnd
+from andy_cli.compiler.bodies.markup.sections import make_headed_end
 from andy_cli.compiler.expression import Expression
 
 CALL, ARGUMENTS, RESULT, RETURN = (
@@ -21,7 +21,7 @@ READ = name_then_json.make_headed_parser((), HEAD)
 DIALECT = builders.make_taught_dialect(
     dialect_name="qwen_fn",
     start_markers=(CALL,),
-    make_end_detector=lambda opener, tools: HeadedEnd(opener, heads=(HEAD,)),
+    make_end_detector=lambda opener, tools: make_headed_end(opener, heads=(HEAD,)),
     parse_frame=READ,
     write_call=lambda request: (
         f"{CALL}: {request.name}\n{ARGUMENTS}: {builders.dump_arguments(request)}"

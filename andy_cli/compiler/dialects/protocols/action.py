@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import builders, calls, constraint_schemas, json_text
-from andy_cli.compiler.bodies.end_detectors import BareCallEnd, JsonScan
+from andy_cli.compiler.bodies.end_detectors import JsonScan, make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -119,7 +119,7 @@ DIALECT = Dialect(
     name="action",
     start_markers=(),
     line_start_markers=("{",),
-    body=BareCallEnd,
+    body=make_bare_call_end,
     parse=parse,
     write=write,
     render=builders.make_renderer(write, builders.result_between("Result:", "")),

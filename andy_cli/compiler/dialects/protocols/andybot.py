@@ -19,6 +19,7 @@ from andy_cli.call_notes import write_missing
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import constraint_schemas
 from andy_cli.compiler.bodies.calls import clean_schema
+from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import (
@@ -38,28 +39,17 @@ LETTER = Expression(
 )
 WORD = Expression(r"\w[\w.\-]*")
 VALUE = Expression(r"[ \t]*[-*]?[ \t]*(\w+)[ \t]*[:=][ \t]*(.+)")
-BLANK = frozenset(" \t\r\n*_`\"'<[(")
+ADDRESSED = Expression(r"[ \t\r\n*_`\"'<\[(]*(?:[,:][ \t\r\n*_`\"'<\[(]*)?")
+"""All that may stand between the address and the first word."""
 
 
-class LetterEnd:
+def find_end(held: str) -> HeadDecision:
     """A letter runs to the end of the reply; it is none if no word follows the address."""
-
-    def __init__(self, opener: str, tools: Tools) -> None:
-        self._named = False
-        self._comma = False
-
-    def feed(self, text: str) -> int | None:
-        if self._named:
-            return None
-        for character in text:
-            if character.isalnum():
-                self._named = True
-                return None
-            if character in ",:" and not self._comma:
-                self._comma = True
-            elif character not in BLANK:
-                return -1
+    address = ADDRESSED.match(held)
+    following_text = held[address.end() :] if address else held
+    if not following_text:
         return None
+    return (ReplyEnd(), 0) if following_text[0].isalnum() else -1
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
@@ -436,7 +426,7 @@ def constraint(tools: Tools, demanded: bool = False) -> Constraint:
 DIALECT = Dialect(
     name="andybot",
     start_markers=OPENERS,
-    body=LetterEnd,
+    body=lambda opener, tools: HeldEnd(find_end),
     parse=parse,
     write=write,
     render=render,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
-from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.end_detectors import make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import Constraint, Message, Schema, ToolRequest, Wire
@@ -217,7 +217,7 @@ DIALECT = Dialect(
     name="envelope",
     start_markers=(),
     line_start_markers=("{",),
-    body=BareCallEnd,
+    body=make_bare_call_end,
     parse=parse,
     write=write,
     render=render,

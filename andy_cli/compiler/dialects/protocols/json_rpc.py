@@ -7,7 +7,7 @@
 import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.end_detectors import BareCallEnd
+from andy_cli.compiler.bodies.end_detectors import make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
 from andy_cli.messages import ToolRequest
@@ -40,7 +40,7 @@ DIALECT = Dialect(
     name="json_rpc",
     start_markers=(),
     line_start_markers=("{", "["),
-    body=BareCallEnd,
+    body=make_bare_call_end,
     parse=parse,
     write=write,
     render=builders.make_renderer(write, builders.result_between("Result:", "")),

@@ -194,26 +194,19 @@ def find_answer(text: str) -> str:
     return str(answer)
 
 
-class ToolLineEnd(HeldEnd):
-    """Runs to the end of the reply if the line names a tool."""
-
-    def __init__(self, opener: str, tools: Tools) -> None:
-        super().__init__()
-        self._opener, self._tools = opener, tools
-
-    def _decide(self, held: str) -> HeadDecision:
-        name, line_break, _ = held.partition("\n")
-        if not line_break:
-            return None if len(held) < MAX_NAME_LENGTH else -1
-        is_tool = calls.clean_tool_name(name.strip(" \t*"), self._tools) in self._tools
-        return (ReplyEnd(self._opener, self._tools), 0) if is_tool else -1
-
-
 MAX_NAME_LENGTH = 200
 
 
 def body(opener: str, tools: Tools) -> EndDetector:
-    return ToolLineEnd(opener, tools) if "Tool" in opener else ReplyEnd(opener, tools)
+    def find_end(held: str) -> HeadDecision:
+        """To the end of the reply if the line names a tool."""
+        name, line_break, _ = held.partition("\n")
+        if not line_break:
+            return None if len(held) < MAX_NAME_LENGTH else -1
+        is_tool = calls.clean_tool_name(name.strip(" \t*"), tools) in tools
+        return (ReplyEnd(), 0) if is_tool else -1
+
+    return HeldEnd(find_end) if "Tool" in opener else ReplyEnd()
 
 
 def write(request: ToolRequest) -> str:

@@ -13,7 +13,7 @@ evaluated. Nothing announces it, so every name must be that of a tool: a link `[
 import re
 
 from andy_cli.compiler.bodies import builders, calls, python_calls
-from andy_cli.compiler.bodies.end_detectors import BareCallEnd, CallLineEnd
+from andy_cli.compiler.bodies.end_detectors import CallLineEnd, make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -58,7 +58,9 @@ def write(request: ToolRequest) -> str:
 
 
 def body(opener: str, tools: Tools) -> EndDetector:
-    return (BareCallEnd if opener[-1] == "[" or opener[0] in "[\\" else CallLineEnd)(opener, tools)
+    if opener[-1] == "[" or opener[0] in "[\\":
+        return make_bare_call_end(opener, tools)
+    return CallLineEnd(opener)
 
 
 DIALECT = Dialect(
