@@ -95,14 +95,14 @@ IdForm = Callable[[ToolCall, int], str]
 
 class Dialect(NamedTuple):
     name: str
-    start_markers: tuple[str, ...]
-    """The characters a request starts with, wherever they stand (but in code)."""
     body: Callable[[str, Tools], EndDetector]
     """(start marker as written, tools) -> where the request ends."""
     parse: Callable[[str, Tools], Parsed | None]
     """Reads a request, start marker included; None: this is text after all."""
-    write: Callable[[ToolRequest], str]
-    render: Callable[[Sequence[Message]], list[Wire]]
+    start_markers: tuple[str, ...] = ()
+    """The characters a request starts with, wherever they stand (but in code)."""
+    write: Callable[[ToolRequest], str] = lambda request: ""
+    render: Callable[[Sequence[Message]], list[Wire]] = lambda history: []
     """The history as this dialect's models know it."""
     render_tools: Callable[[Tools], str] = lambda tools: ""
     """The tools as the prompt names them."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, json_text, python_calls
-from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd
+from andy_cli.compiler.bodies.end_detectors import JsonValueEnd, MarkerEnd, make_bare_call_end
 from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
@@ -167,6 +167,10 @@ def result_between(start_marker: str, end_marker: str) -> Callable[[Message], st
     return lambda message: f"{start_marker}\n{message.content}\n{end_marker}"
 
 
+RESULT = ("Result:", "")
+"""The words around a result in dialects without a marker for it."""
+
+
 def render_schemas(tools: Tools) -> str:
     """A JSON schema a line."""
     return "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools.values())
@@ -193,6 +197,16 @@ def make_taught_dialect(
         prompt_template="calls",
         end_markers=end_markers,
     )
+
+
+def make_bare_dialect(
+    dialect_name: str, parse_frame: Callable[[str, Tools], Parsed | None], write_call: Write
+) -> Dialect:
+    """JSON, or calls, that no marker announces: on lines of its own or in a fence."""
+    dialect = make_taught_dialect(
+        dialect_name, (), make_bare_call_end, parse_frame, write_call, result_markers=RESULT
+    )
+    return dialect._replace(fenced=True, atomic=True)
 
 
 def make_json_dialect(

@@ -26,6 +26,12 @@ def write_marker(word: str, low_line: str = LOW) -> str:
     return f"<{BAR}{word.replace('_', low_line)}{BAR}>"
 
 
+def write_section(call: str) -> str:
+    """A section of one call."""
+    begun = write_marker("tool_calls_begin") + write_marker("tool_call_begin")
+    return begun + call + write_marker("tool_call_end") + write_marker("tool_calls_end")
+
+
 OPENERS = marker_spellings("tool_calls_begin", "tool_call_begin")
 CLOSERS = marker_spellings("tool_call_end", "tool_calls_end")
 KIMI_OPENERS = (

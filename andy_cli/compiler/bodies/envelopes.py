@@ -1,9 +1,8 @@
 """The answer in an object that a model makes of it unasked: `{"answer": "It is noon."}`. Pure."""
 
-import json
-
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.expression import Expression
+from andy_cli.foreign_values import read_json
 
 ANSWER_KEYS = frozenset({"answer", "final_answer", "finalanswer", "response", "reply"})
 ROLE_KEYS = frozenset({"content", "message", "text"})
@@ -46,9 +45,6 @@ def unwrap_answer(text: str) -> str:
 def read_fields(text: str) -> dict[str, object]:
     """Read the fields that hold something, by their keys in lower case; none of any other text."""
     body, _ = strip_fence(text.strip())
-    try:
-        value: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
+    value = read_json(body)
     fields = value if isinstance(value, dict) else {}
     return {key.lower(): field for key, field in fields.items() if field}

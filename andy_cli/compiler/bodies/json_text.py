@@ -25,7 +25,7 @@ TRAILING_COMMA = Expression(r",(\s*[}\]])")
 COMMENT = Expression(r"//[^\n]*$|/\*[\s\S]*?(?:\*/|\Z)", re.M)
 # A string that nothing ends goes to the end of the text, or each quote in it were tried anew.
 STRING = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)', re.S)
-BRACKET = Expression(r'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)|[{}\[\]]', re.S)
+BRACKET = Expression(r'"(?:[^"\\]++|\\.)*+(?:(?P<closed>")|\Z|\\\Z)|[{}\[\]]', re.S)
 BARE_KEY = Expression(r"([{,]\s*)([A-Za-z_][\w-]*)(\s*:)")
 CONSTANT = Expression(r"\b(True|False|None|nan|NaN|Infinity)\b")
 CONSTANTS = {"True": "true", "False": "false", "None": "null"}
@@ -298,20 +298,11 @@ def close_last(json_text: str) -> str:
 def is_balanced(json_text: str) -> bool:
     """Tell whether every bracket and string that was opened is closed: the text was not cut off."""
     depth = 0
-    open_quote = ""
-    is_escaped = False
-    for character in json_text:
-        if open_quote:
-            if is_escaped:
-                is_escaped = False
-            elif character == "\\":
-                is_escaped = True
-            elif character == open_quote:
-                open_quote = ""
-        elif character == '"':
-            open_quote = character
-        elif character in "{[":
+    for match in BRACKET.finditer(json_text):
+        if match[0] in "{[":
             depth += 1
-        elif character in "}]":
+        elif match[0] in "}]":
             depth -= 1
-    return depth <= 0 and not open_quote
+        elif not match["closed"]:
+            return False
+    return depth <= 0

@@ -6,6 +6,7 @@ from functools import partial
 
 from andy_cli.compiler.bodies import json_text
 from andy_cli.compiler.expression import Expression
+from andy_cli.foreign_values import read_json
 from andy_cli.messages import Schema
 
 WHOLE_NUMBER = Expression(r"[+-]?[0-9]+(\.0+)?")
@@ -44,7 +45,7 @@ def read_as_kinds(text: str, kinds: frozenset[str]) -> object | None:
         value = read(text) if kind in kinds else None
         if value is not None:
             return value
-    return None if "string" in kinds else whole_json(text)
+    return None if "string" in kinds else read_json(text)
 
 
 def add_value(
@@ -127,10 +128,7 @@ def parse_untyped(text: str) -> object:
 def unquote_text(text: str) -> str:
     """GLM writes texts as JSON strings at times: unwrapped only if the whole value is one."""
     if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            value = json.loads(text)
-        except ValueError:
-            return text
+        value = read_json(text)
         return value if isinstance(value, str) else text
     return text
 
@@ -180,12 +178,3 @@ def kind_of(value: object) -> str:
         if isinstance(value, types):
             return kind
     return "null" if value is None else "object"
-
-
-def whole_json(text: str) -> object | None:
-    """The value if the text is nothing else; `2*3` is not 2."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value

@@ -10,8 +10,8 @@ import json
 from collections.abc import Sequence
 
 from andy_cli.compiler.bodies.end_detectors import ReplyEnd
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.messages import Message, ToolCall, ToolRequest, Wire
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.messages import Message, ToolCall, Wire
 
 
 def render(history: Sequence[Message]) -> list[Wire]:
@@ -41,12 +41,9 @@ def as_native(call: ToolCall) -> dict[str, object]:
     }
 
 
-def parse(text: str, tools: Tools) -> Parsed | None:
-    return None
-
-
-def write(request: ToolRequest) -> str:
-    return ""
-
-
-DIALECT = Dialect("native", (), lambda opener, tools: ReplyEnd(), parse, write, render)
+DIALECT = Dialect(
+    name="native",
+    body=lambda opener, tools: ReplyEnd(),
+    parse=lambda text, tools: None,
+    render=render,
+)

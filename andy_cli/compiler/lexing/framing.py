@@ -5,7 +5,6 @@ Written as dialects, so that the lexer finds all of it; what they read is framin
 """
 
 import re
-from collections.abc import Callable
 from functools import partial
 
 from andy_cli.compiler.bodies import calls, json_text
@@ -186,56 +185,34 @@ def _element_body(opener: str, tools: Tools) -> EndDetector:
     return LeadEnd(lambda start: not MENTIONED.match(start), CloserEnd(closer))
 
 
-def _framing_form(
-    name: str,
-    body: Callable[[str, Tools], EndDetector],
-    parse: Callable[[str, Tools], Parsed | None] = _take_framing,
-    start_markers: tuple[str, ...] = (),
-    line_start_markers: tuple[str, ...] = (),
-    reply_start_markers: tuple[str, ...] = (),
-    case_insensitive: bool = False,
-) -> Dialect:
-    return Dialect(
-        name=name,
-        start_markers=start_markers,
-        body=body,
-        parse=parse,
-        write=lambda request: "",
-        render=lambda history: [],
-        line_start_markers=line_start_markers,
-        reply_start_markers=reply_start_markers,
-        case_insensitive=case_insensitive,
-    )
-
-
-NEXT_TURN = _framing_form(
-    "next turn", lambda opener, tools: HeldEnd(_find_turn_end), _read_next_turn
-)
+NEXT_TURN = Dialect("next turn", lambda opener, tools: HeldEnd(_find_turn_end), _read_next_turn)
 
 FRAMING = (
-    _framing_form(LONE_OBJECT, make_bare_call_end, _read_lone_object, line_start_markers=("{",)),
-    _framing_form(LONE_CALL, make_bare_call_end, _read_lone_call, reply_start_markers=("{",)),
-    _framing_form(
+    Dialect(LONE_OBJECT, make_bare_call_end, _read_lone_object, line_start_markers=("{",)),
+    Dialect(LONE_CALL, make_bare_call_end, _read_lone_call, reply_start_markers=("{",)),
+    Dialect(
         "label",
         lambda opener, tools: HeldEnd(partial(_find_label_end, tools)),
         _read_label,
         LABELS,
         case_insensitive=True,
     ),
-    _framing_form(
+    Dialect(
         "element",
         _element_body,
         _read_element,
         start_markers=tuple(f"<{tag}>" for tag in (*CALLS, *RESULTS)),
     ),
-    _framing_form(
+    Dialect(
         "tilde fence",
         lambda opener, tools: HeldEnd(_find_tilde_fence_end),
+        _take_framing,
         line_start_markers=("~~~",),
     ),
-    _framing_form(
+    Dialect(
         LETTER,
         lambda opener, tools: LineEnd(),
+        _take_framing,
         line_start_markers=("andybot asks:", "andybot responds:", "**andybot responds:"),
         case_insensitive=True,
     ),

@@ -14,7 +14,7 @@ from functools import partial
 
 from andy_cli.compiler.bodies import builders, calls, json_text, typed
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, MarkerEnd
-from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Schema, ToolRequest
 
@@ -109,14 +109,11 @@ def write(request: ToolRequest) -> str:
     return f"<{request.name}>{builders.dump_arguments(request)}</{request.name}>"
 
 
-DIALECT = Dialect(
-    name="named_tag",
+DIALECT = builders.make_taught_dialect(
+    dialect_name="named_tag",
     start_markers=(),
-    named_anywhere=("<NAME>", "<NAME "),
-    body=body,
-    parse=parse,
-    write=write,
-    render=builders.make_renderer(write, builders.result_between("<result>", "</result>")),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
-)
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=write,
+    result_markers=("<result>", "</result>"),
+)._replace(named_anywhere=("<NAME>", "<NAME "))

@@ -13,9 +13,8 @@ an example: such a request is marked as quoted.
 import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls
-from andy_cli.compiler.bodies.end_detectors import make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -102,17 +101,8 @@ def names_a_tool(body: str, tools: Tools) -> bool:
     return any(f'"{name}"' in head or f"'{name}'" in head for name in tools)
 
 
-DIALECT = Dialect(
-    name="json_bare",
+DIALECT = builders.make_bare_dialect("json_bare", parse, builders.write_json_call)._replace(
     start_markers=("{", "["),
     continuation_markers=("; {", ";{", ", {", ",{", ";\n{", ",\n{"),
-    body=make_bare_call_end,
-    parse=parse,
-    write=builders.write_json_call,
-    render=builders.make_renderer(builders.write_json_call, builders.result_between("Result:", "")),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
-    fenced=True,
-    atomic=True,
     models=("xlam*",),
 )

@@ -7,7 +7,7 @@ import re
 
 from andy_cli.compiler.bodies import builders, calls, json_text
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, JsonScan
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -41,14 +41,11 @@ def write(request: ToolRequest) -> str:
     return f"@tool {request.name} {builders.dump_arguments(request)}"
 
 
-DIALECT = Dialect(
-    name="at_tool",
+DIALECT = builders.make_taught_dialect(
+    dialect_name="at_tool",
     start_markers=(),
-    line_start_markers=("@tool ",),
-    body=lambda opener, tools: HeldEnd(find_end),
-    parse=parse,
-    write=write,
-    render=builders.make_renderer(write, builders.result_between("Result:", "")),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
-)
+    make_end_detector=lambda opener, tools: HeldEnd(find_end),
+    parse_frame=parse,
+    write_call=write,
+    result_markers=builders.RESULT,
+)._replace(line_start_markers=("@tool ",))

@@ -16,18 +16,14 @@ from andy_cli.compiler.bodies.deepseek import (
     find_body,
     make_reader,
     write_marker,
+    write_section,
 )
 from andy_cli.messages import ToolRequest
 
 
 def write(request: ToolRequest) -> str:
-    return (
-        write_marker("tool_calls_begin")
-        + f"{write_marker('tool_call_begin')}function{write_marker('tool_sep')}{request.name}\n"
-        + f"```json\n{builders.dump_arguments(request)}\n```"
-        + write_marker("tool_call_end")
-        + write_marker("tool_calls_end")
-    )
+    head = f"function{write_marker('tool_sep')}{request.name}"
+    return write_section(f"{head}\n```json\n{builders.dump_arguments(request)}\n```")
 
 
 DIALECT = builders.make_taught_dialect(

@@ -8,7 +8,14 @@ special tokens, `play{"track": "Blue"}` is left; other models write `play: {...}
 """
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.deepseek import CLOSERS, OPENERS, V31, make_reader, write_marker
+from andy_cli.compiler.bodies.deepseek import (
+    CLOSERS,
+    OPENERS,
+    V31,
+    make_reader,
+    write_marker,
+    write_section,
+)
 from andy_cli.compiler.bodies.deepseek import find_body as section
 from andy_cli.compiler.bodies.markup.sections import make_begun_end
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
@@ -39,13 +46,8 @@ def read_bare_call(text: str, tools: Tools) -> Parsed | None:
 
 
 def write(request: ToolRequest) -> str:
-    return (
-        write_marker("tool_calls_begin")
-        + write_marker("tool_call_begin")
-        + f"{request.name}{write_marker('tool_sep')}{builders.dump_arguments(request)}"
-        + write_marker("tool_call_end")
-        + write_marker("tool_calls_end")
-    )
+    arguments_text = builders.dump_arguments(request)
+    return write_section(f"{request.name}{write_marker('tool_sep')}{arguments_text}")
 
 
 DIALECT = builders.make_taught_dialect(

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 
 from andy_cli.compiler.bodies import builders, calls, constraint_schemas, json_text
-from andy_cli.compiler.bodies.end_detectors import JsonScan, make_bare_call_end
+from andy_cli.compiler.bodies.end_detectors import JsonScan
 from andy_cli.compiler.bodies.fences import strip_fence
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Constraint, ToolRequest
 
@@ -115,18 +115,9 @@ def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     return Constraint(schema=constraint_schemas.one_of(replies[:1] if demanded else replies))
 
 
-DIALECT = Dialect(
-    name="action",
-    start_markers=(),
+DIALECT = builders.make_bare_dialect("action", parse, write)._replace(
     line_start_markers=("{",),
-    body=make_bare_call_end,
-    parse=parse,
-    write=write,
-    render=builders.make_renderer(write, builders.result_between("Result:", "")),
-    render_tools=builders.render_schemas,
     prompt_template="action",
-    fenced=True,
-    atomic=True,
     format_violation=find_format_violation,
     constraint=constraint,
 )

@@ -13,15 +13,16 @@ that form, so it is read as well.
 
 import json
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 
 from andy_cli.call_notes import write_missing
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import constraint_schemas
-from andy_cli.compiler.bodies.calls import clean_schema
+from andy_cli.compiler.bodies.calls import clean_schema, declared_properties
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Parsed, Tools
 from andy_cli.compiler.expression import Expression
+from andy_cli.foreign_values import read_json
 from andy_cli.messages import (
     Arguments,
     Choice,
@@ -98,7 +99,7 @@ def read_values(letter_text: str, tool: Schema) -> Arguments | None:
 
     A text that goes on in the next line is left out, so it is asked for: where it ends nobody says.
     """
-    parameters = parameters_of(tool)
+    parameters = declared_properties(tool)
     arguments: dict[str, object] = {}
     last = ""
     for line in ROLE_LINE.split(letter_text, maxsplit=1)[0].split("\n")[1:]:
@@ -111,12 +112,6 @@ def read_values(letter_text: str, tool: Schema) -> Arguments | None:
                 del arguments[last]
             break
     return arguments or None
-
-
-def parameters_of(tool: Schema) -> Mapping[str, Schema]:
-    function = tool.get("function", tool)
-    properties: Mapping[str, Schema] = (function.get("parameters") or {}).get("properties") or {}
-    return properties
 
 
 def write(request: ToolRequest) -> str:
@@ -306,10 +301,7 @@ BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
 
 
 def parse_answer_structure(answer: str, kind: str) -> object | None:
-    try:
-        value = json.loads(answer)
-    except ValueError:
-        value = None
+    value = read_json(answer)
     if kind == "array":
         lines = [BULLET.sub("", line).strip() for line in answer.splitlines() if line.strip()]
         return value if isinstance(value, list) else [strip_answer_quotes(line) for line in lines]
@@ -361,10 +353,7 @@ def format_result(content: str) -> str:
     """A6 to A9: nothing is OK, a list its items, an object JSON, anything else as it is."""
     if not content.strip():
         return "OK"
-    try:
-        value = json.loads(content)
-    except ValueError:
-        return content
+    value = read_json(content, content)
     if value is None:
         return "OK"
     if isinstance(value, list):

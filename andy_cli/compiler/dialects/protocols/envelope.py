@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
-from andy_cli.compiler.bodies.end_detectors import make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import Constraint, Message, Schema, ToolRequest, Wire
 
 ALIASES = {
@@ -166,10 +165,6 @@ def write_envelope(*requests: ToolRequest) -> str:
     return json.dumps({"toolCalls": list(map(write_item, requests))}, ensure_ascii=False)
 
 
-def write(request: ToolRequest) -> str:
-    return write_envelope(request)
-
-
 def render(history: Sequence[Message]) -> list[Wire]:
     """Write what was said and asked for as one object; without a request the turn ends."""
     return builders.render_texts(history, wire_content)
@@ -213,18 +208,10 @@ def constraint(tools: Tools, demanded: bool = False) -> Constraint:
     return Constraint(schema=constraint_schemas.make_object({"toolCalls": listed}))
 
 
-DIALECT = Dialect(
-    name="envelope",
-    start_markers=(),
+DIALECT = builders.make_bare_dialect("envelope", parse, write_envelope)._replace(
     line_start_markers=("{",),
-    body=make_bare_call_end,
-    parse=parse,
-    write=write,
     render=render,
-    render_tools=builders.render_schemas,
     prompt_template="envelope",
-    fenced=True,
-    atomic=True,
     calls_only=True,
     constraint=constraint,
 )

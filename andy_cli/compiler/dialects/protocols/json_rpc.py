@@ -7,9 +7,8 @@
 import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.end_detectors import make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import ToolRequest
 
 
@@ -36,16 +35,6 @@ def write(request: ToolRequest) -> str:
     return json.dumps(call, ensure_ascii=False)
 
 
-DIALECT = Dialect(
-    name="json_rpc",
-    start_markers=(),
-    line_start_markers=("{", "["),
-    body=make_bare_call_end,
-    parse=parse,
-    write=write,
-    render=builders.make_renderer(write, builders.result_between("Result:", "")),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
-    fenced=True,
-    atomic=True,
+DIALECT = builders.make_bare_dialect("json_rpc", parse, write)._replace(
+    line_start_markers=("{", "[")
 )

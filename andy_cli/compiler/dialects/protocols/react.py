@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls, typed
 from andy_cli.compiler.bodies.contents import read_arguments
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
-from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -213,9 +213,13 @@ def write(request: ToolRequest) -> str:
     return f"Action: {request.name}\nAction Input: {builders.dump_arguments(request)}"
 
 
-DIALECT = Dialect(
-    name="react",
+DIALECT = builders.make_taught_dialect(
+    dialect_name="react",
     start_markers=(),
+    make_end_detector=body,
+    parse_frame=parse,
+    write_call=write,
+)._replace(
     line_start_markers=(
         "Action:",
         "**Action:",
@@ -225,12 +229,7 @@ DIALECT = Dialect(
         "Tool Name:",
     ),
     reply_start_markers=("Thought:", "Observation:", "Question:"),
-    body=body,
-    parse=parse,
-    write=write,
     render=builders.make_renderer(write, lambda message: f"Observation: {message.content}"),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
     stop=("Observation:",),
     models=("toolllama*",),
 )

@@ -17,7 +17,7 @@ from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, read_literal, rename_keywords
-from andy_cli.compiler.dialect import Dialect, Parsed, Tools
+from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import ToolRequest
 
 OPENERS = ("Code:\n```py\n", "Code:\n```python\n", "<code>\n")
@@ -149,17 +149,12 @@ def is_argument_name(key: str) -> bool:
     return key.isidentifier() and not iskeyword(key)
 
 
-DIALECT = Dialect(
-    name="code",
+DIALECT = builders.make_taught_dialect(
+    dialect_name="code",
     start_markers=(),
-    line_start_markers=OPENERS,
-    body=lambda opener, tools: MarkerEnd(*CLOSERS),
-    parse=parse,
-    write=write,
-    render=builders.make_renderer(write, builders.result_between("Observation:", "")),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
+    make_end_detector=lambda opener, tools: MarkerEnd(*CLOSERS),
+    parse_frame=parse,
+    write_call=write,
     end_markers=ENDS,
-    fenced=True,
-    models=("codeact*", "codeactagent*"),
-)
+    result_markers=("Observation:", ""),
+)._replace(line_start_markers=OPENERS, fenced=True, models=("codeact*", "codeactagent*"))

@@ -15,7 +15,7 @@ import re
 from andy_cli.compiler.bodies import builders, calls, python_calls
 from andy_cli.compiler.bodies.end_detectors import CallLineEnd, make_bare_call_end
 from andy_cli.compiler.bodies.fences import strip_fence
-from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -63,8 +63,7 @@ def body(opener: str, tools: Tools) -> EndDetector:
     return CallLineEnd(opener)
 
 
-DIALECT = Dialect(
-    name="pythonic",
+DIALECT = builders.make_bare_dialect("pythonic", parse, write)._replace(
     start_markers=(*(opener for opener, _ in MARKERS), "["),
     line_start_markers=("print(",),
     named_start_markers=(
@@ -78,14 +77,7 @@ DIALECT = Dialect(
     ),
     named_anywhere=("[NAME(", "\\[NAME("),
     body=body,
-    parse=parse,
-    write=write,
-    render=builders.make_renderer(write, builders.result_between("Result:", "")),
-    render_tools=builders.render_schemas,
-    prompt_template="calls",
     end_markers=(*(closer for _, closer in MARKERS), "]"),  # one bracket too many is common
-    fenced=True,
-    atomic=True,
     models=(
         "llama-4*",
         "llama-3.2-1b*",
