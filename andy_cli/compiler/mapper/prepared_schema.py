@@ -4,7 +4,7 @@ The validation library is held at arm's length: it never fetches, hangs or raise
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -20,8 +20,6 @@ from andy_cli.compiler.mapper.json_values import follows_format, kind_of, nestin
 from andy_cli.compiler.mapper.synonyms import only_limits
 from andy_cli.messages import Problem, Schema
 
-Validate = Callable[[object], bool]
-FindInvalidKeys = Callable[[dict[str, object]], frozenset[str]]
 BACKTRACK_LIMIT = 20_000
 """Steps of one pattern: a pattern of a stranger must not hang us."""
 MAX_RULES = 20_000
@@ -55,7 +53,7 @@ class Validators:
         import jsonschema_rs
 
         self._rs = jsonschema_rs
-        self._faults = (ValueError, TypeError, OverflowError, jsonschema_rs.ReferencingError)
+        self.faults = (ValueError, TypeError, OverflowError, jsonschema_rs.ReferencingError)
         self.root = root_schema
         self.merged: dict[int, tuple[Mapping[str, Any], dict[str, Any]]] = {}
         """Parts with their references followed, by identity: each is merged once."""
@@ -70,7 +68,7 @@ class Validators:
             )
             self._whole = self._compile_schema(root_schema)
             self._whole.is_valid({})
-        except self._faults as error:
+        except self.faults as error:
             raise UnreadableSchema(str(error)) from error
 
     def _compile_schema(self, schema: Mapping[str, Any] | bool) -> SchemaValidator:
@@ -82,55 +80,32 @@ class Validators:
             pattern_options=self._rs.FancyRegexOptions(backtrack_limit=BACKTRACK_LIMIT),
         )
 
-    def compile_validator(self, schema: Mapping[str, Any] | bool) -> Validate:
+    def compile_part(self, schema: Mapping[str, Any] | bool) -> SchemaValidator | None:
+        """A validator for a part of the schema; None where it says nothing that can be read."""
         try:
-            valid = self._compile_schema(schema).is_valid
-        except self._faults:
-            return lambda value: True
-
-        def fits(value: object) -> bool:
-            try:
-                return bool(valid(value))
-            except self._faults:
-                return False
-
-        return fits
-
-    def compile_invalid_key_finder(self, schema: Mapping[str, Any] | bool) -> FindInvalidKeys:
-        """Find which properties of an object do not fit: all, where that cannot be told."""
-        try:
-            errors = self._compile_schema(schema).iter_errors
-        except self._faults:
-            return lambda value: frozenset(value)
-
-        def find_invalid_keys(value: dict[str, object]) -> frozenset[str]:
-            try:
-                paths = [error.instance_path for error in errors(value)]
-            except self._faults:
-                return frozenset(value)
-            return frozenset(str(path[0]) for path in paths if path)
-
-        return find_invalid_keys
+            return self._compile_schema(schema)
+        except self.faults:
+            return None
 
     def matches(self, pattern: str, text: str) -> bool:
-        return self.compile_validator({"type": "string", "pattern": pattern})(text)
+        validator = self.compile_part({"type": "string", "pattern": pattern})
+        return validator is None or self.is_valid(validator, text)
+
+    def is_valid(self, validator: SchemaValidator, value: object) -> bool:
+        """Never raises: what cannot be validated does not fit."""
+        try:
+            return validator.is_valid(value)
+        except self.faults:
+            return False
 
     def errors(self, arguments: object) -> Iterator[SchemaError]:
         try:
             for schema_error in self._whole.iter_errors(arguments):
-                schema_path = tuple(schema_error.schema_path)
-                rule_name = next(
-                    (
-                        path_element
-                        for path_element in reversed(schema_path)
-                        if isinstance(path_element, str)
-                    ),
-                    "",
-                )
-                yield SchemaError(
-                    tuple(schema_error.instance_path), rule_name, schema_error.message
-                )
-        except self._faults as error:
+                words = [step for step in schema_error.schema_path if isinstance(step, str)]
+                rule_name = words[-1] if words else ""
+                path = tuple(schema_error.instance_path)
+                yield SchemaError(path, rule_name, schema_error.message)
+        except self.faults as error:
             yield SchemaError((), "type", f"cannot be written as JSON: {error}")
 
 
@@ -166,13 +141,8 @@ def count_rules(root_schema: dict[str, Any]) -> int:
         return weights[id(schema_part)]
 
     def walk(schema_part: object) -> int:
-        inner = (
-            schema_part.values()
-            if isinstance(schema_part, dict)
-            else schema_part
-            if isinstance(schema_part, list)
-            else ()
-        )
+        parts = schema_part if isinstance(schema_part, list) else []
+        inner = schema_part.values() if isinstance(schema_part, dict) else parts
         return max(weight(schema_part), *map(walk, inner), 1)
 
     return walk(root_schema)
@@ -199,10 +169,7 @@ class SchemaNode:
         written = dict(schema) if isinstance(schema, Mapping) else {}
         self.schema: dict[str, Any] = merge_references(written, judges)
         self._written = schema if isinstance(schema, bool) else written
-        self._valid: Validate | None = None
-        self._judge: FindInvalidKeys | None = None
         self._children: dict[str | int, SchemaNode] = {}
-        self._branches: tuple[SchemaNode, ...] | None = None
         kinds = self.schema.get("type", ())
         self.kinds = frozenset([kinds] if isinstance(kinds, str) else kinds) or _infer_kinds(
             self.schema
@@ -271,19 +238,26 @@ class SchemaNode:
     def about(self) -> str:
         return str(self.schema.get("description", "")).lower()
 
+    @cached_property
+    def _validator(self) -> SchemaValidator | None:
+        return self.validators.compile_part(self._written)
+
     def fits(self, value: object) -> bool:
         """Never raises: what cannot be validated does not fit."""
-        if self._valid is None:
-            self._valid = self.validators.compile_validator(self._written)
-        return self._valid(value) and (not self.validators.formats or self.formats_fit(value))
+        validator = self._validator
+        if validator is not None and not self.validators.is_valid(validator, value):
+            return False
+        return not self.validators.formats or self.formats_fit(value)
 
     def find_invalid_keys(self, value: dict[str, object]) -> frozenset[str]:
         """The properties whose values do not fit, as far as they can be told apart."""
-        if self.validators.formats:
+        if self.validators.formats or self._validator is None:
             return frozenset(value)
-        if self._judge is None:
-            self._judge = self.validators.compile_invalid_key_finder(self._written)
-        return self._judge(value)
+        try:
+            paths = [error.instance_path for error in self._validator.iter_errors(value)]
+        except self.validators.faults:
+            return frozenset(value)
+        return frozenset(str(path[0]) for path in paths if path)
 
     def formats_fit(self, value: object) -> bool:
         if isinstance(value, str):
@@ -331,23 +305,17 @@ class SchemaNode:
             self._children[key] = SchemaNode(item_schema, self.validators)
         return self._children[key]
 
-    @property
+    @cached_property
     def branches(self) -> "tuple[SchemaNode, ...]":
         """The alternatives of `anyOf` or `oneOf`, each with what holds for all."""
-        if self._branches is None:
-            word = "anyOf" if "anyOf" in self.schema else "oneOf"
-            common = {key: value for key, value in self.schema.items() if key != word}
-            merged: list[dict[str, Any]] = []
-            for alternative in self.schema.get(word, ())[:MAX_BRANCHES]:
-                branch = (
-                    _merge_two(common, merge_references(alternative, self.validators))
-                    if isinstance(alternative, dict)
-                    else None
-                )
-                if branch is not None:
-                    merged.append(branch)
-            self._branches = tuple(SchemaNode(branch, self.validators) for branch in merged)
-        return self._branches
+        word = "anyOf" if "anyOf" in self.schema else "oneOf"
+        common = {key: value for key, value in self.schema.items() if key != word}
+        merged = [
+            _merge_two(common, merge_references(alternative, self.validators))
+            for alternative in self.schema.get(word, ())[:MAX_BRANCHES]
+            if isinstance(alternative, dict)
+        ]
+        return tuple(SchemaNode(branch, self.validators) for branch in merged)
 
 
 def _infer_kinds(schema: Mapping[str, Any]) -> frozenset[str]:

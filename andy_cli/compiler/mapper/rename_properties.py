@@ -143,27 +143,6 @@ class Assignment:
         return assigned_value if isinstance(assigned_value, dict) else None
 
 
-class Strategy(NamedTuple):
-    apply: Callable[[Assignment], None]
-    applies: Callable[[Assignment], bool]
-
-
-def is_always_tried(assignment: Assignment) -> bool:
-    return True
-
-
-def has_unknown(assignment: Assignment) -> bool:
-    return bool(assignment.unknown)
-
-
-def has_few_unknown(assignment: Assignment) -> bool:
-    return 0 < len(assignment.unknown) <= MAX_UNKNOWN
-
-
-def may_guess(assignment: Assignment) -> bool:
-    return assignment.scope.may_guess and bool(assignment.unknown)
-
-
 def rename_properties(
     given_arguments: Mapping[str, object],
     node: SchemaNode,
@@ -177,9 +156,9 @@ def rename_properties(
     declared = {name: value for name, value in given_arguments.items() if _is_declared(name, node)}
     unknown = {name: value for name, value in given_arguments.items() if name not in declared}
     assignment = Assignment(node, scope, fit_property, declared, unknown)
-    for strategy in STRATEGIES:
-        if strategy.applies(assignment):
-            strategy.apply(assignment)
+    for apply_strategy, needs_unknown in STRATEGIES:
+        if assignment.unknown or not needs_unknown:
+            apply_strategy(assignment)
     return None if assignment.ambiguous else assignment
 
 
@@ -247,6 +226,8 @@ def _are_all_same(values: list[object]) -> bool:
 
 def assign_by_meaning(assignment: Assignment) -> None:
     """Assign names that say the same as one declared name alone."""
+    if len(assignment.unknown) > MAX_UNKNOWN:
+        return
     claims: dict[str, list[str]] = {}
     for written in assignment.unknown:
         if name := find_meant_name(assignment, written):
@@ -314,7 +295,7 @@ def name_cost(assignment: Assignment, written: str, name: str) -> int | None:
 def assign_last_missing(assignment: Assignment) -> None:
     """Take what is left over for what is missing, where a name says nothing: `value`, `input`."""
     missing = assignment.missing_names
-    if len(missing) != 1:
+    if len(missing) != 1 or not assignment.scope.may_guess:
         return
     name, alone = missing[0], len(assignment.unknown) == 1
     written_names = [
@@ -474,21 +455,19 @@ def is_needed(assignment: Assignment, written: str) -> bool:
     return any(is_about(written, name) for name in assignment.free_names)
 
 
-STRATEGIES = (
-    # strategy, when it applies: what it changes
-    Strategy(drop_nulls, is_always_tried),  # `{"limit": null}` -> `{}`
-    Strategy(assign_by_style, has_unknown),  # `filePath` -> `file_path`
-    Strategy(assign_by_alias, has_unknown),  # `fname` -> `path`, declared in `x-aliases`
-    Strategy(assign_by_position, has_unknown),  # `arg0`, `arg1` -> the first, the second property
-    Strategy(nest_dotted_names, has_unknown),  # `location.city` -> `{"location": {"city": ...}}`
-    Strategy(lift_from_siblings, is_always_tried),  # `{"location": {"unit": ...}}` -> `unit`
-    Strategy(move_into_siblings, has_unknown),  # `city` -> `{"location": {"city": ...}}`
-    Strategy(lift_from_wrappers, has_unknown),  # `{"options": {"limit": 3}}` -> `limit`
-    Strategy(assign_by_meaning, has_few_unknown),  # `max_results` -> `limit`
-    Strategy(assign_last_missing, may_guess),  # `value` -> the one that is missing
-    Strategy(
-        fill_forced_values, is_always_tried
-    ),  # what is missing -> its default, its only choice
-    Strategy(drop_unknown_names, is_always_tried),  # `flavour` -> nothing, or a question
+STRATEGIES: tuple[tuple[Callable[[Assignment], None], bool], ...] = (
+    # (strategy, it needs an unknown name): what it changes
+    (drop_nulls, False),  # `{"limit": null}` -> `{}`
+    (assign_by_style, True),  # `filePath` -> `file_path`
+    (assign_by_alias, True),  # `fname` -> `path`, declared in `x-aliases`
+    (assign_by_position, True),  # `arg0`, `arg1` -> the first, the second property
+    (nest_dotted_names, True),  # `location.city` -> `{"location": {"city": ...}}`
+    (lift_from_siblings, False),  # `{"location": {"unit": ...}}` -> `unit`
+    (move_into_siblings, True),  # `city` -> `{"location": {"city": ...}}`
+    (lift_from_wrappers, True),  # `{"options": {"limit": 3}}` -> `limit`
+    (assign_by_meaning, True),  # `max_results` -> `limit`
+    (assign_last_missing, True),  # `value` -> the one that is missing
+    (fill_forced_values, False),  # what is missing -> its default, its only choice
+    (drop_unknown_names, False),  # `flavour` -> nothing, or a question
 )
 """The order matters: a surer reading must have its name before a looser one may take it."""
