@@ -112,27 +112,6 @@ class LimitedEnd:
         raise NotImplementedError
 
 
-class JsonValueEnd(LimitedEnd):
-    """Ends with the JSON value; nothing but white space may stand before it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._scan: JsonScan | None = None
-
-    def _find_end(self, text: str) -> int | None:
-        if self._scan is not None:
-            return self._scan.feed(text)
-        value_start = min(
-            (position for position in (text.find("{"), text.find("[")) if position >= 0), default=-1
-        )
-        if (text if value_start < 0 else text[:value_start]).strip():
-            return -1
-        if value_start < 0:
-            return None
-        self._scan = JsonScan()
-        return self._scan.feed(text, value_start)
-
-
 class MarkerEnd(LimitedEnd):
     """Ends with the first of the end markers; with `skips_strings` one in a JSON string is none."""
 
@@ -227,6 +206,11 @@ def begins_with(characters: str) -> Callable[[str], bool]:
     return lambda text: text.lstrip()[:1] in characters
 
 
+def make_json_end() -> EndDetector:
+    """Ends with the JSON value; nothing but white space may stand before it."""
+    return LeadEnd(begins_with("{["), JsonScan())
+
+
 VALUE_BEGINS = Expression(r"{|\[\s*[{\]]")
 NO_HEAD = Expression(r"[^\w.\-:/\s\[\]]")
 
@@ -269,7 +253,7 @@ def make_element_end(end_marker: str) -> HeldEnd:
             return None
         if first_character in "{[":
             # A value that lacks its last bracket ends at the closer all the same.
-            return FirstEnd(JsonValueEnd(), MarkerEnd(end_marker, skips_strings=True)), 0
+            return FirstEnd(make_json_end(), MarkerEnd(end_marker, skips_strings=True)), 0
         return LeadEnd(begins_with_name, MarkerEnd(end_marker)), 0
 
     return HeldEnd(decide)

@@ -44,7 +44,7 @@ def unwrap_answer(text: str) -> str:
 
 def read_fields(text: str) -> dict[str, object]:
     """Read the fields that hold something, by their keys in lower case; none of any other text."""
-    body, _ = strip_fence(text.strip())
+    body = strip_fence(text.strip())
     value = read_json(body)
     fields = value if isinstance(value, dict) else {}
     return {key.lower(): field for key, field in fields.items() if field}

@@ -8,13 +8,13 @@ INLINE = Expression(r"(`+)(?!\w+\n)[^`]+\1")
 FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
 
 
-def strip_fence(fenced_text: str) -> tuple[str, bool]:
-    """The text inside the fence, and whether there was one; other text as it is, stripped."""
+def strip_fence(fenced_text: str) -> str:
+    """The text inside the fence, stripped; other text as it is, stripped."""
     fenced_text = fenced_text.strip()
     if INLINE.fullmatch(fenced_text):
-        return fenced_text.strip("`").strip(), True
+        return fenced_text.strip("`").strip()
     fence_match = FENCE.match(fenced_text)
-    return (fence_match["body"].strip(), True) if fence_match else (fenced_text.strip(), False)
+    return fence_match["body"].strip() if fence_match else fenced_text
 
 
 def info_word(fenced_text: str) -> str:

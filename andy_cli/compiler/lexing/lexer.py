@@ -296,7 +296,7 @@ class Lexer:
         if info_word(frame.written) in FENCES and not self._inner:
             self._consume(frame, None, Parsed(incomplete=not frame.ended))
             return
-        calls = self._calls_inside(strip_fence(frame.written)[0])
+        calls = self._calls_inside(strip_fence(frame.written))
         if calls:
             names = {dialect.name: dialect for dialect in self._markers.all}
             requests = tuple(request for call in calls for request in call.parsed.requests)

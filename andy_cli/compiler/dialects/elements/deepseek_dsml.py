@@ -10,8 +10,57 @@ The bars are full-width, ASCII in quantized models. V4 says `tool_calls`, V4.1 `
 after the second bar of every tag.
 """
 
-from andy_cli.compiler.bodies.markup import dsml
+from itertools import product
 
-DIALECT = dsml.make_dsml_dialect("deepseek_dsml", "DSML", "function_calls")._replace(
+from andy_cli.compiler.bodies.builders import write_raw
+from andy_cli.compiler.bodies.markup import tagged
+from andy_cli.compiler.bodies.markup.elements import INVOKE
+from andy_cli.compiler.dialect import Dialect
+from andy_cli.messages import ToolRequest
+
+BAR = "\uff5c"
+EXACT = INVOKE._replace(framing=False)
+
+
+def make_dsml_dialect(name: str, word: str, section: str) -> Dialect:
+    """`section` is what newer models call the element around the calls."""
+
+    def write(request: ToolRequest) -> str:
+        parameters = [
+            f'<{tag_prefix}parameter name="{key}" string="{string_attribute(value)}">'
+            f"{write_raw(value)}</{tag_prefix}parameter>\n"
+            for key, value in (request.arguments or {}).items()
+        ]
+        opening = f'<{tag_prefix}invoke name="{request.name}">'
+        invocation = f"{opening}\n{''.join(parameters)}</{tag_prefix}invoke>"
+        return f"<{tag_prefix}{section}>\n{invocation}\n</{tag_prefix}{section}>"
+
+    tag_prefix = f"{BAR}{word}{BAR}"
+    tag_prefixes = [
+        f"{bar_character}{word}{bar_character}{separator}"
+        for bar_character, separator in product((BAR, "|"), ("", " "))
+    ]
+    sections = [tag_prefix + kind for tag_prefix in tag_prefixes for kind in SECTIONS]
+    return tagged.make_tagged_dialect(
+        name=name,
+        start_markers=tuple(f"<{section_name}>" for section_name in sections),
+        end_markers=tuple(
+            f"</{name}>"
+            for name in [*sections, *(f"{tag_prefix}invoke" for tag_prefix in tag_prefixes)]
+        ),
+        tags=EXACT,
+        write=write,
+        bare_start_markers=tuple(f"<{tag_prefix}invoke name=" for tag_prefix in tag_prefixes),
+    )
+
+
+SECTIONS = ("function_calls", "tool_calls", "calls")
+
+
+def string_attribute(value: object) -> str:
+    return "true" if isinstance(value, str) else "false"
+
+
+DIALECT = make_dsml_dialect("deepseek_dsml", "DSML", "function_calls")._replace(
     models=("deepseek-v3.2*", "deepseek-v4*")
 )

@@ -7,8 +7,8 @@
 </|GCML|function_calls>
 """
 
-from andy_cli.compiler.bodies.markup import dsml
+from andy_cli.compiler.dialects.elements.deepseek_dsml import make_dsml_dialect
 
-DIALECT = dsml.make_dsml_dialect("gigachat35", "GCML", "function_calls")._replace(
+DIALECT = make_dsml_dialect("gigachat35", "GCML", "function_calls")._replace(
     models=("gigachat-3.5*",)
 )

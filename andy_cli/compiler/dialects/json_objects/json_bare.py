@@ -20,7 +20,7 @@ from andy_cli.messages import ToolRequest
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = strip_fence(text)
+    body = strip_fence(text)
     body = body.lstrip(";, \n")
     if not body.startswith(("{", "[")):
         return None

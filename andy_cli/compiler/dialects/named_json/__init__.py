@@ -1,1 +1,1 @@
-"""Notations of a name, then its arguments as JSON; see `name_then_json.make_headed_parser`."""
+"""Notations of a name, then its arguments as JSON; see `bodies/builders.py`."""

@@ -5,7 +5,7 @@
 The tool `python` takes its code raw.
 """
 
-from andy_cli.compiler.bodies import builders, calls, name_then_json
+from andy_cli.compiler.bodies import builders, calls
 from andy_cli.compiler.bodies.markup.sections import make_tag_end
 from andy_cli.compiler.bodies.typed import allowed_kinds
 from andy_cli.compiler.dialect import Parsed, Tools
@@ -23,7 +23,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     name = calls.clean_tool_name(head["name"], tools)
     body = text[head.end() :]
     if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
-        return name_then_json.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
+        return builders.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
     parameter_names = list(calls.declared_properties(tools[name])) if name in tools else []
     if (
         len(parameter_names) != 1

@@ -8,7 +8,7 @@
 The first `>>>` stands in the prompt. A tool with one parameter, such as `python`, may get it raw.
 """
 
-from andy_cli.compiler.bodies import builders, calls, name_then_json
+from andy_cli.compiler.bodies import builders, calls
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
 from andy_cli.compiler.bodies.markup.sections import NothingEnd, make_begun_end, make_headed_end
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
@@ -17,7 +17,7 @@ from andy_cli.messages import ToolRequest
 
 HEAD = Expression(r"\s*(?:>>>)?\s*(?P<name>[\w.\-/]{1,200})\s*")
 WORDS = (">>>all\n", "all\n")
-READ = name_then_json.make_headed_parser((), HEAD)
+READ = builders.make_headed_parser((), HEAD)
 
 
 def body(opener: str, tools: Tools) -> EndDetector:

@@ -7,7 +7,7 @@ Where a server strips special tokens, `functions.play:0{"track": "Blue"}` is lef
 """
 
 from andy_cli.compiler import ids
-from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.deepseek import KIMI, KIMI_CLOSERS, KIMI_OPENERS, find_body
 from andy_cli.messages import ToolRequest
 
@@ -25,7 +25,7 @@ DIALECT = builders.make_taught_dialect(
     dialect_name="kimi_k2",
     start_markers=KIMI_OPENERS,
     make_end_detector=find_body,
-    parse_frame=name_then_json.make_headed_parser(KIMI_CLOSERS, KIMI),
+    parse_frame=builders.make_headed_parser(KIMI_CLOSERS, KIMI),
     write_call=write,
     end_markers=KIMI_CLOSERS,
 )._replace(

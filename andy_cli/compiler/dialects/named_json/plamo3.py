@@ -9,7 +9,7 @@
 
 from itertools import product
 
-from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.markup.sections import make_headed_end
 from andy_cli.compiler.expression import Expression
 
@@ -33,7 +33,7 @@ DIALECT = builders.make_taught_dialect(
     start_markers=tuple(mark for mark in spell_marks("begin") if "arguments" not in mark),
     end_markers=CLOSERS,
     make_end_detector=lambda opener, tools: make_headed_end(opener, *CLOSERS, heads=(HEAD,)),
-    parse_frame=name_then_json.make_headed_parser(CLOSERS, HEAD),
+    parse_frame=builders.make_headed_parser(CLOSERS, HEAD),
     write_call=lambda request: (
         "<|plamo:begin_tool_requests:plamo|><|plamo:begin_tool_request:plamo|>"
         f"<|plamo:begin_tool_name:plamo|>{request.name}<|plamo:end_tool_name:plamo|>"

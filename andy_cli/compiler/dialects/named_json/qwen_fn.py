@@ -7,7 +7,7 @@
 Models go on to invent the result: from its word on nothing is read or shown.
 """
 
-from andy_cli.compiler.bodies import builders, name_then_json
+from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.markup.sections import make_headed_end
 from andy_cli.compiler.expression import Expression
 
@@ -15,7 +15,7 @@ CALL, ARGUMENTS, RESULT, RETURN = (
     f"\u273f{word}\u273f" for word in ("FUNCTION", "ARGS", "RESULT", "RETURN")
 )
 HEAD = Expression(rf"\s*{CALL}\s*:?\s*(?P<name>[\w.\-/]{{1,200}})\s*(?:{ARGUMENTS})\s*:?\s*")
-READ = name_then_json.make_headed_parser((), HEAD)
+READ = builders.make_headed_parser((), HEAD)
 
 
 DIALECT = builders.make_taught_dialect(

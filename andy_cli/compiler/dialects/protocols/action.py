@@ -22,7 +22,7 @@ THOUGHT = 200
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = strip_fence(text)
+    body = strip_fence(text)
     if '"action"' not in body and '"final"' not in body:
         return None
     value = json_text.parse_strict(body) or json_text.read_value(body)
@@ -72,7 +72,7 @@ def find_format_violation(reply: str, strictly: bool) -> str:
 
     Unless strictly, reasoning in tags, one fence around it and white space do not.
     """
-    text = reply if strictly else strip_fence(THINKING.sub("", reply).strip("\ufeff \r\n\t"))[0]
+    text = reply if strictly else strip_fence(THINKING.sub("", reply).strip("\ufeff \r\n\t"))
     values = list(json_text.iterate_values(text))
     is_complete = (
         json_text.parse_strict(text) is not None

@@ -59,7 +59,7 @@ def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
 
 def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
     """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8)."""
-    body, _ = strip_fence(text.strip().lstrip("\ufeff").strip())
+    body = strip_fence(text.strip().lstrip("\ufeff").strip())
     start = body.find("{")
     value = json_text.read_value(body[start:]) if start >= 0 else None
     if value is None:
@@ -119,7 +119,7 @@ def read_call(
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = strip_fence(text)
+    body = strip_fence(text)
     if '"toolCalls"' not in body and "'toolCalls'" not in body:
         return None
     if not json_text.is_balanced(body) and json_text.parse_strict(body) is None:

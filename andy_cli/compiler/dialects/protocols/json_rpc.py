@@ -13,7 +13,7 @@ from andy_cli.messages import ToolRequest
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = strip_fence(text)
+    body = strip_fence(text)
     if "tools/call" not in body:
         return None
     values = list(json_text.iterate_values(body))

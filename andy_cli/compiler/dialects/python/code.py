@@ -27,7 +27,7 @@ ANSWER = "final_answer"
 
 
 def parse(text: str, tools: Tools) -> Parsed | None:
-    body, _ = strip_fence(text.removeprefix("Code:\n"))
+    body = strip_fence(text.removeprefix("Code:\n"))
     marked = text.startswith(OPENERS)
     body = body.removeprefix("<code>").removesuffix("</code>").strip()
     valid = False

@@ -43,7 +43,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
 
 def strip_framing(text: str) -> str:
     """The program alone: without its fence, its markers, escapes and quotation marks around it."""
-    body, _ = strip_fence(text)
+    body = strip_fence(text)
     for opener, closer in MARKERS:
         body = body.removeprefix(opener).removesuffix(closer)
     body = ESCAPED_BRACKET.sub(lambda match: match[0].replace("\\", ""), body)
