@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from andy_cli.compiler.bodies.end_detectors import JsonScan
 from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.foreign_values import read_json, replace_surrogates
 from andy_cli.messages import Arguments, CallDelta, ToolRequest
 
-STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
 
 MAX_SHOWN_CHARACTERS = 200
@@ -127,11 +127,9 @@ class _Call:
     pieces: list[str] = field(default_factory=list)
     size: int = 0
     """Characters of them."""
-    depth: int = 0
-    in_string: bool = False
+    scan: JsonScan = field(default_factory=JsonScan)
     closed: bool = False
     """The argument object is finished: nothing is open any more."""
-    backslash: bool = False
 
     def ended_by(self, delta: CallDelta) -> bool:
         """Tell whether the piece begins a call of its own, though its place says otherwise."""
@@ -159,18 +157,11 @@ class _Call:
             self._follow(delta.arguments)
 
     def _follow(self, piece: str) -> None:
-        """Keep count of what is open; each character is looked at once."""
-        text = "\\" + piece if self.backslash else piece
-        end = 0
-        for token in STRUCTURE.finditer(text):
-            end = token.end()
-            structure_token = token[0]
-            if structure_token == '"':
-                self.in_string = not self.in_string
-            elif not self.in_string and len(structure_token) == 1:
-                self.depth += 1 if structure_token in "{[" else -1
-                self.closed = self.depth == 0
-        self.backslash = text.endswith("\\") and end < len(text)
+        """Follow the argument objects; each character is looked at once."""
+        position = 0
+        while (end := self.scan.feed(piece, position)) is not None:
+            self.scan, self.closed, position = JsonScan(), True, end
+        self.closed = self.closed and not self.scan.began
 
     def describe_fault(self) -> str:
         written = f"{self.name or 'no name'}({''.join(self.pieces)[:MAX_SHOWN_CHARACTERS]})"

@@ -172,6 +172,7 @@ def follow_reference(reference: str, root_schema: Schema) -> Schema:
 
 
 def kind_of(value: object) -> str:
+    """The JSON kind of a value; whole fractions are numbers here."""
     if isinstance(value, bool):
         return "boolean"
     for kind, types in (("integer", int), ("number", float), ("string", str), ("array", list)):

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from andy_cli.compiler.bodies.calls import declared_properties
 from andy_cli.compiler.dialect import Dialect, Parsed, Tools
-from andy_cli.compiler.mapper.json_schema import tool_parameters
 from andy_cli.messages import Schema, ToolRequest
 
 MARK = "\u2980"
@@ -84,8 +84,7 @@ def _is_one_sure_call(parsed: Parsed) -> bool:
 
 
 def _is_text(key: str, tool: Schema) -> bool:
-    properties = tool_parameters(tool).get("properties")
-    schema = properties.get(key) if isinstance(properties, Mapping) else None
+    schema = declared_properties(tool).get(key)
     return isinstance(schema, Mapping) and schema.get("type") == "string"
 
 

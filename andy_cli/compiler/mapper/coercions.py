@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import NamedTuple, TypeGuard
 
+from andy_cli.compiler.bodies.typed import kind_of
 from andy_cli.compiler.mapper.enum_members import find_exact_member, find_members
 from andy_cli.compiler.mapper.json_values import (
     GROUPED,
     NULL_WORDS,
     STANDARD_KINDS,
     is_bracketed,
-    kind_of,
     parse_boolean,
     parse_number,
     parse_quantity,

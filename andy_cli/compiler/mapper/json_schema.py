@@ -72,7 +72,8 @@ def _standardize_part(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     if isinstance(schema.get("$ref"), str):
         standard["$ref"] = schema["$ref"]
     _translate_older_keywords(schema, standard, depth)
-    _copy_required(schema, standard)
+    if names := list_required(schema):
+        standard["required"] = names
     if "patternProperties" in standard:
         by_pattern = standard["patternProperties"].items()
         usable = {pattern: inner for pattern, inner in by_pattern if is_usable_pattern(pattern)}
@@ -189,11 +190,6 @@ def _translate_items(schema: Mapping[str, Any], standard: dict[str, Any], depth:
         standard.pop("prefixItems", None)
     if isinstance(schema.get("additionalItems"), bool | Mapping):
         standard["items"] = _standardize_any(schema["additionalItems"], depth)
-
-
-def _copy_required(schema: Mapping[str, Any], standard: dict[str, Any]) -> None:
-    if names := list_required(schema):
-        standard["required"] = names
 
 
 def _unique_names(written: list[object]) -> list[str]:

@@ -226,21 +226,6 @@ def parse_kind(name: str) -> str:
     return KINDS.get(plain) or KINDS.get(plain.partition("[")[0].partition("<")[0], "")
 
 
-def kind_of(value: object) -> str:
-    """The JSON kind of a value; whole fractions are numbers here."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "object" if isinstance(value, Mapping) else "array"
-
-
 def equal_as_json(first_value: object, second_value: object) -> bool:
     """Equal as JSON: 3 and 3.0 are, 1 and true are not."""
     if isinstance(first_value, dict) and isinstance(second_value, dict):

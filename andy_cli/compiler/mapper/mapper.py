@@ -72,12 +72,12 @@ def _find_similar_tool(written: str, arguments: object, tools: Tools) -> ToolMat
         matching_names = [name for name, tool in tools.items() if is_same(written, name, tool)]
         if matching_names:
             return ToolMatch(matching_names[0], True) if len(matching_names) == 1 else None
-    slips = [name for name, tool in tools.items() if is_only_slip(written, name, tool, arguments)]
+    slips = [
+        name
+        for name, tool in tools.items()
+        if is_slip(written, name) and takes_exactly(tool, arguments)
+    ]
     return ToolMatch(slips[0], False) if len(slips) == 1 else None
-
-
-def is_only_slip(written: str, name: str, tool: Schema, arguments: object) -> bool:
-    return is_slip(written, name) and takes_exactly(tool, arguments)
 
 
 def has_same_letters(written: str, name: str, tool: Schema) -> bool:
@@ -225,7 +225,7 @@ def map_call(
     try:
         given_arguments = copy_as_json(arguments)
     except NotJson as fault:
-        call = MappedCall(tool_match.name, arguments if isinstance(arguments, Mapping) else {})
+        call = make_call(tool_match.name, arguments)
         return Mapped((call,), problems=(Problem("", "type", str(fault)),))
     mapped = _fit_arguments(
         tool_match,
@@ -335,19 +335,17 @@ def _name_values(given_arguments: object, node: SchemaNode) -> object:
 def _report_invalid_arguments(
     name: str, given_arguments: object, written: object, schema: PreparedSchema, scope: MappingScope
 ) -> Mapped:
-    arguments = written if isinstance(written, Mapping) else {}
     problems = schema.problems(given_arguments if given_arguments is not None else {})
     questions = tuple(scope.questions[:2])
     fallback = Problem("", "type", f"{write_short(given_arguments)} is no object of arguments")
-    return Mapped((MappedCall(name, arguments),), problems=(*questions, *problems) or (fallback,))
+    return Mapped((make_call(name, written),), problems=(*questions, *problems) or (fallback,))
 
 
 def _report_unknown(name: str, arguments: object, tools: Tools) -> Mapped:
     nearest_names = find_nearest_names(name, tools)
     name_hint = f" The nearest are: {', '.join(nearest_names)}." if nearest_names else ""
     problem = Problem("", "name", f"There is no tool {name!r}.{name_hint}")
-    call = MappedCall(name, arguments if isinstance(arguments, Mapping) else {})
-    return Mapped((call,), problems=(problem,))
+    return Mapped((make_call(name, arguments),), problems=(problem,))
 
 
 def _find_call_inside(arguments: object, tools: Tools) -> tuple[str, object] | None:

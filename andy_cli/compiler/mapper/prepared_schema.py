@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from andy_cli.compiler.bodies.typed import kind_of
 from andy_cli.compiler.mapper.json_schema import (
     FLOATING,
     ROOT,
@@ -16,7 +17,7 @@ from andy_cli.compiler.mapper.json_schema import (
     standardize_schema,
     tool_parameters,
 )
-from andy_cli.compiler.mapper.json_values import follows_format, kind_of, nesting_depth
+from andy_cli.compiler.mapper.json_values import follows_format, nesting_depth
 from andy_cli.compiler.mapper.synonyms import only_limits
 from andy_cli.messages import Problem, Schema
 

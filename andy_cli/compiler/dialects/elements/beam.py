@@ -17,7 +17,7 @@ from andy_cli.messages import ToolRequest
 MESSAGE, TAG = harmony.MESSAGE, "<rfl:parameter"
 CLOSERS = ("<|call|>", "<|end|>", "<|return|>", "<|eom|>")
 FIRSTS = (TAG, *CLOSERS)
-"""What may follow a header with a recipient, which no JSON begins with."""
+"""First texts after a header with a recipient that are no JSON."""
 PARAMETERS = INVOKE._replace(
     call=r"\Ato=(?P<name>[\w.\-/]{1,200}) ", call_end=r"<\|(?:call|end|return|eom)\|>", lone=True
 )

@@ -22,6 +22,7 @@ from andy_cli.compiler.bodies.calls import clean_schema, declared_properties
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, ReplyEnd
 from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Parsed, Tools
 from andy_cli.compiler.expression import Expression
+from andy_cli.compiler.mapper.synonyms import plain_name
 from andy_cli.foreign_values import read_json
 from andy_cli.messages import (
     Arguments,
@@ -86,12 +87,8 @@ def names_tool_alone(letter_text: str, tools: Tools) -> bool:
 
 def find_known_tool(written: str, tools: Tools) -> str | None:
     """The tool that is meant, whatever the case and the separators (A15)."""
-    wanted_letters = letters_only(written)
-    return next((name for name in tools if letters_only(name) == wanted_letters), None)
-
-
-def letters_only(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).lower()
+    wanted_name = plain_name(written)
+    return next((name for name in tools if plain_name(name) == wanted_name), None)
 
 
 def read_values(letter_text: str, tool: Schema) -> Arguments | None:
