@@ -18,7 +18,7 @@ from andy_cli.agent.turn import turn
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.dialects import native
 from andy_cli.compiler.dialects.protocols import andybot
-from andy_cli.messages import Message, Schema, ToolCall
+from andy_cli.messages import Message, Schema, ToolCall, ToolRequest
 from tests.fakes import ScriptedModel
 from tests.fakes import native as natively
 from tests.scenes import MUSIC, conversation, events_of
@@ -53,7 +53,10 @@ def test_A1_roles_alternate_whatever_the_history(history: list[Message]) -> None
 
 def test_A2_every_assistant_message_is_text_that_the_model_produced() -> None:
     model = played()
-    said = {*FLOW, *(andybot.write_letter(call) for call in (LIST, PLAY))}
+    said = {
+        *FLOW,
+        *(andybot.write(ToolRequest(call.name, call.arguments)) for call in (LIST, PLAY)),
+    }
     sent = {
         str(wire["content"])
         for request in model.requests

@@ -138,9 +138,6 @@ class WhitespaceJoiner:
         return self.pass_on() + ("" if self._taken_out else self._space)
 
 
-__all__ = ["CompiledReply", "Compiler", "Visible", "tools_by_name"]
-
-
 class Visible(NamedTuple):
     """The part of a piece of the reply that may be shown."""
 
@@ -156,10 +153,6 @@ class Hidden(NamedTuple):
     kind: str
     start: int
     end: int
-
-    def is_continued_by(self, kind: str, start: int) -> bool:
-        """Tell whether a stretch of the same kind begins where this one ends."""
-        return (self.kind, self.end) == (kind, start)
 
 
 class CompiledReply(NamedTuple):
@@ -516,8 +509,9 @@ class Compiler:
 
     def _list_hidden(self, segment: Segment) -> None:
         start, end = segment.span
-        if self._hidden and self._hidden[-1].is_continued_by(segment.kind, start):
-            self._hidden[-1] = self._hidden[-1]._replace(end=end)
+        last = self._hidden[-1] if self._hidden else None
+        if last and (last.kind, last.end) == (segment.kind, start):
+            self._hidden[-1] = last._replace(end=end)
         else:
             self._hidden.append(Hidden(segment.kind, start, end))
 

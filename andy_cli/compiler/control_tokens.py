@@ -6,6 +6,8 @@ form, `<|name|>`.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 REASONING = {
@@ -44,38 +46,24 @@ PROMPTED = (*WORDY, "<thinking>", "<reasoning>", "<scratchpad>", "<reflection>")
 HARMONY = ("<|end|>", "<|start|>", "<|channel|>")
 """Further closers of reasoning that the prompt has opened."""
 
-LABELS = tuple(
-    f"[{word}{joint}{what}{many}]"
-    for word in ("tool", "function")
-    for joint in (" ", "_", "-", "")
-    for what in ("request", "call", "result", "output", "response", "execution", "use")
-    for many in ("", "s")
-)
+_RESULT_WORDS = ("response", "result", "output")
+
+
+def _name_protocol(joints: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """`tool_call`, `function_calls` and so on: a thing, a joint, a word, perhaps in the plural."""
+    parts = product(("tool", "function"), joints, words, ("", "s"))
+    return tuple(map("".join, parts))
+
+
+_LABELS = ("request", "call", *_RESULT_WORDS, "execution", "use")
+LABELS = tuple(f"[{label}]" for label in _name_protocol((" ", "_", "-", ""), _LABELS))
 """Labels that models write before a call or a result, in any case of letters."""
-
-RESULTS = tuple(
-    f"{word}_{what}{many}"
-    for word in ("tool", "function")
-    for what in ("response", "result", "output")
-    for many in ("", "s")
-)
+RESULTS = _name_protocol("_", _RESULT_WORDS)
 """Elements that tell a result."""
-
-CALLS = tuple(
-    f"{word}_{what}{many}"
-    for word in ("tool", "function")
-    for what in ("call", "request", "use", "code")
-    for many in ("", "s")
-)
+CALLS = _name_protocol("_", ("call", "request", "use", "code"))
 """Elements that hold a call."""
-
-FENCES = frozenset(
-    f"{word}{joint}{what}{many}"
-    for word in ("tool", "function")
-    for joint in ("_", "-", "")
-    for what in ("call", "code", "use", "request", "result", "response", "output")
-    for many in ("", "s")
-) - {"functioncode", "functionuse"}
+_FENCES = _name_protocol(("_", "-", ""), ("call", "code", "use", "request", *_RESULT_WORDS))
+FENCES = frozenset(_FENCES) - {"functioncode", "functionuse"}
 """Info words of fences that hold protocol, whatever stands in them."""
 
 ANSWER_TAGS = ("answer", "final_answer", "final", "response")

@@ -129,7 +129,10 @@ def choose_dialect(
     available = {dialect.name: dialect for dialect in dialects}
     native = "tools" in capabilities and learned.native is not False
     if learned.dialect in available and (native or learned.dialect != NATIVE):
-        return Detected(available[learned.dialect], choose_by_probe(learned))
+        reason = (
+            f"it did best when it was probed on {learned.on}, {learned.right} of {learned.tasks}"
+        )
+        return Detected(available[learned.dialect], reason)
     if native:
         return Detected(available[NATIVE], "its server takes tools")
     dialect_by_name = by_name(model, available.values())
@@ -167,10 +170,6 @@ def _by_size(model: str) -> tuple[str, str]:
     if size <= SMALL_BILLIONS:
         return DIALOGUE, "its name says that it is small, so it is led by questions"
     return OBJECT, "its name says that it is large enough to write JSON"
-
-
-def choose_by_probe(learned: Learned) -> str:
-    return f"it did best when it was probed on {learned.on}, {learned.right} of {learned.tasks}"
 
 
 def describe_detection(name: str, origin: str, dialects: Mapping[str, Dialect]) -> Detected:

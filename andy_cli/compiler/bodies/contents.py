@@ -154,17 +154,14 @@ def _read_next(frame_text: str, position: int, tools: Tools, is_closed: bool) ->
     if child_tag and clean_tool_name(child_tag["tag"], tools) in tools:
         return _read_element(frame_text, child_tag, child_tag["tag"], tools, is_closed)
     plain_name = PLAIN_NAME.compiled.match(frame_text, position)
-    if plain_name and _begins_plain_call(frame_text, plain_name, tools):
+    if plain_name and (
+        clean_tool_name(plain_name["name"], tools) in tools
+        or frame_text.startswith("{", plain_name.end())
+    ):
         return _read_named(
             frame_text, plain_name, _end_of_named(frame_text, plain_name.end()), tools, is_closed
         )
     return None
-
-
-def _begins_plain_call(frame_text: str, name_match: re.Match[str], tools: Tools) -> bool:
-    return clean_tool_name(name_match["name"], tools) in tools or frame_text.startswith(
-        "{", name_match.end()
-    )
 
 
 def _read_named(

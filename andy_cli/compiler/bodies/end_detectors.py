@@ -53,9 +53,9 @@ class JsonScan:
 
     def _follow_outside(self, text: str, position: int) -> int:
         outside_match = OUTSIDE.search(text, position)
-        self._note_last(
-            text[position : outside_match.start()] if outside_match else text[position:]
-        )
+        passed_text = text[position : outside_match.start()] if outside_match else text[position:]
+        if stripped_text := passed_text.rstrip():
+            self._last = stripped_text[-1]
         if not outside_match:
             return len(text)
         character = outside_match[0]
@@ -68,10 +68,6 @@ class JsonScan:
             self._quote = character
         self._last = character
         return outside_match.end()
-
-    def _note_last(self, text: str) -> None:
-        if stripped_text := text.rstrip():
-            self._last = stripped_text[-1]
 
     def _follow_string(self, text: str, position: int) -> int:
         if self._escaped:
@@ -130,14 +126,11 @@ class MarkerEnd(LimitedEnd):
             if marker_match.end() <= known_length:
                 continue
             position = self._follow(text, position, max(0, marker_match.start() - known_length))
-            if not self._is_quoted():
+            if self._scan is None or not self._scan.in_string:
                 return marker_match.end() - known_length
         self._follow(text, position, len(text))
         self._tail = held_text[-self._keep :] if self._keep else ""
         return None
-
-    def _is_quoted(self) -> bool:
-        return self._scan is not None and self._scan.in_string
 
     def _follow(self, text: str, position: int, end_position: int) -> int:
         """Move the scan up to `end_position`; one value may follow another."""
@@ -225,43 +218,6 @@ def find_named_json(held: str) -> HeadDecision:
     if NO_HEAD.search(text_before_value) or len(text_before_value) > MAX_LEAD_LENGTH:
         return -1
     return (JsonScan(), value_match.start()) if value_match else None
-
-
-NAME_OR_TAG = Expression(r"\s*(?:<[^\s<]*|[\w.\-:/]*\s*(?:[<(]|$)|[\w.\-:/]+\s*\n)")
-
-
-class FirstEnd:
-    """Ends where the first of several does."""
-
-    def __init__(self, *bodies: EndDetector) -> None:
-        self._bodies = bodies
-
-    def feed(self, text: str) -> int | None:
-        ends = [body.feed(text) for body in self._bodies]
-        return min((end for end in ends if end is not None), default=None)
-
-
-def make_element_end(end_marker: str) -> HeldEnd:
-    """`<tool_call>` and kin: what stands in it says how it ends.
-
-    JSON ends where its value ends, anything else (a name, further tags) at the closing tag.
-    """
-
-    def decide(held: str) -> HeadDecision:
-        first_character = held.lstrip()[:1]
-        if not first_character:
-            return None
-        if first_character in "{[":
-            # A value that lacks its last bracket ends at the closer all the same.
-            return FirstEnd(make_json_end(), MarkerEnd(end_marker, skips_strings=True)), 0
-        return LeadEnd(begins_with_name, MarkerEnd(end_marker)), 0
-
-    return HeldEnd(decide)
-
-
-def begins_with_name(text: str) -> bool:
-    """Tell whether a name or a tag stands first, as it does in every element that holds a call."""
-    return NAME_OR_TAG.match(text) is not None
 
 
 LEADING = Expression(r"(?:\s|\\n|```\w{0,20}+|<\|[^<>|\s]{1,60}+\|>)*")

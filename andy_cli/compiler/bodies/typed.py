@@ -16,7 +16,6 @@ ITEMS = Expression(r"(?:\s*<(?:item|element|value)>[^<>]*</(?:item|element|value
 """A list as elements."""
 MAX_CHARACTERS = 4000
 """Characters of a number; Python reads no integer of more than 4300 digits."""
-KINDS = frozenset(["null", "integer", "number", "boolean", "object", "array", "string"])
 
 
 def parse_typed(

@@ -329,10 +329,6 @@ def keys_where(table: Mapping[Key, Marker], is_wanted: Callable[[Marker], bool])
     return [key for key, marker in table.items() if is_wanted(marker)]
 
 
-def is_own_protocol(dialect: Dialect) -> bool:
-    return dialect.calls_only or dialect.format_violation is not None
-
-
 class Markers:
     """Finds markers in text that arrives in pieces."""
 
@@ -343,7 +339,8 @@ class Markers:
         tools = [*filter(None, tools)]
         self._expected = first
         owns_protocol = any(
-            dialect.name == first and is_own_protocol(dialect) for dialect in dialects
+            dialect.name == first and (dialect.calls_only or dialect.format_violation is not None)
+            for dialect in dialects
         )
         self.protocol = first if owns_protocol else ""
         """The protocol of ours that was taught: a reply is one object of it."""

@@ -153,14 +153,10 @@ def find_coercions(value: object, node: SchemaNode, name: str) -> Iterator[Coerc
     if kind in SIMPLE_KINDS:
         for member_cost, member in find_members(value, node.choices):
             yield Coercion(member_cost, member)
-    yield from COERCIONS[kind](value, node, name)
+    if value is not None:
+        yield from COERCIONS[kind](value, node, name)
     if kind not in ("array", "null") and node.takes("array") and not is_bracketed(value):
         yield Coercion(2, [value])
-
-
-def coerce_null(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
-    """Null says nothing, so it stands for nothing else."""
-    yield from ()
 
 
 def coerce_text(value: object, node: SchemaNode, name: str) -> Iterator[Coercion]:
@@ -332,13 +328,9 @@ def coerce_list(value: object, node: SchemaNode, name: str) -> Iterator[Coercion
         yield from join_list(value, node)
     if node.takes("object"):
         yield from read_entries(value, node)
-    if node.takes("array") and is_list_alone(node.item(0)):
+    item = node.item(0) if node.takes("array") else None
+    if item is not None and item.kinds == frozenset(["array"]):
         yield Coercion(2, [value])
-
-
-def is_list_alone(node: SchemaNode | None) -> bool:
-    """Tell whether nothing but a list may stand there."""
-    return node is not None and node.takes("array") and len(node.kinds) == 1
 
 
 def join_list(value: list[object], node: SchemaNode) -> Iterator[Coercion]:
@@ -444,7 +436,6 @@ def read_with_unit(value: object, unit: object, node: SchemaNode, name: str) -> 
 
 
 COERCIONS: dict[str, Callable[[object, SchemaNode, str], Iterator[Coercion]]] = {
-    "null": coerce_null,
     "boolean": coerce_boolean,
     "integer": coerce_number,
     "number": coerce_number,
@@ -452,4 +443,4 @@ COERCIONS: dict[str, Callable[[object, SchemaNode, str], Iterator[Coercion]]] = 
     "array": coerce_list,
     "object": coerce_object,
 }
-"""By the kind of the value: (value, its place, its property) -> all it may stand for."""
+"""By the kind of a value that is not null: (value, its place, its property) -> all it may mean."""

@@ -145,19 +145,18 @@ def _omission_cost(value: object, name: str, node: SchemaNode, child: SchemaNode
 
 
 def fit_value(
-    value: object, node: SchemaNode, scope: MappingScope, name: str = "", depth: int = 0
+    value: object,
+    node: SchemaNode,
+    scope: MappingScope,
+    name: str = "",
+    depth: int = 0,
+    coercions_left: int = MAX_COERCIONS,
 ) -> FittedValue | None:
     """Correct a value as far as the schema forces it; None where it does not.
 
-    `name`: the property it stands under. A value that fits comes back as it is, at no cost.
+    `name`: the property it stands under. `coercions_left`: how often the value may still be taken
+    for something else. A value that fits comes back as it is, at no cost.
     """
-    return try_value(value, node, scope, name, depth, MAX_COERCIONS)
-
-
-def try_value(
-    value: object, node: SchemaNode, scope: MappingScope, name: str, depth: int, coercions_left: int
-) -> FittedValue | None:
-    """`coercions_left`: how often the value may still be taken for something else."""
     if node.fits(value):
         return FittedValue(0, value)
     scope.steps -= 1
@@ -166,7 +165,7 @@ def try_value(
     if not node.branches:
         return pick_cheapest(find_candidates(value, node, scope, name, depth, coercions_left), node)
     branch_fits = [
-        try_value(value, branch, scope, name, depth + 1, coercions_left) for branch in node.branches
+        fit_value(value, branch, scope, name, depth + 1, coercions_left) for branch in node.branches
     ]
     return pick_cheapest([branch_fit for branch_fit in branch_fits if branch_fit is not None], node)
 
@@ -194,7 +193,7 @@ def fit_coercions(
     for coercion in find_coercions(value, node, name):
         if not scope.allows(coercion.cost):
             continue
-        fitted = try_value(coercion.value, node, scope, name, depth + 1, coercions_left - 1)
+        fitted = fit_value(coercion.value, node, scope, name, depth + 1, coercions_left - 1)
         if fitted is not None:
             yield record_coercion(value, coercion, fitted)
 

@@ -119,7 +119,10 @@ def find_similar_members(text: str, choices: Sequence[str]) -> Iterator[tuple[in
 def _compare_words(text: str, choices: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """The same by the words of a text that may be inflected, shortened or part of a phrase."""
     plain_text = plain_name(text)
-    choices = [member for member in choices if not is_comparative(plain_text, plain_name(member))]
+    # Where `warmer` is asked, `warm` is another one.
+    choices = [
+        member for member in choices if plain_text.removeprefix(plain_name(member)) not in COMPARED
+    ]
     names_several = set(split_words(text)) & NEGATIONS or set(text) & SEPARATORS
     for comparison_cost, is_meant in STRICT_COMPARISONS if names_several else COMPARISONS:
         yield comparison_cost, [member for member in choices if is_meant(text, member)]
@@ -133,11 +136,6 @@ def find_same_spelling(text: str, choices: Sequence[str]) -> list[str]:
         if len(initials) > 1:
             return initials
     return [member for member in choices if normalize_spelling(member) == spelled]
-
-
-def is_comparative(asked_member: str, member: str) -> bool:
-    """Tell whether `warmer` is asked where there is `warm`."""
-    return asked_member.removeprefix(member) in COMPARED
 
 
 def normalize_spelling(text: str) -> tuple[str, ...]:

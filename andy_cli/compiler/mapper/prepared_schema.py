@@ -4,9 +4,10 @@ The validation library is held at arm's length: it never fetches, hangs or raise
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from itertools import islice
+from typing import Any, Protocol
 
 from andy_cli.compiler.bodies.typed import kind_of
 from andy_cli.compiler.mapper.json_schema import (
@@ -38,12 +39,6 @@ class SchemaValidator(Protocol):
     def is_valid(self, instance: object) -> bool: ...
 
     def iter_errors(self, instance: object) -> Iterator[Any]: ...
-
-
-class SchemaError(NamedTuple):
-    path: tuple[str | int, ...]
-    rule: str
-    message: str
 
 
 class Validators:
@@ -99,15 +94,15 @@ class Validators:
         except self.faults:
             return False
 
-    def errors(self, arguments: object) -> Iterator[SchemaError]:
+    def find_problems(self, arguments: object) -> Iterator[Problem]:
         try:
-            for schema_error in self._whole.iter_errors(arguments):
-                words = [step for step in schema_error.schema_path if isinstance(step, str)]
+            for error in self._whole.iter_errors(arguments):
+                words = [step for step in error.schema_path if isinstance(step, str)]
                 rule_name = words[-1] if words else ""
-                path = tuple(schema_error.instance_path)
-                yield SchemaError(path, rule_name, schema_error.message)
+                path = _precise_path(error.instance_path, rule_name, error.message)
+                yield Problem("/".join(map(str, path)), rule_name, _shorten_message(error.message))
         except self.faults as error:
-            yield SchemaError((), "type", f"cannot be written as JSON: {error}")
+            yield Problem("", "type", _shorten_message(f"cannot be written as JSON: {error}"))
 
 
 def count_alternatives(schema_part: object) -> int:
@@ -248,7 +243,9 @@ class SchemaNode:
         validator = self._validator
         if validator is not None and not self.validators.is_valid(validator, value):
             return False
-        return not self.validators.formats or self.formats_fit(value)
+        if not self.validators.formats:
+            return True
+        return next(_format_problems(self, value, ()), None) is None
 
     def find_invalid_keys(self, value: dict[str, object]) -> frozenset[str]:
         """The properties whose values do not fit, as far as they can be told apart."""
@@ -259,17 +256,6 @@ class SchemaNode:
         except self.validators.faults:
             return frozenset(value)
         return frozenset(str(path[0]) for path in paths if path)
-
-    def formats_fit(self, value: object) -> bool:
-        if isinstance(value, str):
-            return follows_format(value, str(self.schema.get("format", "")))
-        if isinstance(value, dict):
-            children = ((self.child(key), inner) for key, inner in value.items())
-            return all(child is None or child.formats_fit(inner) for child, inner in children)
-        if isinstance(value, list):
-            items = ((self.item(index), inner) for index, inner in enumerate(value))
-            return all(child is None or child.formats_fit(inner) for child, inner in items)
-        return True
 
     def child(self, name: str) -> "SchemaNode | None":
         """The place of a property; None where nothing is said about it."""
@@ -395,24 +381,19 @@ class PreparedSchema:
         """All that does not fit, at most a dozen; empty: valid."""
         if self.too_many(arguments):
             return tuple(self._outline_problems(arguments))
-        problems: list[Problem] = []
-        for error in self.validators.errors(arguments):
-            path = "/".join(map(str, _precise_path(error)))
-            problems.append(Problem(path, error.rule, _shorten_message(error.message)))
-            if len(problems) == MAX_PROBLEMS:
-                break
+        problems = list(islice(self.validators.find_problems(arguments), MAX_PROBLEMS))
         if not problems and self.validators.formats:
             problems.extend(_format_problems(self.node, arguments, ()))
         return tuple(problems)
 
 
-def _precise_path(error: SchemaError) -> tuple[str | int, ...]:
+def _precise_path(path: Sequence[str | int], rule_name: str, message: str) -> Sequence[str | int]:
     """A missing or an unknown property is named in the path: `flavour`, not the object it is in."""
-    if error.rule in ("required", "additionalProperties"):
-        quoted = error.message.split('"') if '"' in error.message else error.message.split("'")
+    if rule_name in ("required", "additionalProperties"):
+        quoted = message.split('"' if '"' in message else "'")
         if len(quoted) > 2:
-            return (*error.path, quoted[1])
-    return error.path
+            return (*path, quoted[1])
+    return path
 
 
 def _shorten_message(message: str) -> str:

@@ -153,17 +153,17 @@ def rename_properties(
 
     None where names are a question, or where something is left that may not be dropped.
     """
-    declared = {name: value for name, value in given_arguments.items() if _is_declared(name, node)}
+    declared = {
+        name: value
+        for name, value in given_arguments.items()
+        if name in node.properties or node.child(name) is not None
+    }
     unknown = {name: value for name, value in given_arguments.items() if name not in declared}
     assignment = Assignment(node, scope, fit_property, declared, unknown)
     for apply_strategy, needs_unknown in STRATEGIES:
         if assignment.unknown or not needs_unknown:
             apply_strategy(assignment)
     return None if assignment.ambiguous else assignment
-
-
-def _is_declared(name: str, node: SchemaNode) -> bool:
-    return name in node.properties or node.child(name) is not None
 
 
 def drop_nulls(assignment: Assignment) -> None:

@@ -236,13 +236,9 @@ def stem_words(name: str) -> frozenset[str]:
     return frozenset(stem_word(STEM_SYNONYMS.get(word, word)) for word in split_words(name))
 
 
-def find_synonym_groups(name: str) -> list[frozenset[str]]:
-    """The groups the name belongs to, as plain names."""
-    return _index_synonym_groups().get(plain_name(name), [])
-
-
 @lru_cache(maxsize=1)
 def _index_synonym_groups() -> dict[str, list[frozenset[str]]]:
+    """The groups that a name belongs to, as plain names."""
     groups: dict[str, list[frozenset[str]]] = {}
     for names in SYNONYM_GROUPS:
         group = frozenset(map(plain_name, names))
@@ -324,7 +320,7 @@ def says_nothing(key: str) -> bool:
 
 def are_synonyms(written: str, name: str) -> bool:
     """Tell whether people use the whole names for one another."""
-    groups = find_synonym_groups(written)
+    groups = _index_synonym_groups().get(plain_name(written), [])
     return any(plain_name(name) in group for group in groups) and not are_opposite(written, name)
 
 

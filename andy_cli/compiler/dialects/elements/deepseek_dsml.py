@@ -27,7 +27,7 @@ def make_dsml_dialect(name: str, word: str, section: str) -> Dialect:
 
     def write(request: ToolRequest) -> str:
         parameters = [
-            f'<{tag_prefix}parameter name="{key}" string="{string_attribute(value)}">'
+            f'<{tag_prefix}parameter name="{key}" string="{str(isinstance(value, str)).lower()}">'
             f"{write_raw(value)}</{tag_prefix}parameter>\n"
             for key, value in (request.arguments or {}).items()
         ]
@@ -55,10 +55,6 @@ def make_dsml_dialect(name: str, word: str, section: str) -> Dialect:
 
 
 SECTIONS = ("function_calls", "tool_calls", "calls")
-
-
-def string_attribute(value: object) -> str:
-    return "true" if isinstance(value, str) else "false"
 
 
 DIALECT = make_dsml_dialect("deepseek_dsml", "DSML", "function_calls")._replace(

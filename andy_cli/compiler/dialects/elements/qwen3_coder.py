@@ -37,17 +37,10 @@ TAGGED = tagged.make_tagged_dialect(
 
 DIALECT = TAGGED._replace(
     parse=parse,
-    models=(
-        "qwen3-coder*",
-        "qwen3.*",
-        "qwen3.5*",
-        "qwen3.6*",
-        "qwen3.8*",
-        "nemotron-3*",
-        "mimo*",
-        "step-3.5*",
-        "step-5*",
-        "nanbeige*",
-        "granite-4.1-*thinking*",
+    models=tuple(
+        (
+            "qwen3-coder* qwen3.* qwen3.5* qwen3.6* qwen3.8* nemotron-3* mimo* step-3.5* step-5* "
+            "nanbeige* granite-4.1-*thinking*"
+        ).split()
     ),
 )

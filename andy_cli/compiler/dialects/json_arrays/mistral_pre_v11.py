@@ -29,14 +29,10 @@ DIALECT = builders.make_taught_dialect(
     result_markers=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
     id_form=ids.nine_letters,
-    models=(
-        "mistral",
-        "mistral-nemo*",
-        "mixtral-8x22b*",
-        "mistral-small-2409*",
-        "mistral-large-2407*",
-        "ministral-8b-*2410*",
-        "!mistral-7b*-v0.1*",
-        "!mistral-7b*-v0.2*",
+    models=tuple(
+        (
+            "mistral mistral-nemo* mixtral-8x22b* mistral-small-2409* mistral-large-2407* "
+            "ministral-8b-*2410* !mistral-7b*-v0.1* !mistral-7b*-v0.2*"
+        ).split()
     ),
 )

@@ -13,9 +13,9 @@ an example: such a request is marked as quoted.
 import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls
+from andy_cli.compiler.bodies.contents import NEXT_OBJECT
 from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
-from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
 
@@ -82,9 +82,6 @@ def read_entries(entries: list[object], tools: Tools) -> Parsed | None:
     if parsed is None or not parsed.requests:
         return None
     return parsed._replace(fault=" ".join(filter(None, [parsed.fault, *unread])))
-
-
-NEXT_OBJECT = Expression(r"\n[ \t]*(?=\{\s*[\"'])")
 
 
 def read_lines(body: str, tools: Tools) -> Parsed | None:

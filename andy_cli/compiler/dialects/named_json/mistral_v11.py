@@ -45,16 +45,10 @@ DIALECT = builders.make_taught_dialect(
     result_markers=(RESULTS, "[/TOOL_RESULTS]"),
 )._replace(
     id_form=ids.nine_letters,
-    models=(
-        "mistral-small-3*",
-        "mistral-small-4*",
-        "mistral-small-2506*",
-        "devstral*",
-        "magistral*",
-        "ministral-3*",
-        "mistral-medium*",
-        "mistral-large-3*",
-        "mistral-large-2512*",
-        "mistral-*latest",
+    models=tuple(
+        (
+            "mistral-small-3* mistral-small-4* mistral-small-2506* devstral* magistral* "
+            "ministral-3* mistral-medium* mistral-large-3* mistral-large-2512* mistral-*latest"
+        ).split()
     ),
 )

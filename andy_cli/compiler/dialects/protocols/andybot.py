@@ -30,7 +30,6 @@ from andy_cli.messages import (
     Constraint,
     Message,
     Schema,
-    ToolCall,
     ToolRequest,
     Wire,
 )
@@ -320,19 +319,13 @@ def render(history: Sequence[Message]) -> list[Wire]:
         results = []
         if message.role == "assistant":
             several = len(message.calls) > 1
-            wires.append({"role": "assistant", "content": write_spoken(message)})
+            # Its words, else the letter that its call came from.
+            letters = (write(ToolRequest(call.name, call.arguments)) for call in message.calls)
+            content = message.content or "\n".join(letters)
+            wires.append({"role": "assistant", "content": content})
         else:
             wires.append({"role": message.role, "content": message.content})
     return alternate_roles([*wires, *render_results(results, several)])
-
-
-def write_spoken(message: Message) -> str:
-    """Write what the model said: its words, else the letter its call came from."""
-    return message.content or "\n".join(map(write_letter, message.calls))
-
-
-def write_letter(call: ToolCall) -> str:
-    return write(ToolRequest(name=call.name, arguments=call.arguments))
 
 
 def render_results(results: Sequence[Message], several: bool) -> list[Wire]:

@@ -78,13 +78,10 @@ DIALECT = builders.make_bare_dialect("pythonic", parse, write)._replace(
     named_anywhere=("[NAME(", "\\[NAME("),
     body=body,
     end_markers=(*(closer for _, closer in MARKERS), "]"),  # one bracket too many is common
-    models=(
-        "llama-4*",
-        "llama-3.2-1b*",
-        "llama-3.2-3b*",
-        "toolace*",
-        "toolace-*llama-3*",
-        "gorilla-openfunctions*",
-        "watt-tool*",
+    models=tuple(
+        (
+            "llama-4* llama-3.2-1b* llama-3.2-3b* toolace* toolace-*llama-3* "
+            "gorilla-openfunctions* watt-tool*"
+        ).split()
     ),
 )
