@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,8 +14,8 @@ from andy_cli import events
 from andy_cli.agent.calls.tool_calls import TOO_EARLY
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.agent.turn import turn
+from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.dialects.protocols import envelope
-from andy_cli.compiler.dialects.protocols.envelope import parse_envelope
 from andy_cli.frontends.session_factory import OpenConversation
 from andy_cli.messages import CallDelta, Chunk
 from andy_cli.settings import load
@@ -26,6 +27,13 @@ from tests.fakes import ScriptedModel, native
 
 END = {"type": "end_turn", "id": "e", "operation": "end_turn", "parameters": {}}
 FENCES = ("{}", "```json\n{}\n```", "```\n{}\n```", "```JSON\n{}\n```", "\ufeff{}", "  \r\n{}\r\n ")
+
+
+def parse_envelope(text: str, tools: Tools | None = None) -> dict[str, Any]:
+    """The valid items with all their keys, and why others are not."""
+    read = envelope.read_envelope(text, tools)
+    calls = [{**envelope.write_item(call), "priority": call.priority} for call in read.calls]
+    return {"toolCalls": calls, "parseErrors": list(read.errors)}
 
 
 def item(kind: str, **parameters: object) -> dict[str, object]:

@@ -152,10 +152,7 @@ def _by_any_template(
     """Choose by what a chat template writes for calls, else by the markers in its text."""
     if wrote := by_rendered(template.rendered, dialects, dialect_by_name):
         return Detected(wrote, "its chat template writes its calls so")
-    template_match = (
-        by_template(template.text, dialects, dialect_by_name) if template.text else None
-    )
-    return Detected(*template_match) if template_match else None
+    return by_template(template.text, dialects, dialect_by_name) if template.text else None
 
 
 def _by_size(model: str) -> tuple[str, str]:
@@ -277,7 +274,7 @@ OPENED = Expression(
 
 def by_template(
     template: str, dialects: Iterable[Dialect], dialect_by_name: Dialect | None = None
-) -> tuple[Dialect, str] | None:
+) -> Detected | None:
     """The dialect and why. Where two have the same markers, the one that the name says."""
     text = template[:MAX_CHARACTERS]
     rated_dialects = [
@@ -289,7 +286,7 @@ def by_template(
         return None
     dialect = max(rated_dialects)[-1]
     found_markers = sorted(marker for marker in template_marks(dialect) if marker in text)
-    return dialect, f"its chat template writes {max(found_markers, key=len)}"
+    return Detected(dialect, f"its chat template writes {max(found_markers, key=len)}")
 
 
 def _rate_marks(text: str, dialect: Dialect) -> int | None:

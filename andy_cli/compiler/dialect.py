@@ -60,6 +60,12 @@ class EndDetector(Protocol):
         ...
 
 
+FindEnd = Callable[[str, Tools], EndDetector]
+"""(start marker as written, tools) -> where the request ends."""
+Parse = Callable[[str, Tools], Parsed | None]
+"""Reads a request, start marker included; None: this is text after all."""
+
+
 class InterviewQuestion(NamedTuple):
     """One step of an interview."""
 
@@ -95,10 +101,8 @@ IdForm = Callable[[ToolCall, int], str]
 
 class Dialect(NamedTuple):
     name: str
-    body: Callable[[str, Tools], EndDetector]
-    """(start marker as written, tools) -> where the request ends."""
-    parse: Callable[[str, Tools], Parsed | None]
-    """Reads a request, start marker included; None: this is text after all."""
+    body: FindEnd
+    parse: Parse
     start_markers: tuple[str, ...] = ()
     """The characters a request starts with, wherever they stand (but in code)."""
     write: Callable[[ToolRequest], str] = lambda request: ""

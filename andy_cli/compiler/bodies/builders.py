@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from andy_cli.compiler.alternation import alternate_roles
 from andy_cli.compiler.bodies import calls, json_text, python_calls
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd, make_bare_call_end, make_json_end
-from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, FindEnd, Parse, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolRequest, Wire
 
@@ -89,7 +89,7 @@ def make_json_parser(
     start_markers: Sequence[str],
     end_markers: Sequence[str] = (),
     read_calls: Read = read_json_calls,
-) -> Callable[[str, Tools], Parsed | None]:
+) -> Parse:
     """A `parse` for JSON in markers: what cannot be read is text, what breaks off incomplete."""
 
     def parse(frame_text: str, tools: Tools) -> Parsed | None:
@@ -179,8 +179,8 @@ def render_schemas(tools: Tools) -> str:
 def make_taught_dialect(
     dialect_name: str,
     start_markers: tuple[str, ...],
-    make_end_detector: Callable[[str, Tools], EndDetector],
-    parse_frame: Callable[[str, Tools], Parsed | None],
+    make_end_detector: FindEnd,
+    parse_frame: Parse,
     write_call: Write,
     end_markers: tuple[str, ...] = (),
     result_markers: tuple[str, str] = ("<tool_response>", "</tool_response>"),
@@ -199,9 +199,7 @@ def make_taught_dialect(
     )
 
 
-def make_bare_dialect(
-    dialect_name: str, parse_frame: Callable[[str, Tools], Parsed | None], write_call: Write
-) -> Dialect:
+def make_bare_dialect(dialect_name: str, parse_frame: Parse, write_call: Write) -> Dialect:
     """JSON, or calls, that no marker announces: on lines of its own or in a fence."""
     dialect = make_taught_dialect(
         dialect_name, (), make_bare_call_end, parse_frame, write_call, result_markers=RESULT
@@ -251,9 +249,7 @@ def make_section_dialect(
     )
 
 
-def make_headed_parser(
-    end_markers: Sequence[str], head: Expression
-) -> Callable[[str, Tools], Parsed | None]:
+def make_headed_parser(end_markers: Sequence[str], head: Expression) -> Parse:
     def parse(text: str, tools: Tools) -> Parsed | None:
         match = head.match(text)
         if match is None or not (

@@ -22,25 +22,18 @@ ESCAPABLE = Expression(r"[_.]")
 SUFFIX = Expression(r"(?::\d+|<\|.*)$", re.S)
 
 
-def read_requests(
-    json_value: object, tools: Tools, only_known: bool = False
-) -> list[ToolRequest] | None:
-    """The calls a JSON value holds, in order; None if it is none, or not wholly calls.
-
-    With `only_known` every name must be that of a tool: nothing else says that this is a request.
-    """
+def read_requests(json_value: object, tools: Tools) -> list[ToolRequest] | None:
+    """The calls a JSON value holds, in order; None if it is none, or not wholly calls."""
     if isinstance(json_value, list):
-        return _requests_in_list(json_value, tools, only_known)
+        return _requests_in_list(json_value, tools)
     if not isinstance(json_value, dict):
         return None
-    if wrapped_requests := _wrapped_requests(json_value, tools, only_known):
+    if wrapped_requests := _wrapped_requests(json_value, tools):
         return wrapped_requests
     if len(json_value) > 1 and json_value.keys() <= tools.keys():
         return _requests_by_name(json_value, tools)
     request = read_request(json_value, tools)
-    if request is None or (only_known and request.name not in tools):
-        return None
-    return [request]
+    return None if request is None else [request]
 
 
 def _requests_by_name(json_value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
@@ -52,28 +45,22 @@ def _requests_by_name(json_value: Mapping[str, object], tools: Tools) -> list[To
     return requests if len(requests) == len(named_requests) else None
 
 
-def _wrapped_requests(
-    json_value: Mapping[str, object], tools: Tools, only_known: bool
-) -> list[ToolRequest] | None:
+def _wrapped_requests(json_value: Mapping[str, object], tools: Tools) -> list[ToolRequest] | None:
     """Read calls that stand under a key such as `tool_calls`; the first takes the id beside it."""
     for wrapper_key in WRAPPERS:
         wrapped_value = json_value.get(wrapper_key)
         requests = (
-            read_requests(wrapped_value, tools, only_known)
-            if isinstance(wrapped_value, dict | list)
-            else None
+            read_requests(wrapped_value, tools) if isinstance(wrapped_value, dict | list) else None
         )
         if requests:
             return [add_call_id(requests[0], json_value), *requests[1:]]
     return None
 
 
-def _requests_in_list(
-    values: list[object], tools: Tools, only_known: bool
-) -> list[ToolRequest] | None:
+def _requests_in_list(values: list[object], tools: Tools) -> list[ToolRequest] | None:
     if named_pair := read_named_pair(values, tools):
         return [named_pair]
-    request_lists = [read_requests(element, tools, only_known) for element in values]
+    request_lists = [read_requests(element, tools) for element in values]
     if not request_lists or any(requests is None for requests in request_lists):
         return None
     return [request for requests in request_lists if requests for request in requests]

@@ -3,12 +3,11 @@
 Written in ASCII, the marker of a call is the same in all of them.
 """
 
-from collections.abc import Callable
 from itertools import product
 
 from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.markup.sections import RawSectionEnd, make_headed_end
-from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import EndDetector, Parse, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 
 BAR, LOW = "\uff5c", "\u2581"
@@ -64,7 +63,7 @@ def find_body(start_marker: str, tools: Tools) -> EndDetector:
     )
 
 
-def make_reader(head_pattern: Expression) -> Callable[[str, Tools], Parsed | None]:
+def make_reader(head_pattern: Expression) -> Parse:
     parse_headed = builders.make_headed_parser(CLOSERS, head_pattern)
 
     def parse(frame_text: str, tools: Tools) -> Parsed | None:

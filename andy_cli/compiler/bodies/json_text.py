@@ -33,13 +33,9 @@ BEHIND = Expression(r"\s*(.?)", re.S)
 TRIPLE = Expression(r'"""(.*?)"""', re.S)
 
 
-def iterate_values(json_text: str) -> Iterator[object]:
-    """The JSON values that stand in the text one after another, with `,` `;` or blanks between."""
-    return iter(values_and_rest(json_text)[0])
-
-
 def values_and_rest(json_text: str) -> tuple[list[object], str]:
-    """The same as a list, and what after them is no value."""
+    """The JSON values that stand in the text one after another, with `,` `;` or blanks between,
+    and what after them is no value."""
     json_values: list[object] = []
     decoder = json.JSONDecoder(strict=False, parse_constant=str)
     position = 0

@@ -53,6 +53,8 @@ class Frame:
         self.opener, self.readers = opener, readers
         self.body, self._tools = body, tools  # the body finds the end
         self._mid_line, self._quote = mid_line, quote
+        self.is_strong = len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
+        """A marker began it, nothing that text may begin with as well."""
         self._collected: list[str] = []
         self._size = 0
         self.ended = False
@@ -77,7 +79,7 @@ class Frame:
     def is_cut_off(self) -> bool:
         """The reply ended right after a marker that begins nothing else."""
         alone = self.written.strip() == self.opener.strip()
-        return alone and not self.ended and self._is_strong
+        return alone and not self.ended and self.is_strong
 
     @property
     def is_atomic(self) -> bool:
@@ -101,7 +103,7 @@ class Frame:
 
         None where it cannot be more than text.
         """
-        if not self._is_strong or not self._may_ask or isinstance(self.body, FrameEnd):
+        if not self.is_strong or not self._may_ask or isinstance(self.body, FrameEnd):
             return None
         text, self._collected, self._size = "".join(self._collected) + text, [], 0
         end_markers = {
@@ -121,11 +123,11 @@ class Frame:
     def in_quotation_marks(self, following_text: str, final: bool) -> bool | None:
         """Tell whether it is a quotation, between quotation marks; None: not known yet."""
         closing = CLOSING_MARKS.get(self._quote)
-        if not (closing and self.ended and (self._is_strong or self.opener[0] in WEAK)):
+        if not (closing and self.ended and (self.is_strong or self.opener[0] in WEAK)):
             return False
         skipped = BEHIND_CALL.compiled.match(following_text)
         following_text = (
-            following_text[skipped.end() :] if skipped and self._is_strong else following_text
+            following_text[skipped.end() :] if skipped and self.is_strong else following_text
         )
         if not final and HALF_CLOSER.fullmatch(following_text):
             return None
@@ -138,7 +140,7 @@ class Frame:
             if not (read.parsed.fault or read.parsed.incomplete):
                 return read
             doubtful = doubtful or read
-        if self._is_strong and self._may_ask:
+        if self.is_strong and self._may_ask:
             return self._read_contents(at_end) or doubtful
         return doubtful
 
@@ -158,7 +160,7 @@ class Frame:
         if (in_prose or label) and not parsed.explicit:
             return True
         faulty = bool(parsed.fault) and not parsed.requests
-        return self._holds_mention(parsed) or (self._mid_line and self._is_strong and faulty)
+        return self._holds_mention(parsed) or (self._mid_line and self.is_strong and faulty)
 
     def read_open(self, protocol: str) -> OpenCall | None:
         """Read a call whose end has not come, as far as it is sure.
@@ -168,20 +170,11 @@ class Frame:
         if self.ended or self.fence or self._mid_line or self._quote in CLOSING_MARKS:
             return None
         for reader in self.readers:
-            if self._is_strong or reader.name == protocol:
+            if self.is_strong or reader.name == protocol:
                 call = read_open_call(reader, self.written, self._tools)
                 if call is not None:
                     return call
         return None
-
-    @property
-    def _is_strong(self) -> bool:
-        """A marker began it, nothing that text may begin with as well."""
-        return self.is_strong(self.opener)
-
-    @staticmethod
-    def is_strong(opener: str) -> bool:
-        return len(opener) > 2 and opener[0] in "<[]\u273f" and opener[-1] not in "([{"
 
     @property
     def _may_ask(self) -> bool:
@@ -196,7 +189,7 @@ class Frame:
         """Tell whether the name of a request is a word of the sentence around it, or no name."""
         if not any(map(str.isalnum, request.name)):
             return True
-        in_words = self._mid_line and self._is_strong and not request.arguments
+        in_words = self._mid_line and self.is_strong and not request.arguments
         return in_words and request.name.isalpha() and request.name not in self._tools
 
     def _read_contents(self, at_end: bool) -> FrameReading | None:

@@ -360,7 +360,7 @@ class Lexer:
         self._frame, self._held = None, frame.written + self._held
         if frame.fence:
             self._turn_code(frame.opener, 0)
-        self._show(len(frame.opener) if frame.fence or Frame.is_strong(frame.opener) else 1)
+        self._show(len(frame.opener) if frame.fence or frame.is_strong else 1)
 
     def _in_reasoning(self, final: bool) -> None:
         if self._prompted and not self._repeated_opener(final):

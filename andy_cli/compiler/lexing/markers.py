@@ -22,7 +22,7 @@ from andy_cli.compiler.control_tokens import (
     RESULTS,
     SPLITTING,
 )
-from andy_cli.compiler.dialect import Dialect, EndDetector, Tools
+from andy_cli.compiler.dialect import Dialect, FindEnd
 from andy_cli.compiler.lexing.framing import FRAMING, NEXT_TURN
 
 Form = tuple[str, str]
@@ -210,7 +210,7 @@ class Marker(NamedTuple):
     where: Where = "anywhere"
     dialects: tuple[Dialect, ...] = ()
     """The dialects that may read what an opener begins, the likeliest first."""
-    body: Callable[[str, Tools], EndDetector] | None = None
+    body: FindEnd | None = None
     """Finds where it ends, for all of them."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
-from andy_cli.compiler.mapper.coercions import Coercion, find_called_name, find_coercions
+from andy_cli.compiler.mapper.coercions import find_called_name, find_coercions
 from andy_cli.compiler.mapper.json_values import NULL_WORDS, parse_structure, write_short
 from andy_cli.compiler.mapper.prepared_schema import SchemaNode
 from andy_cli.compiler.mapper.rename_properties import (
@@ -195,17 +195,10 @@ def fit_coercions(
             continue
         fitted = fit_value(coercion.value, node, scope, name, depth + 1, coercions_left - 1)
         if fitted is not None:
-            yield record_coercion(value, coercion, fitted)
-
-
-def record_coercion(value: object, coercion: Coercion, fitted: FittedValue) -> FittedValue:
-    """The fit with what the coercion cost, and in words what it changed."""
-    total_cost = coercion.cost + fitted.cost
-    if coercion.change:
-        return FittedValue(total_cost, fitted.value, (coercion.change, *fitted.changes))
-    return FittedValue(
-        total_cost, fitted.value, (f"{write_short(value)} -> {write_short(fitted.value)}",)
-    )
+            changes: tuple[str, ...] = (coercion.change, *fitted.changes)
+            if not coercion.change:
+                changes = (f"{write_short(value)} -> {write_short(fitted.value)}",)
+            yield FittedValue(coercion.cost + fitted.cost, fitted.value, changes)
 
 
 def fit_shapes(

@@ -350,12 +350,10 @@ class PreparedSchema:
     """A schema that can be asked."""
 
     def __init__(self, root_schema: dict[str, Any]) -> None:
-        self.broken = False
-        """Its rules cannot be read: only the names are known."""
         try:
             self.validators = Validators(root_schema)
         except UnreadableSchema:
-            self.broken = True
+            # Its rules cannot be read: only the names are known.
             names: dict[str, object] = {name: {} for name in root_schema.get("properties", {})}
             self.validators = Validators(
                 {"type": "object", "properties": names, "additionalProperties": not names}

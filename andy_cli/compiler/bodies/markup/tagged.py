@@ -8,7 +8,7 @@ from andy_cli.compiler.bodies.markup import elements
 from andy_cli.compiler.bodies.markup.elements import TagSyntax, strip_line_breaks
 from andy_cli.compiler.bodies.markup.sections import make_section_end, make_tag_end
 from andy_cli.compiler.bodies.typed import parse_untyped, unquote_text
-from andy_cli.compiler.dialect import Dialect, EndDetector, Parsed, Tools
+from andy_cli.compiler.dialect import Dialect, EndDetector, Parse, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest
 
@@ -54,7 +54,7 @@ def make_tagged_dialect(
 
 def make_tagged_parser(
     tags: TagSyntax, start_markers: Sequence[str], end_markers: Sequence[str], json: bool = False
-) -> Callable[[str, Tools], Parsed | None]:
+) -> Parse:
     def parse(text: str, tools: Tools) -> Parsed | None:
         section_text = builders.text_between(text, start_markers, ())
         if section_text[:1] in ("{", "["):

@@ -25,7 +25,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if not body.startswith(("{", "[")):
         return None
     body = json_text.close_last(body)
-    values = list(json_text.iterate_values(body))
+    values, _ = json_text.values_and_rest(body)
     value: object = values if len(values) > 1 else json_text.read_value(body)
     if (answer := read_final_answer(value, tools)) is not None:
         return Parsed(text=answer)
@@ -56,16 +56,15 @@ def read_final_answer(value: object, tools: Tools) -> str | None:
 
 def read_known(value: object, tools: Tools) -> Parsed | None:
     """Read a value that is nothing but calls of known tools, else those of its parts that are."""
-    requests = calls.read_requests(value, tools, only_known=True) or python_calls.read_texts(
-        value, tools
-    )
+    read_requests = calls.read_requests(value, tools) or []
+    # Nothing but the name of a tool says that this is a request.
+    are_known = all(request.name in tools for request in read_requests)
+    requests = (are_known and read_requests) or python_calls.read_texts(value, tools)
     if requests:
         return Parsed(tuple(requests), explicit=calls.names_arguments(value))
-    if calls.names_arguments(value):
+    if calls.names_arguments(value) and (parsed := calls.split_known(read_requests, tools)):
         # In a list one bad neighbour silences nobody.
-        requests_of_parts = calls.read_requests(value, tools) or ()
-        if parsed := calls.split_known(requests_of_parts, tools):
-            return parsed._replace(explicit=True)
+        return parsed._replace(explicit=True)
     return read_entries(value, tools) if isinstance(value, list) else None
 
 

@@ -73,7 +73,7 @@ def find_format_violation(reply: str, strictly: bool) -> str:
     Unless strictly, reasoning in tags, one fence around it and white space do not.
     """
     text = reply if strictly else strip_fence(THINKING.sub("", reply).strip("\ufeff \r\n\t"))
-    values = list(json_text.iterate_values(text))
+    values, _ = json_text.values_and_rest(text)
     is_complete = (
         json_text.parse_strict(text) is not None
         if strictly

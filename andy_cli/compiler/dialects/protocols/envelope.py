@@ -12,7 +12,7 @@ Each item is judged on its own: the good ones are kept, for each bad one a fault
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
 from andy_cli.compiler.bodies.fences import strip_fence
@@ -30,7 +30,7 @@ SPOKEN, ENDED = "send_chat", "end_turn"
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """`toolCalls` in the order written, and `parseErrors` in words (B30)."""
+    """The calls in the order written, and in words why other items are none (B30)."""
 
     calls: tuple[ToolRequest, ...] = ()
     errors: tuple[str, ...] = ()
@@ -40,25 +40,11 @@ class Envelope:
     """There was an object with the key `toolCalls`."""
 
 
-class ParsedEnvelope(TypedDict):
-    toolCalls: list[dict[str, object]]
-    parseErrors: list[str]
-
-
-def parse_envelope(text: str, tools: Tools | None = None) -> ParsedEnvelope:
-    """`{toolCalls, parseErrors}` (B30): valid items with all their keys, and why others are not.
-
-    Never raises. With `tools` a type that is none of them is an error of that item.
-    """
-    read = read_envelope(text, tools)
-    return {
-        "toolCalls": [{**write_item(call), "priority": call.priority} for call in read.calls],
-        "parseErrors": list(read.errors),
-    }
-
-
 def read_envelope(text: str, tools: Tools | None = None) -> Envelope:
-    """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8)."""
+    """Never raises. Accepts a fence in any case, a BOM, and text around the object (R8).
+
+    With `tools` a type that is none of them is an error of that item.
+    """
     body = strip_fence(text.strip().lstrip("\ufeff").strip())
     start = body.find("{")
     value = json_text.read_value(body[start:]) if start >= 0 else None

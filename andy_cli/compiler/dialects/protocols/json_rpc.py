@@ -16,7 +16,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = strip_fence(text)
     if "tools/call" not in body:
         return None
-    values = list(json_text.iterate_values(body))
+    values, _ = json_text.values_and_rest(body)
     values = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     all_requests = []
     for value in values:

@@ -174,7 +174,8 @@ def read_inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     """The input as an object; a plain text is the value of the only (or first) parameter."""
     text = re.sub(r"^```\w*\s*|\s*```\s*$", "", text).strip()
     if text.startswith("{"):
-        value = next(iter(json_text.iterate_values(text)), None) or json_text.read_value(text)
+        values, _ = json_text.values_and_rest(text)
+        value = next(iter(values), None) or json_text.read_value(text)
         return calls.read_argument_object(value, tools[name]) if value is not None else None
     if text in ("", "None", "null", "none", "N/A"):
         return {}
