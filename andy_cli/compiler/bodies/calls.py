@@ -227,6 +227,15 @@ def read_argument_object(json_value: object, tool: Schema | None) -> dict[str, o
     )
 
 
+def read_named_call(name: str, arguments_text: str, tools: Tools, id: str = "") -> Parsed | None:
+    """A call whose arguments are JSON; None where they cannot be read though they are whole."""
+    json_value = json_text.read_value(arguments_text) if arguments_text.strip() else {}
+    arguments = read_argument_object(json_value, tools.get(name))
+    if arguments is None:
+        return None if json_text.is_balanced(arguments_text) else Parsed(incomplete=True)
+    return Parsed((ToolRequest(name=name, arguments=arguments, id=id),))
+
+
 def name_positional(
     positional_values: list[object], tool: Schema | None
 ) -> dict[str, object] | None:
@@ -241,7 +250,7 @@ def name_positional(
         return positional_values[0]
     if named_pairs := pairs_in(positional_values):
         return named_pairs
-    parameter_names = list(declared_properties(tool)) if tool else []
+    parameter_names = list(declared_properties(tool))
     return (
         dict(zip(parameter_names, positional_values, strict=False))
         if len(parameter_names) >= len(positional_values)
@@ -326,9 +335,9 @@ def has_declared_type(argument_value: object, schema: object, root_schema: Schem
     )
 
 
-def declared_properties(tool: Schema) -> Mapping[str, Schema]:
-    function = tool.get("function", tool)
-    parameters = function.get("parameters") or {}
+def declared_properties(tool: Schema | None) -> Mapping[str, Schema]:
+    """The schemas of a tool's parameters by their names; empty without a tool."""
+    parameters = tool.get("function", tool).get("parameters") if tool else None
     properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
     return properties if isinstance(properties, Mapping) else {}
 

@@ -279,10 +279,11 @@ def _make_call(
     is_closed: bool = True,
 ) -> _ReadCall:
     tool_name = clean_tool_name(html.unescape(written_name), tools)
-    arguments = read_arguments(body_text, tool_name, tools, is_closed)
+    tool = tools.get(tool_name)
+    arguments = read_arguments(body_text, tool, is_closed)
     if arguments is None:
         return _ReadCall(end_position)
-    parameter_schemas = declared_properties(tools[tool_name]) if tool_name in tools else {}
+    parameter_schemas = declared_properties(tool)
     for parameter_name, argument_text in (tag_arguments or {}).items():
         if parameter_name in parameter_schemas and parameter_name not in arguments:
             arguments[parameter_name] = parse_typed(
@@ -298,18 +299,17 @@ def _is_full(tools: Tools, request: ToolRequest) -> bool:
 
 
 def read_arguments(
-    body_text: str, tool_name: str, tools: Tools, is_closed: bool = True
+    body_text: str, tool: Schema | None, is_closed: bool = True
 ) -> dict[str, object] | None:
     """Read the arguments of one call in any of the notations; None if something is left over.
 
     What does not end by itself is only read where the frame is `is_closed`: else it was cut off.
     """
     body_text = _without_frames(body_text)
-    tool = tools.get(tool_name)
     if not body_text:
         return {}
     for read_notation in READERS if is_closed else ENDING:
-        arguments = read_notation(body_text, tool_name, tool)
+        arguments = read_notation(body_text, tool)
         if arguments is not None:
             return arguments
     return None
@@ -332,7 +332,7 @@ def _without_frames(body_text: str) -> str:
     )
 
 
-def _as_json(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_json(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     if body_text[:1] not in '{["':
         return None
     if body_text[:1] == "{" and JsonScan().feed(body_text) not in (None, len(body_text)):
@@ -344,7 +344,7 @@ def _as_json(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, o
     return None
 
 
-def _as_python(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_python(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     if body_text[:1] == "(" and body_text[-1:] == ")":
         body_text = body_text[1:-1]
     elif not (KEYWORD.match(body_text) or BARE_WORDS.fullmatch(body_text)):
@@ -361,15 +361,15 @@ KEYWORD = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)\s*[\"'\[{(\d\-TFN]")
 BARE_WORDS = Expression(r"\s*[A-Za-z_]\w*\s*=(?!=)[^\n,]+(?:,[ \t]*[A-Za-z_]\w*\s*=(?!=)[^\n,]+)+")
 
 
-def _as_elements(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_elements(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     """Read elements, one for each argument; one that is repeated makes a list."""
     if not body_text.startswith("<"):
         return None
-    parameter_schemas = declared_properties(tool) if tool else {}
+    parameter_schemas = declared_properties(tool)
     root_schema = parameters_schema(tool)
     wrapper_match = WRAPPER.compiled.match(body_text)
     if wrapper_match and wrapper_match[1] not in parameter_schemas:
-        return read_arguments(wrapper_match[2], tool_name, {tool_name: tool} if tool else {})
+        return read_arguments(wrapper_match[2], tool)
     arguments: dict[str, object] = {}
     position = 0
     while body_text[position:].strip():
@@ -421,7 +421,7 @@ def _read_argument_element(body_text: str, argument_tag: re.Match[str]) -> tuple
 def _holds_another(value_text: str, given_names: set[str], tool: Schema | None) -> bool:
     """Tell whether a value goes on beyond its closer to another argument of the tool."""
     _, closer, text_behind = value_text.partition("</")
-    missing_names = set(declared_properties(tool)) - given_names if tool and closer else set()
+    missing_names = set(declared_properties(tool)) - given_names if closer else set()
     return any(
         argument_tag["key"] in missing_names
         for tag_pattern in (PARAMETER, PAIR)
@@ -429,10 +429,8 @@ def _holds_another(value_text: str, given_names: set[str], tool: Schema | None) 
     )
 
 
-def _as_closed_elements(
-    body_text: str, tool_name: str, tool: Schema | None
-) -> dict[str, object] | None:
-    return _as_elements(body_text, tool_name, tool) if LAST_CLOSED.search(body_text) else None
+def _as_closed_elements(body_text: str, tool: Schema | None) -> dict[str, object] | None:
+    return _as_elements(body_text, tool) if LAST_CLOSED.search(body_text) else None
 
 
 LAST_CLOSED = Expression(r"(?:</[^<>]{0,200}|/)>\s*\Z")
@@ -440,11 +438,8 @@ LAST_CLOSED = Expression(r"(?:</[^<>]{0,200}|/)>\s*\Z")
 
 def _may_be_key(tag_name: str, tool: Schema | None) -> bool:
     """Tell whether an element may be named after an argument: not where the tool has none of it."""
-    return (
-        tool is None
-        or not declared_properties(tool)
-        or tag_name.replace("\\_", "_") in declared_properties(tool)
-    )
+    parameter_schemas = declared_properties(tool)
+    return not parameter_schemas or tag_name.replace("\\_", "_") in parameter_schemas
 
 
 def _element_value(
@@ -485,9 +480,9 @@ def _strip_framing(value_text: str) -> str:
     return value_text
 
 
-def _as_lines(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_lines(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     """Read `key: value` a line; what a line without a key continues is a value over lines."""
-    parameter_schemas = declared_properties(tool) if tool else {}
+    parameter_schemas = declared_properties(tool)
     line_values = _split_lines(body_text, parameter_schemas if tool else None)
     if not line_values:
         return None
@@ -544,9 +539,9 @@ def _strip_quotes(value_text: str) -> str:
     return value_text
 
 
-def _as_only_text(body_text: str, tool_name: str, tool: Schema | None) -> dict[str, object] | None:
+def _as_only_text(body_text: str, tool: Schema | None) -> dict[str, object] | None:
     """Read a tool's one text: raw code for `python`."""
-    parameter_schemas = declared_properties(tool) if tool else {}
+    parameter_schemas = declared_properties(tool)
     if len(parameter_schemas) != 1 or body_text[:1] in '{[<"':
         return None
     ((parameter_name, parameter_schema),) = parameter_schemas.items()
@@ -557,7 +552,7 @@ def _as_only_text(body_text: str, tool_name: str, tool: Schema | None) -> dict[s
     )
 
 
-Read = Callable[[str, str, Schema | None], dict[str, object] | None]
+Read = Callable[[str, Schema | None], dict[str, object] | None]
 ENDING: tuple[Read, ...] = (_as_json, _as_closed_elements)
 READERS: tuple[Read, ...] = (_as_json, _as_elements, _as_python, _as_lines, _as_only_text)
 """Tried in this order; what stands there decides, as each wants another beginning."""

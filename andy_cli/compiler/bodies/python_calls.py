@@ -147,7 +147,7 @@ def call_of(node: ast.expr, tools: Tools) -> ToolRequest:
     if not isinstance(node, ast.Call):
         raise NotLiteral
     name = clean_tool_name(dotted_name(node.func), tools)
-    order = list(declared_properties(tools[name])) if name in tools else []
+    order = list(declared_properties(tools.get(name)))
     if len(node.args) > len(order) and node.args:
         raise NotLiteral
     arguments = by_position(order, [read_literal(argument) for argument in node.args])

@@ -7,7 +7,6 @@ value goes on until a closer that another tag of the call follows.
 
 import html
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -197,7 +196,7 @@ class ElementReader:
         start, call = self._value.end(), self._calls[-1]
         key = self._clean_name(tag["key"])
         is_given = key in call.arguments or key == self._open_key()
-        if is_given or key not in parameter_names(call.tool):
+        if is_given or key not in declared_properties(call.tool):
             return False
         if blanks_between(self._text, start, tag.start()):
             return False
@@ -215,7 +214,7 @@ class ElementReader:
         value_text = strip_value_framing(self._text[self._value.end() : end], self._tags)
         self._torn |= self._holds_another(value_text)
         key = self._open_key()
-        schema, root_schema = parameter_names(call.tool).get(key), parameters_schema(call.tool)
+        schema, root_schema = declared_properties(call.tool).get(key), parameters_schema(call.tool)
         value = parse_tagged_value(
             self._value, value_text, schema, root_schema, quoted=self._tags.quoted
         )
@@ -227,7 +226,7 @@ class ElementReader:
 
     def _holds_another(self, text: str) -> bool:
         """Tell whether a value goes on beyond its closer to another argument of the tool."""
-        names, closer_seen = parameter_names(self._calls[-1].tool), False
+        names, closer_seen = declared_properties(self._calls[-1].tool), False
         for tag in compile_tags(self._tags).finditer(text) if "</" in text else ():
             key = self._clean_name(tag["key"]) if tag.lastgroup == "value" else ""
             is_given = key == self._open_key() or key in self._calls[-1].arguments
@@ -280,12 +279,8 @@ def has_all_parameters(call: OpenElementCall) -> bool:
     """Tell whether a call that nothing closes may be taken: it has all that it needs."""
     needed = set(parameters_schema(call.tool).get("required") or ())
     if not call.arguments:
-        return call.tool is not None and not parameter_names(call.tool)
+        return call.tool is not None and not declared_properties(call.tool)
     return needed <= set(call.arguments)
-
-
-def parameter_names(tool: Schema | None) -> Mapping[str, Schema]:
-    return declared_properties(tool) if tool else {}
 
 
 def read_elements(text: str, tools: Tools, tags: TagSyntax) -> FoundCalls | None:

@@ -53,7 +53,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
             return Parsed(tuple(requests), incomplete=True)
         name = clean_tool_name(name, tools)
         tool = tools.get(name)
-        schemas, root_schema = (declared_properties(tool) if tool else {}), parameters_schema(tool)
+        schemas, root_schema = declared_properties(tool), parameters_schema(tool)
         arguments = read_members(node.children, schemas, root_schema)
         requests.append(ToolRequest(name, arguments))
     return Parsed(tuple(requests)) if requests else None

@@ -24,7 +24,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     body = text[head.end() :]
     if body[:1] in ("{", "[") or not body.strip() or body.startswith(CLOSE):
         return builders.read_headed_call(name, body, (CLOSE, "</tool_call>"), tools)
-    parameter_names = list(calls.declared_properties(tools[name])) if name in tools else []
+    parameter_names = list(calls.declared_properties(tools.get(name)))
     if (
         len(parameter_names) != 1
         or not takes_text(name, parameter_names[0], tools)

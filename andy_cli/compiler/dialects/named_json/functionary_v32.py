@@ -39,7 +39,7 @@ def body(opener: str, tools: Tools) -> EndDetector:
 def only_key(opener: str, tools: Tools) -> str:
     """The tool's one parameter; empty if it has more, or none."""
     name = calls.clean_tool_name(opener.removeprefix(">>>").strip(), tools)
-    parameter_names = list(calls.declared_properties(tools[name])) if name in tools else []
+    parameter_names = list(calls.declared_properties(tools.get(name)))
     return parameter_names[0] if len(parameter_names) == 1 else ""
 
 

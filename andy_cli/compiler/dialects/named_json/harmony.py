@@ -9,7 +9,7 @@ The recipient may stand in the role header instead, with or without `functions.`
 The servers' own tools `python` and `browser` are no functions of ours.
 """
 
-from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies import builders, calls
 from andy_cli.compiler.bodies.end_detectors import HeadDecision, HeldEnd, JsonScan
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
@@ -56,11 +56,7 @@ def read_call(name: str, body: str, tools: Tools) -> Parsed | None:
         return Parsed(reasoning=body)
     if not body.strip() and calls.parameters_schema(tools.get(name)).get("required"):
         return Parsed(incomplete=True)
-    value = json_text.read_value(body) if body.strip() else {}
-    arguments = calls.read_argument_object(value, tools.get(name))
-    if arguments is None:
-        return Parsed(incomplete=True) if not json_text.is_balanced(body) else None
-    return Parsed((ToolRequest(name=name, arguments=arguments),))
+    return calls.read_named_call(name, body, tools)
 
 
 def write(request: ToolRequest) -> str:

@@ -7,11 +7,10 @@ Where a server strips special tokens, `play{"track": "Blue"}` is left.
 """
 
 from andy_cli.compiler import ids
-from andy_cli.compiler.bodies import builders, calls, json_text
+from andy_cli.compiler.bodies import builders, calls
 from andy_cli.compiler.bodies.end_detectors import HeldEnd, find_named_json
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.expression import Expression
-from andy_cli.messages import ToolRequest
 
 OPEN, RESULTS = "[TOOL_CALLS]", "[TOOL_RESULTS]"
 HEAD = Expression(
@@ -27,12 +26,7 @@ def parse(text: str, tools: Tools) -> Parsed | None:
     if OPEN not in text and "[ARGS]" not in text and name not in tools:
         return None
     body = text[head.end() :].removesuffix("[/TOOL_CALLS]")
-    arguments = calls.read_argument_object(json_text.read_value(body), tools.get(name))
-    if not json_text.is_balanced(body) and arguments is None:
-        return Parsed(incomplete=True)
-    if arguments is None:
-        return None
-    return Parsed((ToolRequest(name=name, arguments=arguments, id=head["id"] or ""),))
+    return calls.read_named_call(name, body, tools, head["id"] or "")
 
 
 DIALECT = builders.make_taught_dialect(

@@ -183,7 +183,7 @@ def read_inputs(text: str, name: str, tools: Tools) -> dict[str, object] | None:
     if not names:
         return {}
     first = next(iter(calls.parameters_schema(tools[name]).get("required") or names))
-    if KEYED.match(text) and (arguments := read_arguments(text, name, tools)) is not None:
+    if KEYED.match(text) and (arguments := read_arguments(text, tools[name])) is not None:
         return arguments
     line = text.partition("\n")[0].strip()
     return {first: typed.parse_typed(typed.unquote_text(line), names.get(first))}
