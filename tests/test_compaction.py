@@ -16,8 +16,7 @@ from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Chunk, Message, ToolCall, Usage
 from andy_cli.sessions.log import Log, read
-from andy_cli.sessions.resuming import Compaction, resume_session
-from andy_cli.sessions.store import find_session
+from andy_cli.sessions.store import Compaction, find_session, resume_session
 from andy_cli.settings import load
 from tests.desk import DESK, desk, speak
 from tests.fakes import ScriptedModel, native

@@ -8,8 +8,14 @@ import pytest
 from andy_cli.errors import UsageError
 from andy_cli.messages import Message, ToolCall
 from andy_cli.sessions.log import CARD_EVERY, Log, intact_records, read, read_records
-from andy_cli.sessions.resuming import BEGUN, NOT_BEGUN, find_compaction, resume_session
-from andy_cli.sessions.store import find_session, list_sessions
+from andy_cli.sessions.store import (
+    BEGUN,
+    NOT_BEGUN,
+    find_compaction,
+    find_session,
+    list_sessions,
+    resume_session,
+)
 
 HELLO, ANSWER = Message("user", "Hello"), Message("assistant", "Good morning")
 

@@ -34,7 +34,7 @@ from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, Request, ToolResult
 from andy_cli.models.client import ModelClient
 from andy_cli.sessions.log import Log
-from andy_cli.sessions.resuming import Compaction
+from andy_cli.sessions.store import Compaction
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 

@@ -44,7 +44,7 @@ from andy_cli.frontends.terminal.messages import (
 from andy_cli.frontends.terminal.numbered_diff import render_diff
 from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text, one_line
 from andy_cli.messages import Arguments, Status
-from andy_cli.sessions.resuming import ResumedSession
+from andy_cli.sessions.store import ResumedSession
 from andy_cli.toolbox.music import player
 from andy_cli.toolbox.work import run_in_daemon_thread
 

@@ -12,8 +12,14 @@ from andy_cli.frontends.session_factory import sessions_folder
 from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import neutralize_text, one_line
 from andy_cli.messages import Message, ToolCall
-from andy_cli.sessions.resuming import ResumedSession, resume_session
-from andy_cli.sessions.store import SessionCard, find_newest, find_session, list_sessions
+from andy_cli.sessions.store import (
+    ResumedSession,
+    SessionCard,
+    find_newest,
+    find_session,
+    list_sessions,
+    resume_session,
+)
 from andy_cli.toolbox.files.names import count_noun
 
 MAX_NUMBERED = 15

@@ -24,7 +24,7 @@ from andy_cli.models import select
 from andy_cli.models.memory import learn_called, learn_refusal, learn_silent, recall_model
 from andy_cli.models.select import Chosen
 from andy_cli.sessions.log import Log
-from andy_cli.sessions.resuming import ResumedSession
+from andy_cli.sessions.store import ResumedSession
 from andy_cli.settings import Settings, load, save, state_folder
 from andy_cli.toolbox import runtime_context
 from andy_cli.toolbox.collection import Collection

@@ -24,7 +24,7 @@ from andy_cli.guard.gate import ApprovalRequest, Decision, Gate
 from andy_cli.guard.workspace import NO_ACCESS, Grants, ResourceAccess
 from andy_cli.messages import Effect, NotDone, Status, ToolCall, ToolRequest, ToolResult
 from andy_cli.sessions.log import END, Record, int_of
-from andy_cli.sessions.resuming import EndedCall
+from andy_cli.sessions.store import EndedCall
 from andy_cli.toolbox.registry import Registry
 
 
