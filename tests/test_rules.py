@@ -10,20 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.approvals import find_host, suggest_rules
-from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, Decision, Gate, Mode
+from andy_cli.guard.gate import (
+    ApprovalAnswer,
+    ApprovalRequest,
+    Decision,
+    Gate,
+    Mode,
+    find_host,
+    suggest_rules,
+)
 from andy_cli.guard.rules import (
+    Facet,
     Rules,
     RuleSubject,
-    find_unreachable_rules,
-    parse_rule_list,
-    parse_rules,
-)
-from andy_cli.guard.spec import (
-    Facet,
     address_fits,
     catches_special,
+    find_unreachable_rules,
     list_commands,
+    parse_rule_list,
+    parse_rules,
     path_fits,
     spec_fits,
 )

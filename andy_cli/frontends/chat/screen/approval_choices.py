@@ -13,8 +13,7 @@ from andy_cli.frontends.chat.screen.diff_view import DiffView
 from andy_cli.frontends.chat.screen.folded_texts import count_fitting_rows, fold_end
 from andy_cli.frontends.terminal import markdown
 from andy_cli.frontends.terminal.numbered_diff import render_diff
-from andy_cli.guard.approvals import suggest_rules
-from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest
+from andy_cli.guard.gate import ApprovalAnswer, ApprovalRequest, suggest_rules
 from andy_cli.guard.rules import Rules, explain_unreachable, parse_rule, parse_rule_list
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.messages import Effect
