@@ -13,11 +13,12 @@ from andy_cli.frontends.debug.parts.url import PART
 from andy_cli.guard.addresses import (
     AddressJudgement,
     advise_opening,
+    is_loopback,
+    is_public,
     judge,
     judge_redirect,
     judge_redirects,
 )
-from andy_cli.guard.hosts import is_loopback, is_public
 from andy_cli.settings import save
 from tests.cases import Row, loop_over, name, rows
 

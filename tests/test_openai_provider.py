@@ -9,7 +9,7 @@ from contextlib import aclosing
 import pytest
 
 from andy_cli.errors import AuthError, ModelError, TransientError
-from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
+from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import CallDelta, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import adapt_body

@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 
 from andy_cli.errors import AndyError
-from andy_cli.guard.hosts import show_url
+from andy_cli.guard.addresses import show_url
 from andy_cli.guard.redactor import mask_secrets, redact_text, redact_value
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint, ForwardingClient, ModelClient, closing_stream

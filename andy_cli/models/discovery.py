@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from andy_cli.foreign_values import read_json
-from andy_cli.guard.hosts import is_loopback_url
+from andy_cli.guard.addresses import is_loopback_url
 from andy_cli.models.presets import presets
 from andy_cli.settings import Settings
 

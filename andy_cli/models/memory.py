@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from andy_cli.foreign_values import text_of
-from andy_cli.guard.hosts import show_url
+from andy_cli.guard.addresses import show_url
 from andy_cli.messages import NOTHING_LEARNED, Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.settings import replace_file, state_folder

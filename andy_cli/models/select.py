@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from andy_cli.errors import AuthError, TransientError, UsageError
-from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
+from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import Effect, Learned
 from andy_cli.models.client import Endpoint, ModelClient, Provider, Retrying
 from andy_cli.models.discovery import FoundServer, ollama_address, scan_servers

@@ -13,13 +13,12 @@ from andy_cli.fenced_text import fence_text
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.session_choice import offer_sessions, open_session, summarize_session
 from andy_cli.frontends.session_factory import OpenConversation, fetch_weights, open_chat
+from andy_cli.guard.addresses import is_loopback_url, show_url
 from andy_cli.guard.gate import AskApproval, Mode
-from andy_cli.guard.hosts import is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.memory import recall_model
 from andy_cli.models.select import FIRST_RUN, Chosen, NoModelError, RemoteServerError
-from andy_cli.sessions.resuming import ResumedSession
-from andy_cli.sessions.store import SessionCard
+from andy_cli.sessions.store import ResumedSession, SessionCard
 
 
 class CommandOutput(NamedTuple):

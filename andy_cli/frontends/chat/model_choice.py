@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.messages import explain_error
-from andy_cli.guard.hosts import check_base_url, show_url
+from andy_cli.guard.addresses import check_base_url, show_url
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint, Provider
 from andy_cli.models.discovery import FoundServer

@@ -12,7 +12,7 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AndyError, UsageError
 from andy_cli.frontends.doctor.machine_checks import Finding, Grade, format_count
 from andy_cli.frontends.management.model_info import make_model_record
-from andy_cli.guard.hosts import show_url
+from andy_cli.guard.addresses import show_url
 from andy_cli.models import discovery, select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import FoundServer

@@ -16,7 +16,7 @@ from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import UsageError
 from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.terminal.tables import print_json, print_table
-from andy_cli.guard.hosts import show_url
+from andy_cli.guard.addresses import show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select

@@ -29,7 +29,7 @@ from andy_cli.frontends.probe.trials import (
 from andy_cli.frontends.probe.trust_trials import MeasuredTrust, measure_trust
 from andy_cli.frontends.session_factory import create_fact_query, fetch_weights
 from andy_cli.frontends.terminal.tables import print_json, print_table
-from andy_cli.guard.hosts import show_url
+from andy_cli.guard.addresses import show_url
 from andy_cli.guard.terminal_sanitizer import neutralize_text
 from andy_cli.messages import Learned
 from andy_cli.models import select

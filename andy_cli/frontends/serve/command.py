@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple, NoReturn
 
 from andy_cli.errors import UsageError
 from andy_cli.frontends.serve.shared_stats import SharedStats
-from andy_cli.guard.hosts import is_loopback
+from andy_cli.guard.addresses import is_loopback
 from andy_cli.settings import Settings, load
 
 

@@ -21,7 +21,7 @@ from andy_cli.frontends.serve.http.client_connection import ClientConnection
 from andy_cli.frontends.serve.http.request_guard import RequestGuard
 from andy_cli.frontends.serve.upstream.backend import AnswerTimeouts, make_backend
 from andy_cli.frontends.serve.upstream.upstreams import UpstreamOpener
-from andy_cli.guard.hosts import is_loopback
+from andy_cli.guard.addresses import is_loopback
 from andy_cli.models.client import Endpoint
 from andy_cli.models.server.facts import ServerFacts, facts
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from urllib.parse import urljoin
 
 from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
-from andy_cli.guard.hosts import show_url
+from andy_cli.guard.addresses import show_url
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.adapting import Adapter

@@ -10,7 +10,7 @@ import httpx2
 
 from andy_cli import __version__
 from andy_cli.errors import ModelError, TransientError, list_causes
-from andy_cli.guard.hosts import is_loopback_url, show_url
+from andy_cli.guard.addresses import is_loopback_url, show_url
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.refusals import use_https
 from andy_cli.models.http.request import Body, HttpAnswer

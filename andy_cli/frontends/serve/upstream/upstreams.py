@@ -28,7 +28,7 @@ from andy_cli.frontends.serve.upstream.tool_support import GetFacts, ToolSupport
 from andy_cli.frontends.serve.wires.answer_parts import ApiError
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.frontends.serve.wires.ollama import strip_latest_tag
-from andy_cli.guard.hosts import check_base_url
+from andy_cli.guard.addresses import check_base_url
 from andy_cli.models.client import Endpoint
 from andy_cli.models.discovery import ollama_address
 from andy_cli.models.inside.weights import check_name

@@ -4,7 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from andy_cli.errors import ToolError
-from andy_cli.guard.hosts import is_loopback
+from andy_cli.guard.addresses import is_loopback
 from andy_cli.settings import Settings
 from andy_cli.toolbox.runtime_context import here
 

@@ -11,7 +11,7 @@ import httpx2
 
 from andy_cli import __version__
 from andy_cli.errors import list_causes
-from andy_cli.guard.hosts import is_loopback
+from andy_cli.guard.addresses import is_loopback
 from andy_cli.settings import Settings
 from andy_cli.toolbox.google.http.exchange import (
     ApiCall,

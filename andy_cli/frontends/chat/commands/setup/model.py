@@ -14,7 +14,7 @@ from andy_cli.frontends.command_line.options import Options
 from andy_cli.frontends.management.models_command import find_models, list_served_models
 from andy_cli.frontends.session_factory import OpenConversation, describe_server, list_secrets
 from andy_cli.frontends.terminal.tables import format_table
-from andy_cli.guard.hosts import check_base_url, is_loopback_url, show_url
+from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.models import select
 from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import recall_model
