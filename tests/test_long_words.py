@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
+from andy_cli.agent.grounding.audit import find_unsupported_claims
+from andy_cli.agent.grounding.evidence import Evidence
 from andy_cli.agent.grounding.text.segmentation import split_sentences
 from andy_cli.agent.sanitizer import ToolTitles
 from andy_cli.guard.redactor import redact_text

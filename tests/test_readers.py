@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from andy_cli import settings as user_settings
-from andy_cli.agent.grounding import result_tables
+from andy_cli.agent.grounding.evidence import find_tables, parse_result
 from andy_cli.agent.history.compression import is_error, make_stub, truncate_result
 from andy_cli.errors import AndyError, ToolError
 from andy_cli.frontends.management import tools_command
@@ -362,7 +362,7 @@ FOUND = {"files": [{"name": "a.mp3", "size": 5, "tags": ["x"]}], "count": 1, "er
 
 
 def read_tool_result(content: str) -> object:
-    tables = result_tables.find_tables(result_tables.parse_result(content), content)
+    tables = find_tables(parse_result(content), content)
     kept = (is_error(content), make_stub(content), truncate_result(content, 50))
     told = (conclusion.drop_advice(content), conclusion.conclude(content, "looked"))
     return tables, kept, entries.find_entries(content), told

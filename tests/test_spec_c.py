@@ -15,7 +15,8 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from andy_cli import events
-from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
+from andy_cli.agent.grounding.audit import find_unsupported_claims
+from andy_cli.agent.grounding.evidence import Evidence
 from andy_cli.agent.model.model_session import ModelProfile
 from andy_cli.agent.prompt.system_prompt import render_system_prompt
 from andy_cli.agent.sanitizer import Sanitizer, find_leaks

@@ -8,21 +8,17 @@ import re
 from collections.abc import Sequence
 
 from andy_cli.agent.grounding.action_claims import find_action_claims
-from andy_cli.agent.grounding.backing import find_backing
-from andy_cli.agent.grounding.evidence import (
-    ActionRecord,
-    Claim,
-    Evidence,
-    EvidenceIndex,
-    SentenceBacking,
-)
-from andy_cli.agent.grounding.figures.answer_figures import find_figures
-from andy_cli.agent.grounding.figures.derived_figures import count_digits, is_precise
+from andy_cli.agent.grounding.evidence import Claim, Evidence, EvidenceIndex, parse_result
 from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
-from andy_cli.agent.grounding.figures.figure_claims import YEAR, find_figure_claims
+from andy_cli.agent.grounding.figures.figure_claims import (
+    YEAR,
+    count_digits,
+    find_figure_claims,
+    find_figures,
+    is_precise,
+)
 from andy_cli.agent.grounding.figures.row_claims import find_row_claims
 from andy_cli.agent.grounding.name_claims import NameChecker
-from andy_cli.agent.grounding.result_tables import parse_result
 from andy_cli.agent.grounding.text.segmentation import (
     OUTPUT,
     blank_spans,
@@ -31,12 +27,6 @@ from andy_cli.agent.grounding.text.segmentation import (
     split_sentences,
 )
 from andy_cli.compiler.expression import Expression
-
-__all__ = [
-    "ActionRecord", "Claim", "Evidence", "SentenceBacking", "describe_claim",
-    "find_backing",
-    "find_unsupported_claims", "is_worth_asking", "mark_claims", "write_rewrite_request",
-]  # fmt: skip
 
 
 def find_unsupported_claims(
@@ -126,11 +116,6 @@ def place_marker(
 
 def find_span(position: int, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
     return next(((start, end) for start, end in spans if start < position <= end), None)
-
-
-def remove_markers(text: str) -> str:
-    """Undo `mark_claims`."""
-    return text.replace(f"\n{MARKER}", "").replace(MARKER, "")
 
 
 def describe_claim(claim: Claim) -> str:

@@ -9,28 +9,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from andy_cli.agent.grounding.evidence import EvidenceIndex
-from andy_cli.agent.grounding.figures.dates import (
-    PartialDate,
-    find_date_pieces,
-    find_dates,
-    find_times,
-    find_weekday,
-)
+from andy_cli.agent.grounding.evidence import EvidenceIndex, ResultTable, read_cell
 from andy_cli.agent.grounding.figures.quantities import (
     ANY_NUMBER,
     CLOCK,
     DURATION,
     SIZE,
     NumberLine,
+    PartialDate,
     Quantity,
+    find_date_pieces,
+    find_dates,
+    find_times,
+    find_weekday,
     read_clock_seconds,
     read_duration,
     read_number,
     read_number_word,
     read_size,
 )
-from andy_cli.agent.grounding.result_tables import ResultTable, read_cell
 from andy_cli.agent.grounding.text.vocabulary import WEEKDAYS
 from andy_cli.compiler.expression import Expression
 

@@ -1,41 +1,42 @@
 """Find the figures in an answer - numbers, shares, dates, times, sizes - and look them up. Pure.
 
 A figure is supported if the evidence holds it, if it is the count, sum, mean or span of one column
-of a result, or what two columns of it make, or if it comes about from others (derived_figures.py).
-Nothing else is reckoned: of many figures any could be made.
+of a result, or what two columns of it make, or if it comes about from others: by the answer's own
+reckoning, as a multiple of one of the evidence, or in another unit. Nothing else is reckoned: of
+many figures any could be made.
 """
 
+import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from andy_cli.agent.grounding.evidence import Claim, EvidenceIndex
-from andy_cli.agent.grounding.figures.answer_figures import (
-    PERCENT,
-    PLAIN,
-    AnswerFigure,
-    is_marker,
-    read_values,
-)
-from andy_cli.agent.grounding.figures.dates import DATE, TIME, PartialDate, read_date, read_time
-from andy_cli.agent.grounding.figures.derived_figures import (
-    is_computed,
-    is_converted,
-    is_multiple,
-    list_factors,
-)
-from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures
+from andy_cli.agent.grounding.figures.evidence_figures import CHANCE, EvidenceFigures
 from andy_cli.agent.grounding.figures.quantities import (
+    ANY_NUMBER,
     COMPACT,
+    DATE,
+    DURATION,
     FIGURE,
+    NUMBER,
     SCALES,
     SIZE,
+    TIME,
     UNITS_OF_TIME,
+    WEEKDAY,
     NumberLine,
+    PartialDate,
     Quantity,
+    is_possible,
+    list_days,
     read_clock_seconds,
+    read_date,
     read_duration,
     read_number,
     read_number_word,
     read_size,
+    read_time,
 )
 from andy_cli.agent.grounding.text.segmentation import (
     Sentence,
@@ -44,8 +45,192 @@ from andy_cli.agent.grounding.text.segmentation import (
     fold_text,
     split_words,
 )
-from andy_cli.agent.grounding.text.vocabulary import STOP, WEEKDAYS
+from andy_cli.agent.grounding.text.vocabulary import NUMBER_WORDS, STOP, WEEKDAYS
 from andy_cli.compiler.expression import Expression
+
+PERCENT = Expression(
+    rf"(?<![\w.])[-+−]?(?P<number>{NUMBER})\s?"
+    r"(?:%|％|percent\b|prozent\b|por cient?o\b|pour cent\b|процент\w*)",
+    re.I,
+)
+VERSION = Expression(r"(?<![\w.])v?\d+(?:\.\d+){2,}(?!\w)|\bv\d+(?:\.\d+)*\b", re.I)
+PLAIN = Expression(
+    rf"(?<![a-zA-Z_.,#/:\d-])(?P<number>{NUMBER})\s?(?P<scale>{'|'.join(SCALES)})?"
+    r"(?![a-zA-Z_\d]|[.,:/-]\d)",
+    re.I,
+)
+ORDINAL = Expression(r"\b\d+(?:st|nd|rd|th|er|ème|º|ª)\b|第\d+", re.I)
+COUNTED = sorted((word for word, value in NUMBER_WORDS.items() if value > 1), key=len, reverse=True)
+SPELLED = Expression(rf"(?<!\w)(?:{'|'.join(COUNTED)})(?!\w)", re.I)
+DAY_NAME = Expression(
+    rf"(?<!\w)(?:{WEEKDAY})s?(?!\w)|[月火水木金土日]曜日?|(?:星期|周)[一二三四五六日]", re.I
+)
+KINDS: Sequence[tuple[str, Expression]] = (
+    ("date", DATE), ("size", SIZE), ("time", TIME), ("duration", DURATION), ("percent", PERCENT),
+    ("version", VERSION), ("", ORDINAL), ("weekday", DAY_NAME), ("number", PLAIN),
+    ("spelled", SPELLED),
+)  # fmt: skip
+
+
+class AnswerFigure(NamedTuple):
+    """A figure of the answer."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def find_figures(prose: str, taken_spans: Sequence[tuple[int, int]]) -> list[AnswerFigure]:
+    """Find the figures of a text, outside of what is taken, in order."""
+    remaining_text = prose
+    for start, end in taken_spans:
+        remaining_text = blank_span(remaining_text, start, end)
+    figures: list[AnswerFigure] = []
+    for kind, pattern in KINDS:
+        for match in pattern.finditer(remaining_text):
+            if kind == "date" and not any(map(is_possible, list_days(match))):
+                continue  # `17.80.` at the end of a sentence
+            text = match[0].rstrip(" .,")
+            if kind:
+                figures.append(AnswerFigure(kind, text, match.start()))
+            remaining_text = blank_span(remaining_text, match.start(), match.start() + len(text))
+    return sorted(figures, key=lambda figure: figure.start)
+
+
+def blank_span(text: str, start: int, end: int) -> str:
+    return f"{text[:start]}{chr(0) * (end - start)}{text[end:]}"
+
+
+def is_marker(figure: AnswerFigure, sentence: Sentence) -> bool:
+    """Tell whether it is the number of a list's item or of a row."""
+    text_before = sentence.text[: figure.start - sentence.start]
+    text_after = sentence.text[figure.end - sentence.start :][:2]
+    if text_before.strip(" \t#>*_|(") or text_after[:1] not in ("", ".", ")", ":", " "):
+        return False
+    return text_after.startswith(" |") or (len(figure.text) < 3 and text_after[:1] != " ")
+
+
+def read_values(figure: AnswerFigure) -> list[Quantity]:
+    match figure.kind:
+        case "date" | "weekday" | "version":
+            return []
+        case "spelled":
+            value = read_number_word(figure.text)
+            return [] if value is None else [Quantity(float(value), 0.1)]
+        case "time" | "duration":
+            seconds = [Quantity(value, 30) for value in read_clock_seconds(figure.text)]
+            return seconds or read_duration(figure.text)
+        case _:
+            number = FIGURE.search(fold_text(figure.text)) or ANY_NUMBER.search(figure.text)
+            return read_number(number[0]) if number else []
+
+
+MAX_DISTANCE = 400
+"""Characters on either side in which an answer shows what it reckons with."""
+MAX_OPERANDS = 12
+PERIODS = (7, 12, 24, 52, 60, 365, 1000)
+"""Numbers that people multiply by without saying so: days of a week, months, hours, metres."""
+PRECISE = 3
+"""Digits of a figure that does not come about by chance."""
+
+
+def is_computed(
+    figure: AnswerFigure, supported: Sequence[AnswerFigure], is_exact: bool = False
+) -> bool:
+    """Tell whether the answer itself shows how the figure comes about: from two of those near it,
+    or as the sum of them all, or of those with as many decimals. `is_exact`: it is not rounded.
+    """
+    sought = read_values(figure)
+    if is_exact:
+        sought = list(map(make_exact, sought))
+    near_figures = [other for other in supported if abs(other.start - figure.start) < MAX_DISTANCE]
+    operands = [values[0] for other in near_figures if (values := read_values(other))]
+    results = NumberLine(combine(operands, sought))
+    return any(map(results.has_near, sought))
+
+
+def combine(operands: Sequence[Quantity], sought: Sequence[Quantity]) -> Iterator[float]:
+    """Reckon with the last of the numbers, and add up those with as many decimals as `sought`."""
+    yield from combine_pairs([operand.value for operand in operands][-MAX_OPERANDS:])
+    slack = min((quantity.slack for quantity in sought), default=0.0)
+    yield sum(operand.value for operand in operands if operand.slack == slack)
+
+
+def make_exact(quantity: Quantity) -> Quantity:
+    """Take a round number as it is."""
+    return quantity._replace(slack=min(quantity.slack, 0.5))
+
+
+def combine_pairs(operands: Sequence[float]) -> Iterator[float]:
+    """Add up all numbers, and reckon with each two of them."""
+    yield sum(operands)
+    for first, second in itertools.permutations(operands, 2):
+        yield from (first + second, first - second, first * second)
+        if second:
+            yield from (first / second, 100 * first / second, 100 * (first - second) / second)
+
+
+def is_precise(text: str) -> bool:
+    """Tell whether a figure has so many digits that it is hardly right by chance."""
+    return count_digits(text) >= PRECISE
+
+
+def count_digits(text: str) -> int:
+    return sum(map(str.isdigit, text))
+
+
+def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
+    """List the small numbers of an answer, and the periods, that one may multiply or divide by."""
+    values = {read[0].value for figure in figures if (read := read_values(figure))}
+    small = [value for value in values if 1 < value < CHANCE and not value * 2 % 1]
+    return [factor for number in (*small, *PERIODS) for factor in (number, 1 / number)]
+
+
+def is_multiple(
+    figure: AnswerFigure, factors: Sequence[float], evidence_figures: EvidenceFigures
+) -> bool:
+    """Tell whether a precise figure is one of the evidence, times or divided by one of the factors:
+    `5.25 a day, 26.25 for the five days`."""
+    if not is_precise(figure.text):
+        return False
+    products = (
+        Quantity(quantity.value / factor, quantity.slack / factor)
+        for quantity in map(make_exact, read_values(figure))
+        for factor in factors
+    )
+    return any(map(evidence_figures.numbers.has_near, products))
+
+
+CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
+    (Expression(r"°?\s?f\b"), lambda value: (value - 32) / 1.8),
+    (Expression(r"°?\s?c\b"), lambda value: value * 1.8 + 32),
+    (Expression(r"(?:miles?|mi|mph|meilen|millas|milles)\b"), lambda value: value * 1.609344),
+    (Expression(r"(?:km|kilom\w+|km/h)\b"), lambda value: value / 1.609344),
+    (Expression(r"(?:lbs?|pounds?)\b"), lambda value: value * 0.45359),
+    (Expression(r"(?:feet|foot|ft)\b"), lambda value: value * 0.3048),
+)
+"""Converts a figure with this unit after it into the unit that it was given in."""
+
+
+def is_converted(
+    figure: AnswerFigure, sentence: Sentence, evidence_figures: EvidenceFigures
+) -> bool:
+    following_text = fold_text(sentence.text[figure.end - sentence.start :][:12]).lstrip(" |*_")
+    in_table = "|" in sentence.text
+    for unit, convert in CONVERTED:
+        if in_table or unit.match(following_text):
+            scale = convert(1.0) - convert(0.0)
+            converted = (
+                Quantity(convert(value), max(0.6 * scale, 0.6, slack * scale))
+                for value, slack in read_values(figure)
+            )
+            if any(map(evidence_figures.numbers.has_near, converted)):
+                return True
+    return False
 
 
 def holds_date(text: str, evidence_figures: EvidenceFigures) -> bool:

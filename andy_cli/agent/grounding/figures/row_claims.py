@@ -12,31 +12,28 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from andy_cli.agent.grounding.evidence import Claim
-from andy_cli.agent.grounding.figures.answer_figures import AnswerFigure, is_marker
-from andy_cli.agent.grounding.figures.dates import (
+from andy_cli.agent.grounding.evidence import Claim, ResultTable
+from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures, compute_totals
+from andy_cli.agent.grounding.figures.figure_claims import AnswerFigure, is_marker
+from andy_cli.agent.grounding.figures.quantities import (
+    CLOCK,
     DATE,
+    DURATION,
+    FIGURE,
+    SIZE,
     TIME,
+    NumberLine,
+    Quantity,
+    find_numbers,
     find_times,
     find_written_days,
     list_days,
     list_times,
-)
-from andy_cli.agent.grounding.figures.evidence_figures import EvidenceFigures, compute_totals
-from andy_cli.agent.grounding.figures.quantities import (
-    CLOCK,
-    DURATION,
-    FIGURE,
-    SIZE,
-    NumberLine,
-    Quantity,
-    find_numbers,
     read_clock_seconds,
     read_duration,
     read_number,
     read_size,
 )
-from andy_cli.agent.grounding.result_tables import ResultTable
 from andy_cli.agent.grounding.text.segmentation import Sentence, fold_text, split_words
 from andy_cli.agent.grounding.text.vocabulary import MONTHS, STOP
 from andy_cli.compiler.expression import Expression

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
+from andy_cli.agent.grounding.audit import find_unsupported_claims
+from andy_cli.agent.grounding.evidence import Evidence
 from andy_cli.frontends.debug.debug_part import (
     MAX_CHARACTERS,
     ChunkCut,

@@ -5,8 +5,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from andy_cli.agent.conversation import AnswerProvenance
-from andy_cli.agent.grounding.audit import find_backing
-from andy_cli.agent.grounding.backing import SNIPPET, contains_mark, split_lines
+from andy_cli.agent.grounding.name_claims import SNIPPET, contains_mark, find_backing, split_lines
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import SlashCommand
 from andy_cli.guard.terminal_sanitizer import neutralize_text
