@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.prompt.instructions import Instructions
+from andy_cli.agent.prompt.system_prompt import Instructions
 from andy_cli.agent.turn import turn
 from andy_cli.events import Event
 from andy_cli.guard.gate import Gate

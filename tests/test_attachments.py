@@ -11,9 +11,9 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from andy_cli import events
-from andy_cli.agent.attachments import MAX_ATTACHMENTS, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import ATTACHED, PIPED, split_message
+from andy_cli.agent.named_files import MAX_ATTACHMENTS, Attachments, attach_mentions, find_mentions
 from andy_cli.agent.turn import turn
 from andy_cli.errors import ConsentError
 from andy_cli.fenced_text import fence_text

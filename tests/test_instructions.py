@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.prompt.instructions import InstructionFile, Instructions
+from andy_cli.agent.prompt.system_prompt import InstructionFile, Instructions
 from andy_cli.guard.gate import Gate
 from andy_cli.settings import load
 from andy_cli.toolbox.registry import Registry

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from andy_cli.agent.calls.tool_runner import find_not_done
 from andy_cli.agent.grounding.evidence import ActionRecord
-from andy_cli.agent.not_done import find_not_done
 from andy_cli.messages import Effect, Status
 from tests.fakes import ScriptedModel, native
 from tests.scenes import events_of

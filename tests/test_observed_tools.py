@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.model.model_server import SILENT, ObservedTools, PromptTokens
+from andy_cli.agent.model.model_session import SILENT, ObservedTools, PromptTokens
 from andy_cli.messages import Learned
 from andy_cli.models.client import Endpoint
 from andy_cli.models.http.features import find_features, refuses_any_tools

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.agent.prompt.example_arguments import make_example_arguments
 from andy_cli.agent.prompt.system_prompt import (
+    make_example_arguments,
     render_example_call,
     render_system_prompt,
     render_tool_prompt,

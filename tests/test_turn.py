@@ -11,7 +11,7 @@ import pytest
 from andy_cli import events
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import PIPED
-from andy_cli.agent.model.model_server import ModelFacts, ModelServer
+from andy_cli.agent.model.model_session import ModelFacts, ModelServer
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn import turn
 from andy_cli.compiler import dialects

@@ -11,20 +11,19 @@ from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import BackgroundCalls, ToolRunner
 from andy_cli.agent.grounding.evidence import Evidence
-from andy_cli.agent.history.compaction import (
+from andy_cli.agent.history.compression import estimate_message
+from andy_cli.agent.history.history import (
     CompactionSizes,
+    History,
     insert_summary,
     is_worth_it,
     render_summary_request,
 )
-from andy_cli.agent.history.compression import estimate_message
-from andy_cli.agent.history.history import History
 from andy_cli.agent.history.rendering import new_id
-from andy_cli.agent.model.model_server import NO_SERVER, ModelServer
-from andy_cli.agent.model.model_session import ModelSession
+from andy_cli.agent.model.model_session import NO_SERVER, ModelServer, ModelSession
 from andy_cli.agent.model.reply import ModelReply
-from andy_cli.agent.prompt.instructions import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.prompt.request import RequestRenderer, WindowBudget
+from andy_cli.agent.prompt.system_prompt import NO_INSTRUCTIONS, Instructions
 from andy_cli.agent.sanitizer import AnswerSanitizer
 from andy_cli.agent.turn_state import TurnLimits
 from andy_cli.compiler.compiler import asks_for_code

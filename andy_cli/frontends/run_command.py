@@ -15,9 +15,9 @@ from enum import StrEnum
 from functools import partial
 
 from andy_cli import events
-from andy_cli.agent.attachments import attach_mentions
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.history import PIPED
+from andy_cli.agent.named_files import attach_mentions
 from andy_cli.agent.turn import turn
 from andy_cli.errors import (
     SHELL_WAYS,

@@ -12,8 +12,8 @@ from typing import cast
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.rendering import new_id
-from andy_cli.agent.model.model_server import ModelFacts, ModelServer
-from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
+from andy_cli.agent.model.model_session import ModelFacts, ModelServer
+from andy_cli.agent.prompt.system_prompt import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Template
 from andy_cli.errors import Cancelled
 from andy_cli.frontends.command_line.options import Options

@@ -8,8 +8,9 @@ from pathlib import Path
 from rich.style import Style
 from rich.text import Text
 
-from andy_cli.agent.attachments import attach_mentions
-from andy_cli.agent.grounding.audit import Evidence, find_unsupported_claims
+from andy_cli.agent.grounding.audit import find_unsupported_claims
+from andy_cli.agent.grounding.evidence import Evidence
+from andy_cli.agent.named_files import attach_mentions
 from andy_cli.agent.turn import turn
 from andy_cli.errors import AndyError, OutputError, ToolError, UsageError
 from andy_cli.events import Ended

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from andy_cli.agent.prompt.instructions import is_outside_or_secret, read_limited_text
+from andy_cli.agent.prompt.system_prompt import is_outside_or_secret, read_limited_text
 from andy_cli.errors import UsageError
 from andy_cli.frontends.chat.chat_session import ChatSession
 from andy_cli.frontends.chat.slash_command import CommandPrompt, SlashCommand

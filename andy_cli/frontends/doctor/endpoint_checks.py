@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from andy_cli.agent.model.model_session import build_profile
-from andy_cli.agent.prompt.instructions import Instructions, find_instruction_files
+from andy_cli.agent.prompt.system_prompt import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Detected
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import AndyError, UsageError

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli import __version__
-from andy_cli.agent.prompt.instructions import find_instruction_files
+from andy_cli.agent.prompt.system_prompt import find_instruction_files
 from andy_cli.compiler.detect import describe_detection
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.errors import ToolError, UsageError

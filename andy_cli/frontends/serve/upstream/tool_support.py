@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from andy_cli.agent.history.compression import estimate_message
-from andy_cli.agent.model.model_server import ObservedTools, PromptTokens
+from andy_cli.agent.model.model_session import ObservedTools, PromptTokens
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.models.client import Endpoint
