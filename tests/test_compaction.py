@@ -76,7 +76,7 @@ def test_what_was_said_becomes_a_summary_and_the_model_goes_on_from_it() -> None
         "The end.",
     ]
     assert chat.history.messages == before, "the history itself stays whole"
-    assert done.after == chat.history.count_tokens()
+    assert done.after == chat.history.told.count_tokens()
     asked = str(model.requests[4].messages)
     assert "The user says of the summary: above all the king" in asked
     assert LONG.strip() in asked
@@ -109,10 +109,10 @@ def test_where_there_is_no_summary_everything_stays(
     reply: str | Sequence[Chunk] | Exception,
 ) -> None:
     chat, _ = talked(reply, "Still here.")
-    told, tokens = contents(chat), chat.history.count_tokens()
+    told, tokens = contents(chat), chat.history.told.count_tokens()
     with pytest.raises(ModelError):
         asyncio.run(chat.compact())
-    assert (contents(chat), chat.history.count_tokens()) == (told, tokens)
+    assert (contents(chat), chat.history.told.count_tokens()) == (told, tokens)
     assert "Still here." in str(speak(chat, "hm?")[-1])
 
 

@@ -21,41 +21,43 @@ from tests.test_compression import histories
 TOO_LONG = "This model's maximum context length is {limit} tokens, you sent {sent}."
 
 
-def shorten(told: WindowedHistory, history: list[Message], window: int) -> None:
-    if told.count_tokens(history) + reserve_for_reply(window) > window:
-        told.shorten(history, window, fixed=0, failed=())
+def shorten(told: WindowedHistory, window: int) -> None:
+    if told.count_tokens() + reserve_for_reply(window) > window:
+        told.shorten(window, fixed=0, failed=())
 
 
 @given(histories, st.integers(400, 4000))
 def test_what_is_told_fits_wherever_it_can(history: list[Message], window: int) -> None:
     """It cannot where the task, the last words and the last calls alone are too much."""
-    told, grown = WindowedHistory(), list[Message]()
+    grown = list[Message]()
+    told = WindowedHistory(grown)
     for message in history:
         grown.append(message)
-        shorten(told, grown, window)
-        messages = told.list_messages(grown)
-        assert told.count_tokens(grown) == sum(map(estimate_message, messages))
-        if told.count_tokens(grown) + reserve_for_reply(window) > window:
+        shorten(told, window)
+        messages = told.list_messages()
+        assert told.count_tokens() == sum(map(estimate_message, messages))
+        if told.count_tokens() + reserve_for_reply(window) > window:
             users = [each for each in messages if each.role == "user"]
             assert len(users) <= 3, "the task, the last words and the note of what is left out"
 
 
 @given(histories, st.integers(200, 4000))
 def test_what_is_told_has_every_call_with_its_result(history: list[Message], window: int) -> None:
-    told = WindowedHistory()
-    shorten(told, history, window)
-    messages = told.list_messages(history)
+    told = WindowedHistory(history)
+    shorten(told, window)
+    messages = told.list_messages()
     assert messages == pair_results(messages)
     assert all(each.content != MISSING for each in messages)
 
 
 def test_the_note_says_how_many_messages_were_left_out_in_all() -> None:
-    told, history = WindowedHistory(), [Message("user", "the task")]
+    history = [Message("user", "the task")]
+    told = WindowedHistory(history)
     for nth in range(200):
         history.append(Message("assistant", f"answer {nth}"))
         history.append(Message("user", f"question {nth}"))
-        shorten(told, history, 1000)
-    messages = told.list_messages(history)
+        shorten(told, 1000)
+    messages = told.list_messages()
     [note] = [found for each in messages if (found := LEFT_OUT_COUNT.fullmatch(each.content))]
     assert int(note["count"]) == len(history) - len(messages) + 1
     assert (messages[0], messages[-1]) == (history[0], history[-1])
@@ -63,25 +65,23 @@ def test_the_note_says_how_many_messages_were_left_out_in_all() -> None:
 
 def test_what_is_told_begins_with_the_same_words_for_many_turns() -> None:
     """So a server finds them in its cache."""
-    told, history, beginnings = WindowedHistory(), [Message("user", "the task")], set[Message]()
+    history, beginnings = [Message("user", "the task")], set[Message]()
+    told = WindowedHistory(history)
     for nth in range(300):
         history.append(Message("assistant", f"answer {nth}"))
         history.append(Message("user", f"question {nth}"))
-        shorten(told, history, 2000)
-        beginnings.add(told.list_messages(history)[1])
+        shorten(told, 2000)
+        beginnings.add(told.list_messages()[1])
     assert len(beginnings) < 12
 
 
-def test_another_history_and_one_with_messages_taken_back_are_told_from_the_start() -> None:
-    told = WindowedHistory()
-    first = [Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
-    assert told.count_tokens(first) == sum(map(estimate_message, first))
-    del first[1:]
-    assert told.list_messages(first) == first
-    assert told.count_tokens(first) == estimate_message(first[0])
-    second = [Message("user", "d")]
-    assert told.list_messages(second) == second
-    assert told.count_tokens(second) == estimate_message(second[0])
+def test_a_history_with_messages_taken_back_is_told_from_the_start() -> None:
+    history = [Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
+    told = WindowedHistory(history)
+    assert told.count_tokens() == sum(map(estimate_message, history))
+    del history[1:]
+    assert told.list_messages() == history
+    assert told.count_tokens() == estimate_message(history[0])
 
 
 def server_with_window(limit: int, sizes: list[int]) -> ModelServer:
@@ -128,12 +128,13 @@ def test_a_question_that_is_too_long_alone_is_said_and_the_chat_goes_on() -> Non
 
 
 def test_a_message_that_is_too_long_takes_no_other_with_it() -> None:
-    told, history = WindowedHistory(), [Message("user", "x y z words " * 6000)]
+    history = [Message("user", "x y z words " * 6000)]
+    told = WindowedHistory(history)
     history.append(Message("assistant", "(no answer)"))
     for words in ("my name is Bea", "I live in Ulm", "what is my name?"):
         history.append(Message("user", words))
-        told.shorten(history, 8192, fixed=1700, failed=())
-        messages = told.list_messages(history)
+        told.shorten(8192, fixed=1700, failed=())
+        messages = told.list_messages()
         assert messages[1:] == history[1:]
         assert messages[0].content.startswith("x y z words x y z")
         assert len(messages[0].content) > 4000, "as much of it as there is room for"
@@ -142,10 +143,10 @@ def test_a_message_that_is_too_long_takes_no_other_with_it() -> None:
 
 def test_of_a_text_that_does_not_fit_as_much_stays_as_there_is_room_for() -> None:
     history = [Message("user", "hello"), Message("user", "word " * 20_000), Message("user", "so?")]
-    told = WindowedHistory()
-    told.shorten(history, 20_000, fixed=2000, failed=())
-    told.list_messages(history)
-    assert 8000 < told.count_tokens(history) < 10_000
+    told = WindowedHistory(history)
+    told.shorten(20_000, fixed=2000, failed=())
+    told.list_messages()
+    assert 8000 < told.count_tokens() < 10_000
 
 
 def test_a_failure_that_is_too_long_is_cut_and_the_task_stays() -> None:
@@ -158,11 +159,11 @@ def test_a_failure_that_is_too_long_is_cut_and_the_task_stays() -> None:
         Message("assistant", "", (call,)),
         Message("tool", failed, call_id="c", name="run_command"),
     ]
-    told = WindowedHistory()
-    told.shorten(history, 8192, fixed=1700, failed=("c",))
-    messages = told.list_messages(history)
+    told = WindowedHistory(history)
+    told.shorten(8192, fixed=1700, failed=("c",))
+    messages = told.list_messages()
     assert messages[:4] == history[:4]
-    assert told.count_tokens(history) < 8192 - 1700
+    assert told.count_tokens() < 8192 - 1700
     assert json.loads(messages[4].content)["data"]["ok"] is False
 
 

@@ -121,7 +121,7 @@ class Conversation:
             told_messages = [
                 await self.budget.fit_restored(message) for message in compaction.messages
             ]
-            self.history.replace_told(compaction.stands_for, told_messages)
+            self.history.told.compact(compaction.stands_for, told_messages)
 
     async def compact(self, wishes: str = "") -> CompactionSizes:
         """Replace what the model is sent of the past by a summary that it writes, as `wishes` says.
@@ -129,7 +129,10 @@ class Conversation:
         The history and the session stay whole. Raises ModelError; whatever goes wrong, what is
         sent stays as it was.
         """
-        told_messages, size_before = self.requests.select_messages(), self.history.count_tokens()
+        told_messages, size_before = (
+            self.requests.select_messages(),
+            self.history.told.count_tokens(),
+        )
         if not is_worth_it(told_messages):
             return CompactionSizes(0, size_before, size_before)
         window = await self.budget.find_window()

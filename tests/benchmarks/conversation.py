@@ -84,7 +84,7 @@ def conversation(size: int, native: bool) -> Conversation:
     settings = load(asked, environment={})
     instant = Instant(script(native), tools=native)
     chat = Conversation(instant, Registry([look]), Gate(folder), settings, folder)
-    chat.history.messages = history(size)
+    chat.history.messages[:] = history(size)
     return chat
 
 
@@ -101,7 +101,7 @@ async def measured(size: int, native: bool) -> float:
     before = list(chat.history.messages)
     times = []
     for _ in range(RUNS):
-        chat.history.messages, chat.tools.actions = list(before), []
+        chat.history.messages[:], chat.tools.actions = before, []
         started = time.process_time()
         await one_turn(chat)
         times.append(time.process_time() - started)

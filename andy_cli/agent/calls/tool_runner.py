@@ -297,7 +297,7 @@ class ToolRunner:
         """Find whose words a request repeats that are not the user's."""
         history = self._history
         for foreign_texts, reason in (
-            (history.list_known_results(), InjectionReason.REPEATS_RESULT),
+            (history.told.list_results(), InjectionReason.REPEATS_RESULT),
             ([*history.attached_texts], InjectionReason.REPEATS_ATTACHED),
         ):
             if repeats_foreign(request, reply_text, foreign_texts, history.user_texts, effect):

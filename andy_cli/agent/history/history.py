@@ -80,11 +80,7 @@ def find_verbatim_positions(history: Sequence[Message]) -> set[int]:
 
 def find_user_positions(history: Sequence[Message]) -> list[int]:
     """Find the positions of what the user said; notes are andy's own."""
-    return [
-        position
-        for position, message in enumerate(history)
-        if message.role == "user" and not message.note
-    ]
+    return [position for position, message in enumerate(history) if is_from_user(message)]
 
 
 def find_last_answer(history: Sequence[Message]) -> int:
@@ -175,8 +171,9 @@ GOAL_SHARE = 0.7
 class WindowedHistory:
     """The told part of a history that grows: its beginning shortened, then the rest as it is."""
 
-    def __init__(self) -> None:
-        self._history: list[Message] = []
+    def __init__(self, messages: list[Message]) -> None:
+        """`messages`: the history itself, which others add to."""
+        self._messages = messages
         self._compacted: list[Message] = []
         self._stands_for = 0
         """So many messages of the history are told as `_compacted`, whatever the model."""
@@ -190,35 +187,34 @@ class WindowedHistory:
         self._counted = self._stands_for
         self._tokens = sum(map(estimate_message, self._compacted))
 
-    def list_messages(self, history: list[Message]) -> list[Message]:
-        """List what is told, oldest first."""
-        self._follow(history)
-        return [*self._shortened, *history[self._covered :]]
+    def list_messages(self) -> list[Message]:
+        """List what is told, oldest first: as much as the model's window holds."""
+        self._forget_retracted()
+        return [*self._shortened, *self._messages[self._covered :]]
 
-    def count_tokens(self, history: list[Message]) -> int:
+    def count_tokens(self) -> int:
         """Estimate the tokens of what is told. A message is counted once."""
-        self._follow(history)
-        self._tokens += sum(map(estimate_message, history[self._counted :]))
-        self._counted = len(history)
+        self._forget_retracted()
+        self._tokens += sum(map(estimate_message, self._messages[self._counted :]))
+        self._counted = len(self._messages)
         return self._tokens
 
-    def compact(self, history: list[Message], stands_for: int, messages: Sequence[Message]) -> None:
+    def compact(self, stands_for: int, messages: Sequence[Message]) -> None:
         """Tell these from now on in place of the first messages of the history."""
-        self._history = history
         self._compacted, self._stands_for = [*messages], stands_for
         self.reset()
 
-    def list_results(self, history: list[Message]) -> list[str]:
+    def list_results(self) -> list[str]:
         """List what tools returned, as far as it is told or was summed up in what is told."""
-        messages = self.list_messages(history)
-        known_messages = (*history[: self._stands_for], *messages)
-        return [message.content for message in known_messages if message.role == "tool"]
+        known_messages = (*self._messages[: self._stands_for], *self.list_messages())
+        return [message.content for message in known_messages if _is_result(message)]
 
-    def shorten(
-        self, history: list[Message], window: int, fixed: int, failed: Collection[str]
-    ) -> CompressedHistory:
-        """Shorten what is told to GOAL_SHARE of what `window` tokens leave beside `fixed` ones."""
-        messages = self.list_messages(history)
+    def shorten(self, window: int, fixed: int, failed: Collection[str]) -> CompressedHistory:
+        """Shorten what is told to GOAL_SHARE of what `window` tokens leave beside `fixed` ones.
+
+        `failed`: ids of the calls whose results are errors.
+        """
+        messages = self.list_messages()
         compressed = compress_history(
             messages,
             window,
@@ -231,16 +227,15 @@ class WindowedHistory:
             leave_out=True,
         )
         self._shortened = list(compressed.history)
-        self._covered = self._counted = len(history)
+        self._covered = self._counted = len(self._messages)
         self._tokens = compressed.after
         return compressed
 
-    def _follow(self, history: list[Message]) -> None:
-        """Begin anew with another history, or one from which something was taken back."""
-        if history is not self._history or len(history) < self._stands_for:
+    def _forget_retracted(self) -> None:
+        """Begin anew with a history from which something was taken back."""
+        if len(self._messages) < self._stands_for:
             self._compacted, self._stands_for = [], 0
-        if history is not self._history or len(history) < self._counted:
-            self._history = history
+        if len(self._messages) < self._counted:
             self.reset()
 
 
@@ -269,7 +264,7 @@ class History:
         """Texts that came with the user's words: piped, attached, printed."""
         self.failed_calls: set[str] = set()
         """Ids of the calls whose results are errors."""
-        self._windowed = WindowedHistory()
+        self.told = WindowedHistory(self.messages)
 
     def begin_turn(self, user: str, attached: str = "") -> None:
         """Add the user's next message. Where nothing else is said, what is attached to it is what
@@ -314,7 +309,7 @@ class History:
             if self.log is not None:
                 self.log.retraction(len(self.messages) - position - 1)
             del self.messages[position - 1 : position + 1]
-            self._windowed.reset()
+            self.told.reset()
 
     def list_results(self) -> list[str]:
         """List what tools returned in this turn, oldest first."""
@@ -327,35 +322,11 @@ class History:
         """List what tools returned in the whole conversation."""
         return [message.content for message in self.messages if _is_result(message)]
 
-    def list_known_results(self) -> list[str]:
-        """List what tools returned, as far as the model is told it or was told a summary of it."""
-        return self._windowed.list_results(self.messages)
-
-    def list_told_messages(self) -> list[Message]:
-        """List what the model is told: as much as its window holds."""
-        return self._windowed.list_messages(self.messages)
-
-    def count_tokens(self) -> int:
-        """Estimate the tokens of what is told."""
-        return self._windowed.count_tokens(self.messages)
-
-    def shorten(self, window: int, fixed: int) -> CompressedHistory:
-        """Tell less, so that it fits in a window beside `fixed` tokens."""
-        return self._windowed.shorten(self.messages, window, fixed, self.failed_calls)
-
-    def tell_everything(self) -> None:
-        """Tell all of it again: another model has another window."""
-        self._windowed.reset()
-
     def compact(self, messages: Sequence[Message]) -> None:
         """Tell these messages in place of all so far, also when the session is resumed."""
         if self.log is not None:
             self.log.compaction(messages)
-        self.replace_told(len(self.messages), messages)
-
-    def replace_told(self, stands_for: int, messages: Sequence[Message]) -> None:
-        """Tell these messages in place of the first ones."""
-        self._windowed.compact(self.messages, stands_for, messages)
+        self.told.compact(len(self.messages), messages)
 
     def report_log_problem(self) -> Iterator[events.Event]:
         """Tell, once, that the session cannot be written."""

@@ -101,7 +101,7 @@ class WindowBudget:
         """Begin anew for another model: it has another window."""
         self._window = 0
         self._tools.reset()
-        self._history.tell_everything()
+        self._history.told.reset()
 
     async def find_window(self) -> int:
         """Find the tokens of prompt and reply together: as set, as the server says, or a guess."""
@@ -129,7 +129,7 @@ class WindowBudget:
 
     def estimate(self) -> int:
         """Estimate the tokens of all that is sent."""
-        return self._model.profile.fixed + self._history.count_tokens()
+        return self._model.profile.fixed + self._history.told.count_tokens()
 
     async def make_room(self, failed_calls: Collection[str]) -> AsyncIterator[events.Event]:
         """Shorten what is told of a history that has outgrown the model's window (C30)."""
@@ -162,7 +162,8 @@ class WindowBudget:
             self._tools.fit(await self.find_window())
 
     def _shorten(self) -> CompressedHistory:
-        return self._history.shorten(self._window, self._model.profile.fixed)
+        history, fixed = self._history, self._model.profile.fixed
+        return history.told.shorten(self._window, fixed, history.failed_calls)
 
     async def narrow(self, error: ModelError) -> str:
         """Tell this model less from now on if its server said that the request is too long.
@@ -272,7 +273,7 @@ class RequestRenderer:
         A model that each step is chosen for is told the user's own words alone, and no notes of
         ours: it takes each word of a message for what is wanted.
         """
-        messages = self._history.list_told_messages()
+        messages = self._history.told.list_messages()
         if not self._model.client.guided:
             return messages
         return [

@@ -10,7 +10,7 @@ async def show_context(session: ChatSession, argument: str) -> str:
     window = await conversation.budget.find_window()
     profile = conversation.model.profile
     system, told_messages = tokens(profile.system), conversation.requests.select_messages()
-    history = conversation.history.count_tokens()
+    history = conversation.history.told.count_tokens()
     rows = [
         ("rules and instructions", system),
         (f"{len(profile.schemas)} tools", profile.schema_tokens),
