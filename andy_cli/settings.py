@@ -181,6 +181,9 @@ SETTINGS = (
     Setting("ui.plain", False, "no colour, no redrawing: for screen readers and logs"),
 )
 BY_KEY = {setting.key: setting for setting in SETTINGS}
+DEFAULTS = {
+    key: Value(setting.default, "default") for key, setting in BY_KEY.items() if "*" not in key
+}
 
 
 def setting_of(key: str) -> Setting | None:
@@ -260,34 +263,28 @@ def load(
     their own (empty ones were not given), `origins` what set one of these in place of its flag.
     Raises `UsageError` that names the key and the place.
     """
-    values = _make_defaults()
-    for key, value, origin in _layers(overrides, flags or {}, environment, origins or {}):
-        values[key] = Value(_fit(key, value, origin), origin, values.get(key))
-    notes = _tighten(values, Path.cwd()) if environment is os.environ else []
-    return Settings(values, notes)
-
-
-def _make_defaults() -> dict[str, Value]:
-    return {
-        setting.key: Value(setting.default, "default")
-        for setting in SETTINGS
-        if "*" not in setting.key
-    }
+    settings, faults = load_what_fits(overrides, flags, environment, origins)
+    if faults:
+        raise faults[0]
+    return settings
 
 
 def load_what_fits(
-    overrides: Sequence[str] = (), flags: Mapping[str, str] | None = None
+    overrides: Sequence[str] = (),
+    flags: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = os.environ,
+    origins: Mapping[str, str] | None = None,
 ) -> tuple[Settings, list[UsageError]]:
     """The settings without what is wrong in any layer, and all that is wrong, for whoever mends."""
-    values = _make_defaults()
+    values = dict(DEFAULTS)
     faults: list[UsageError] = []
     layers: Layer = []
     # One layer that cannot be read takes none of the others along.
     readers: tuple[Callable[[], Layer], ...] = (
-        partial(_read_file_layer, os.environ),
-        partial(_list_environment, os.environ),
+        partial(_from_file, config_folder(environment) / "config.toml"),
+        partial(_list_environment, environment),
         partial(_list_overrides, overrides),
-        partial(_list_flags, flags or {}, {}),
+        partial(_list_flags, flags or {}, origins or {}),
     )
     for read_layer in readers:
         try:
@@ -300,10 +297,11 @@ def load_what_fits(
         except UsageError as error:
             faults.append(error)
     notes: list[str] = []
-    try:
-        notes = _tighten(values, Path.cwd())
-    except UsageError as error:
-        faults.append(error)
+    if environment is os.environ:
+        try:
+            notes = _tighten(values, Path.cwd())
+        except UsageError as error:
+            faults.append(error)
     return Settings(values, notes), faults
 
 
@@ -362,24 +360,6 @@ def list_trusted_folders(settings: Settings, folder: Path) -> list[Path]:
 
 
 Layer = list[tuple[str, object, str]]
-
-
-def _layers(
-    overrides: Sequence[str],
-    flags: Mapping[str, str],
-    environment: Mapping[str, str],
-    origins: Mapping[str, str],
-) -> Layer:
-    return [
-        *_read_file_layer(environment),
-        *_list_environment(environment),
-        *_list_overrides(overrides),
-        *_list_flags(flags, origins),
-    ]
-
-
-def _read_file_layer(environment: Mapping[str, str]) -> Layer:
-    return _from_file(config_folder(environment) / "config.toml")
 
 
 def _list_environment(environment: Mapping[str, str]) -> Layer:
@@ -450,12 +430,6 @@ ALL_SETTINGS = "`andy config show` lists all settings."
 TRUE, FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
 
 
-def _read_switch(key: str, text: str, origin: str) -> bool:
-    if text.lower() not in TRUE | FALSE:
-        raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
-    return text.lower() in TRUE
-
-
 def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tuple[str, ...]:
     """The value in the type of the key's default."""
     setting = check_key(key, f"{origin}: ")
@@ -466,7 +440,9 @@ def _fit(key: str, value: object, origin: str) -> str | int | float | bool | tup
         text = text.lower() or str(default)
     _check_text(setting, text, origin)
     if isinstance(default, bool):
-        return _read_switch(key, text, origin)
+        if text.lower() not in TRUE | FALSE:
+            raise UsageError(f"{origin}: {key} is true or false, not {text!r}.")
+        return text.lower() in TRUE
     if isinstance(default, tuple):
         if isinstance(value, list | tuple):
             return tuple(map(str, value))
