@@ -335,12 +335,18 @@ def _keep_long_command(command: str) -> Iterator[str]:
         yield command
 
 
-def _flatten_texts(value: object) -> list[str]:
+def flatten_values(value: object) -> list[object]:
+    """List the single values in arguments."""
     if isinstance(value, dict):
-        return [text for element in value.values() for text in _flatten_texts(element)]
+        return [flat_value for inner in value.values() for flat_value in flatten_values(inner)]
     if isinstance(value, list):
-        return [text for element in value for text in _flatten_texts(element)]
-    return [value if isinstance(value, str) else json.dumps(value)]
+        return [flat_value for inner in value for flat_value in flatten_values(inner)]
+    return [value]
+
+
+def _flatten_texts(value: object) -> list[str]:
+    values = flatten_values(value)
+    return [inner if isinstance(inner, str) else json.dumps(inner) for inner in values]
 
 
 def _squeeze_quotation(text: str) -> str:

@@ -9,20 +9,16 @@ from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import unescape_control_tokens
 from andy_cli.call_notes import write_invalid_arguments
-from andy_cli.compiler.dialect import Dialect, InterviewQuestion, InterviewRefusal, Tools
+from andy_cli.compiler.dialect import Dialect, InterviewRefusal, Tools
 from andy_cli.compiler.mapper.json_schema import schema_excerpt
 from andy_cli.compiler.mapper.mapper import Mapped, find_tool, map_call
 from andy_cli.messages import Arguments, Constraint, Problem, Schema, ToolCall, ToolRequest, Wire
-
-AskModel = Callable[[InterviewQuestion], Awaitable[str]]
-"""Puts a question to the model and returns its answer."""
 
 AskAside = Callable[[Sequence[Wire], Constraint | None], Awaitable[str]]
 """(messages after the history, what the answer may be) -> the model's answer, seen by nobody."""
 
 CheckArguments = Callable[[str, Arguments], tuple[Problem, ...]]
 """(tool, arguments) -> what does not fit although the schema lets it through."""
-
 
 FindMeantPaths = Callable[[str, Arguments], tuple[Arguments, tuple[str, ...]]]
 """(tool, arguments) -> the same with the paths that were meant, and what was changed."""
@@ -63,29 +59,41 @@ async def resolve_tool_request(
     request = request._replace(arguments=unescape_control_tokens(request.arguments))
     arguments: object = request.arguments or {}
     if dialect.interview is not None:
-        ask_model = make_interviewer(dialect.write(request), ask_aside)
-        completed = await complete_arguments(request, dialect, offer, ask_model)
+        completed = await complete_arguments(request, dialect, offer, ask_aside)
         if isinstance(completed, InterviewRefusal):
             return (ResolvedCall(request, ToolCall(request.id, request.name), completed.text),)
         arguments = completed
     mapped = map_call(request.name, arguments, offer.tools, offer.only_reads)
+    # The first of several calls keeps the id of the request.
+    ids = [request.id, *(f"{request.id[:8]}{number}" for number in range(1, len(mapped.calls)))]
     return tuple(
-        validate_call(request, ToolCall(number_call_id(request.id, number), *call), mapped, offer)
-        for number, call in enumerate(mapped.calls)
+        validate_call(request, ToolCall(id, *call), mapped, offer)
+        for id, call in zip(ids, mapped.calls, strict=False)
     )
 
 
 async def complete_arguments(
-    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask_model: AskModel
+    request: ToolRequest, dialect: Dialect, offer: OfferedTools, ask_aside: AskAside
 ) -> Arguments | InterviewRefusal:
-    """Ask the model for the arguments that are missing; for an unknown tool nothing is asked."""
+    """Ask the model for the arguments that are missing: every question to it, every answer back
+    (A16 to A20). The side conversation grows. For an unknown tool nothing is asked."""
     arguments = request.arguments or {}
     match = find_tool(request.name, arguments, offer.tools)
-    if match is None:
+    if match is None or dialect.interview is None:
         return arguments
-    return await conduct_interview(
-        dialect, match.name, arguments, offer.tools[match.name], ask_model
-    )
+    parameters = read_parameters(offer.tools[match.name])
+    interview = dialect.interview(match.name, parameters, arguments)
+    side_messages: list[Wire] = [{"role": "assistant", "content": dialect.write(request)}]
+    answer: str | None = None
+    try:
+        while True:
+            question = next(interview) if answer is None else interview.send(answer)
+            side_messages.append({"role": "user", "content": question.text})
+            answer = await ask_aside(side_messages, question.constraint)
+            side_messages.append({"role": "assistant", "content": answer})
+    except StopIteration as finished:
+        outcome: Arguments | InterviewRefusal = finished.value
+        return outcome
 
 
 def validate_call(
@@ -109,11 +117,6 @@ def validate_call(
 USE_EXISTING_TOOL = "Use one that exists, or answer without."
 
 
-def number_call_id(id: str, number: int) -> str:
-    """Number the ids of the calls that one request became: the first keeps its own."""
-    return f"{id[:8]}{number}" if number else id
-
-
 def explain_invalid_arguments(name: str, problems: tuple[Problem, ...], tool: Schema) -> str:
     """Tell the model what does not fit, with that part of the schema (D15)."""
     reasons = "; ".join(
@@ -121,38 +124,6 @@ def explain_invalid_arguments(name: str, problems: tuple[Problem, ...], tool: Sc
         for problem in problems
     )
     return write_invalid_arguments(name, reasons, schema_excerpt(tool, problems))
-
-
-async def conduct_interview(
-    dialect: Dialect, name: str, given_arguments: Arguments, tool: Schema, ask_model: AskModel
-) -> Arguments | InterviewRefusal:
-    """Lead the interview: every question to the model, every answer back (A16 to A20)."""
-    assert dialect.interview is not None
-    interview = dialect.interview(name, read_parameters(tool), given_arguments)
-    answer: str | None = None
-    try:
-        while True:
-            question = next(interview) if answer is None else interview.send(answer)
-            answer = await ask_model(question)
-    except StopIteration as finished:
-        outcome: Arguments | InterviewRefusal = finished.value
-        return outcome
-
-
-def make_interviewer(written: str, ask_aside: AskAside) -> AskModel:
-    """Make what puts an interview's questions to the model; the side conversation grows (A18).
-
-    `written`: the request as the model wrote it.
-    """
-    side_messages: list[Wire] = [{"role": "assistant", "content": written}]
-
-    async def ask_model(question: InterviewQuestion) -> str:
-        side_messages.append({"role": "user", "content": question.text})
-        answer = await ask_aside(side_messages, question.constraint)
-        side_messages.append({"role": "assistant", "content": answer})
-        return answer
-
-    return ask_model
 
 
 def read_parameters(tool: Schema) -> Schema:

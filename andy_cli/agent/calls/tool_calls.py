@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from andy_cli import events
-from andy_cli.agent.calls.injection import is_example
+from andy_cli.agent.calls.injection import flatten_values, is_example
 from andy_cli.agent.calls.request_resolution import (
     USE_EXISTING_TOOL,
     ResolvedCall,
@@ -165,33 +165,22 @@ async def run_in_order(
 
 def restore_written_call(resolved: ResolvedCall) -> ToolCall:
     """Restore the arguments that the model wrote, as the history keeps them of a corrected call."""
-    request, call, written_arguments = resolved.request, resolved.call, resolved.request.arguments
-    is_whole = (
-        written_arguments is not None and request.id == call.id
-    )  # one of several has only its part
-    return (
-        call._replace(arguments=written_arguments)
-        if is_whole and written_arguments and resolved.changes
-        else call
-    )
+    request, call = resolved.request, resolved.call
+    # One of several has only its part.
+    if request.arguments and resolved.changes and request.id == call.id:
+        return call._replace(arguments=request.arguments)
+    return call
 
 
 def describe_lost_values(resolved: ResolvedCall) -> str:
     """Tell the model of a correction by which something that it wrote was not used."""
-    written_values = flatten_values(dict(resolved.request.arguments or {}))
-    used_values = flatten_values(dict(resolved.call.arguments))
-    if not resolved.changes or resolved.fault or set(written_values) <= set(used_values):
+    written_values, used_values = (
+        {str(value).strip().lower() for value in flatten_values(dict(arguments))}
+        for arguments in (resolved.request.arguments or {}, resolved.call.arguments)
+    )
+    if not resolved.changes or resolved.fault or written_values <= used_values:
         return ""
     return f"\n\n(Corrected before it was run: {'; '.join(resolved.changes)}.)"
-
-
-def flatten_values(value: object) -> list[str]:
-    """List the single values in arguments, as text."""
-    if isinstance(value, dict):
-        return [flat_value for inner in value.values() for flat_value in flatten_values(inner)]
-    if isinstance(value, list):
-        return [flat_value for inner in value for flat_value in flatten_values(inner)]
-    return [str(value).strip().lower()]
 
 
 def append_feedback(

@@ -257,7 +257,6 @@ class NativeTools:
 
 Dialects = Mapping[str, Dialect]
 
-
 SERVERS_OWN = Sampling()
 """The parameters that a server draws tokens by where it is told none."""
 
@@ -395,22 +394,13 @@ def build_profile(
 
 
 def escape_foreign_tools(tools: Tools, registry: Registry) -> dict[str, Schema]:
-    """Escape what is said of tools by somebody else than andy."""
-    return {
-        name: escape_descriptions(tool) if is_foreign_tool(registry, name) else tool
-        for name, tool in tools.items()
-    }
-
-
-def is_foreign_tool(registry: Registry, name: str) -> bool:
-    """Tell whether a tool's words are somebody else's."""
-    tool = registry.get(name)
-    return tool is not None and bool(tool.fingerprint)
-
-
-def escape_descriptions(tool: Schema) -> Schema:
-    """Escape what the server of a tool says of it: that is data (P9)."""
-    return {key: _escape_nested(value) for key, value in tool.items()}
+    """Escape what servers say of their own tools: that is data (P9)."""
+    escaped = dict(tools)
+    for name, schema in tools.items():
+        tool = registry.get(name)
+        if tool is not None and tool.fingerprint:
+            escaped[name] = {key: _escape_nested(value) for key, value in schema.items()}
+    return escaped
 
 
 def _escape_nested(value: object) -> object:
