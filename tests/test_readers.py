@@ -122,7 +122,7 @@ def go_on_with_session(path: Path) -> None:
 
 def read_session(path: Path) -> object:
     go_on_with_session(path)
-    return log.find_unfinished(path)
+    return [*log.read(path)]
 
 
 CAPTURE = {

@@ -14,7 +14,8 @@ from andy_cli.errors import UsageError
 from andy_cli.events import Failed
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, ToolCall
-from andy_cli.sessions.log import Log, find_unfinished, intact_records, read, read_records
+from andy_cli.sessions.log import Log, intact_records, read, read_records
+from andy_cli.sessions.store import list_sessions, resume_session
 from andy_cli.settings import load
 from tests.cases import rows
 from tests.disk import ALWAYS, Disk, failing
@@ -162,11 +163,14 @@ def test_a_clock_that_goes_back_harms_nothing(
 
 def test_a_call_that_began_and_has_no_end_is_known(tmp_path: Path) -> None:
     log = Log(tmp_path, "s")
-    for call_id in ("c1", "c2"):
-        log.append("start", call_id=call_id, name="send", arguments={"to": "bea"})
+    calls = tuple(ToolCall(call_id, "send", {"to": "bea"}) for call_id in ("c1", "c2"))
+    log.message(Message("assistant", "", calls))
+    for call in calls:
+        log.append("start", call_id=call.id, name=call.name, arguments=dict(call.arguments))
     log.message(Message("tool", "sent", call_id="c1", name="send"))
     log.close()
-    assert find_unfinished(log.path) == [ToolCall("c2", "send", {"to": "bea"})]
+    [session] = list_sessions(tmp_path)
+    assert resume_session(session).interrupted == [calls[1]]
 
 
 def test_no_secret_is_kept(tmp_path: Path) -> None:
@@ -210,7 +214,6 @@ def test_foreign_bytes_lose_no_intact_line(
     own = path.read_bytes().rstrip(b"\n")
     path.write_bytes(b"\n".join([*lines, own, *lines]))
     assert HELLO in read(path)
-    find_unfinished(path)
     log = Log(path.parent, "s")
     log.message(ANSWER)
     log.close()

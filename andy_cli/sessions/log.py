@@ -124,13 +124,6 @@ class Log:
             self._card.update(fields)
             self._since_card = CARD_EVERY
 
-    def open(self) -> None:
-        """Be the only writer of the session from now on; nothing is written yet.
-
-        Raises OSError where that cannot be, with BUSY as its text where another process is.
-        """
-        self._open_file()
-
     def write_card(self) -> None:
         """Say in the session whose it is now."""
         self._add_card()
@@ -179,7 +172,7 @@ class Log:
     def _keep_waiting(self) -> None:
         """Write and sync all that waits; what fails is tried again with the next record."""
         try:
-            self._open_file()
+            self.open()
             while self._written < len(self._waiting):
                 numbered = {"seq": self._seq + self._written + 1, **self._waiting[self._written]}
                 self._write_line(encode_record(numbered))
@@ -193,8 +186,12 @@ class Log:
         self._waiting, self._written = [], 0
         self._problem, self._told = "", False
 
-    def _open_file(self) -> None:
-        """Open the file, which may have been there before, and go on where it ends."""
+    def open(self) -> None:
+        """Be the only writer of the session from now on, and go on where its file ends.
+
+        Nothing is written yet. Raises OSError where that cannot be, with BUSY as its text where
+        another process is the writer.
+        """
         if self._descriptor >= 0:
             return
         descriptor = open_locked(self.path)
@@ -336,18 +333,6 @@ def is_answer_with_note(answer: Message, note: Message) -> bool:
     """Tell whether these are an answer and what andy asked of it: after a damaged line they may be
     something else."""
     return answer.role == "assistant" and not answer.calls and note.note
-
-
-def find_unfinished(path: Path) -> list[ToolCall]:
-    """The calls that were running when andy ended: they began and have no result."""
-    running: dict[str, ToolCall] = {}
-    for record in read_records(path):
-        call_id = text_of(record, "call_id")
-        if record.get("type") == "start":
-            running[call_id] = as_call({**record, "id": call_id})
-        elif record.get("type") == "message" and record.get("role") == "tool":
-            running.pop(call_id, None)
-    return list(running.values())
 
 
 def as_record(message: Message) -> dict[str, object]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from andy_cli.messages import Message
-from andy_cli.sessions.log import Log, decode_record, find_unfinished, read, read_records
+from andy_cli.sessions.log import Log, decode_record, read, read_records
 from tests.marking import ANSWER, answer_request, call_id, install_mark_tool
 from tests.model_server import ModelServer
 from tests.shell import ANDY, ROOT, environment
@@ -194,8 +194,9 @@ def check(place: Place, shown: Shown) -> Tally:
     tally.lost = count_lost(messages, shown)
     tally.doubled = count_doubled(messages)
     answered = {message.call_id for message in messages if message.role == "tool"}
-    unfinished = {call.id for call in find_unfinished(session)}
-    tally.run_unrecorded = len(set(ran) - answered - unfinished)
+    starts = [record for record in read_records(session) if record.get("type") == "start"]
+    begun = {str(record["call_id"]) for record in starts}
+    tally.run_unrecorded = len(set(ran) - answered - begun)
     tally.misread += count_misread_by_next_start(session, messages)
     return tally
 
