@@ -98,7 +98,6 @@ STAND_IN = r"""(?xs)
 WORDY = r"(?:[A-Z]++[a-z]*+|[a-z]{2,}+|\d++)*+"
 """A part of a path as people name things; what is drawn has single letters between its figures."""
 
-
 SECRET_NAME = rf"""(?xi)(?:^|[_-]|\b|(?<=[a-z])(?-i:(?=[A-Z]))){NAMES}$
     |^(?:proxy-)?authorization$|^(?:set-)?cookie$"""
 SIGNS = tuple(
@@ -116,7 +115,6 @@ PLAIN_SIGNS = tuple(
 SIGN_FORMS = (
     r"gl[a-z]{2,6}-|pat[A-Za-z0-9]{14}\.|[AS][CK][0-9a-f]{32}|[MNO][\w-]{23,27}\.[\w-]{6}\."
 )
-
 
 MASK = "[redacted]"
 RUN = 8

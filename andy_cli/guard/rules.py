@@ -622,7 +622,6 @@ def _may_name_tool(rule: PermissionRule, known_tools: Sequence[str]) -> bool:
 ANY_TOOL = ".*"
 """Stands behind the name of a server whose tools are not known yet; no tool is called so."""
 
-
 WRAPPERS = frozenset("sudo doas env xargs nohup timeout nice eval exec ssh su time watch".split())
 
 

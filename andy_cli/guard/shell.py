@@ -213,7 +213,6 @@ CONNECTION = re.compile(r"[<>]\s*[\"']?/dev/(?:tcp|udp)/")
 FORK_BOMB = re.compile(r"(?<![\w:.])([\w:.]{1,40})\s*\(\)\s*\{[^}]{0,200}?\1\s*\|\s*\1\s*&")
 SAFE_KINDS = frozenset("LNMPS")
 
-
 MAX_LOOKED_UP = 1_000_000
 """Characters of the places of one line that are looked up: each folder of a path takes its time."""
 

@@ -391,7 +391,6 @@ def is_own_text(sentence: Sentence, answer: str) -> bool:
 PASSAGE = 60
 """Characters after such a sentence that are the text itself."""
 
-
 FINISHED = Expression(
     r"\W*(?P<word>(?:(?:it|that|this|everything)(?:['’]s| is) )?(?:all )?done|all set"
     r"|(?:(?:das|es|alles) ist )?(?:erledigt|fertig)|hecho|listo|c['’]est fait|fait|feito|pronto"

@@ -32,12 +32,9 @@ RULE = Expression(r"[\s\-=|+:_*─┼┬┴]*")
 BULLET = Expression(r"\s*(?:[-*•]|\d+[.)]|├|└|│)\s*\S")
 SIGNS = ";\t|,"
 
-
 BLANK_LINE = Expression(r"\n\s*\n")
 
-
 DIGITS = Expression(r"\d+")
-
 
 MAX_ENUMERATIONS = 40
 """Lines of a text that are read as enumerations."""

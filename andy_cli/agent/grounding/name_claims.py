@@ -66,22 +66,16 @@ QUOTE = Expression(
 IDENTIFIER = Expression(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
 PLACEHOLDER = Expression(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
 
-
 SMALL_WORD = Expression(r"[a-zà-ÿ'’]+|\W*|[\d\W]+")
 
-
 PAUSE = Expression(r"\.\.\.|\[[^\]]*\]|[/|,:]")
-
 
 NO_PATH = Expression(r"[\d/.-]+|\w{1,3}/\w{1,3}")
 """A date, a fraction, `and/or`: no path."""
 
-
 URL_START = Expression(r"^(?:\w+://)?(?:www\.)?")
 
-
 PREFIX = Expression(r"[a-z]+[-_]")
-
 
 NO_DIGITS = Expression(r"\D")
 EXACT = frozenset(["address", "id"])
@@ -329,7 +323,6 @@ FORMS: Sequence[tuple[str, Expression, Callable[[str, EvidenceIndex], bool]]] = 
     ("id", ID, holds_id),
     ("phone", PHONE, holds_phone),
 )
-
 
 SNIPPET = 160
 PIECE = Expression(r"[^\n{}]+")

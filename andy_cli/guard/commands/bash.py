@@ -152,7 +152,6 @@ WORDS = frozenset(
     expansion""".split()
 )
 
-
 APART = frozenset("subshell command_substitution process_substitution".split())
 """Parts of a line that run in a shell of their own, as each part of a pipeline does."""
 

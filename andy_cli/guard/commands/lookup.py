@@ -67,7 +67,6 @@ WILDCARDS = frozenset("*?[")
 WHOLE_FOLDER = frozenset(["*", ".*", "**", ".[!.]*", ".??*", "[!.]*", "{*,.*}"])
 """Patterns of names that take all that is in a folder, or all that is hidden."""
 
-
 Locate = Callable[[str, bool], Iterable[str]]
 """Names what a place really is, and what its links lead to; those of its last part too if told."""
 

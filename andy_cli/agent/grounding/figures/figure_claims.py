@@ -399,7 +399,6 @@ def has_kind(figure: AnswerFigure, sentence: Sentence, index: EvidenceIndex) -> 
 BARE = 3
 YEAR = Expression(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 
-
 SHORT_ANSWER = 2
 """Sentences that say what was asked for and no more."""
 

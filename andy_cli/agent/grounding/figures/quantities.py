@@ -264,12 +264,9 @@ SIZE = Expression(
 )
 CYRILLIC = str.maketrans("кмгтб", "kmgtb")
 
-
 SEPARATORS = str.maketrans("", "", "'’\u00a0\u202f ")
 
-
 THOUSANDS = Expression(r"\d{1,3}(?:[.,]\d{3})+")
-
 
 ANY_NUMBER = Expression(NUMBER)
 

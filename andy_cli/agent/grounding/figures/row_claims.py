@@ -41,15 +41,11 @@ from andy_cli.compiler.expression import Expression
 MAX_ROWS = 200
 """The end of the name of a row."""
 
-
 NAME = Expression(r"[^\W_]+(?:[-_.][^\W_]+)*")
-
 
 LONG_NAME = Expression(r"[^\W\d_][\w.-]{2,}")
 
-
 DIGIT = Expression(r"\d")
-
 
 HEAD_END = Expression(r"\s;\s|\s-\s|:|\|")
 """The end of the name of a row."""

@@ -65,7 +65,6 @@ LOOKAROUND = Expression(r"\(\?<?[=!][^()]*(?:\([^()]*\)[^()]*)*\)")
 SET = Expression(r"\[(?P<letters>[^\W\d_]+)\](?P<optional>\??)(?P<rest>.*)", re.S)
 """One of several letters, or none, and what follows."""
 
-
 SHORT, REMEMBERED = 200, 2_000
 """Characters of a sentence whose actions are remembered, and how many sentences."""
 

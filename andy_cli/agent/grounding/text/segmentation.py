@@ -75,12 +75,9 @@ LEAD_END = Expression(
 )
 PEEL = " \t*_`\"'“”‘’«»「」~[]\0"
 
-
 EMPHASIS = ("**", "__", "`", '"', "”", "」", "»", "*")
 
-
 CLOSERS = str.maketrans("“「«", "”」»")
-
 
 RULED = frozenset("|-: +")
 
