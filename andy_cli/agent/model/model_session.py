@@ -12,14 +12,13 @@ What is found out is remembered through `ModelServer`.
 """
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
 from andy_cli.agent.calls.injection import escape_control_tokens
-from andy_cli.agent.history.rendering import render_history
 from andy_cli.agent.model.reply import ModelReply, record_reply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, Shortlist, tell_others
 from andy_cli.agent.prompt.system_prompt import Instructions, render_system_prompt
@@ -43,11 +42,8 @@ from andy_cli.compiler.mapper.json_schema import add_aliases, provider_names, re
 from andy_cli.errors import ModelError, ToolsRefusedError
 from andy_cli.messages import (
     NOTHING_LEARNED,
-    Constraint,
     Learned,
-    Message,
     Request,
-    Sampling,
     Schema,
     Usage,
     Wire,
@@ -257,9 +253,6 @@ class NativeTools:
 
 Dialects = Mapping[str, Dialect]
 
-SERVERS_OWN = Sampling()
-"""The parameters that a server draws tokens by where it is told none."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
@@ -313,29 +306,6 @@ class ModelProfile:
         )
         compiler.feed(reply_text)
         return compiler.finish()[1].text
-
-    def render_request(
-        self,
-        history: Sequence[Message],
-        side_messages: Sequence[Wire] = (),
-        constraint: Constraint | None = None,
-        max_tokens: int | None = None,
-        sampling: Sampling = SERVERS_OWN,
-    ) -> Request:
-        """Render the history as this model reads it, `side_messages` messages after it."""
-        messages = [Message("system", self.system), *history]
-        return Request(
-            messages=tuple(
-                render_history(
-                    messages, self.dialect, self.known, self.names, self.id_form, side_messages
-                )
-            ),
-            tools=self.schemas,
-            constraint=constraint,
-            stop=self.dialect.stop,
-            max_tokens=max_tokens,
-            sampling=sampling,
-        )
 
 
 def build_profile(

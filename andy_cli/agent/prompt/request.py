@@ -1,6 +1,6 @@
 """The request to the model: rendered from the history, and kept within the model's window (C30)."""
 
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from andy_cli.agent.history.compression import (
     truncate_result,
 )
 from andy_cli.agent.history.history import History, read_bare_words
+from andy_cli.agent.history.rendering import render_history
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describer, shorten_tools
@@ -24,41 +25,6 @@ from andy_cli.messages import Constraint, Message, Request, Sampling, TurnContex
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
-
-
-class ToolFitting:
-    """Knows which tools the model looked up, and offers what looks them up."""
-
-    def __init__(self, model: ModelSession, history: History, registry: Registry) -> None:
-        self._model, self._history, self._registry = model, history, registry
-        self.reset()
-
-    def reset(self) -> None:
-        """Begin anew for another model."""
-        self._describer: Tool | None = None
-        self._looked_up: set[str] = set()
-
-    def fit(self, window: int) -> None:
-        """Show as many tools whole as a window of so many tokens has room for."""
-        model = self._model
-        token_limit = int(window * TOOLS_SHARE)
-        if model.shortlist is None and model.profile.fixed <= token_limit:
-            return
-        if self._describer is None or self._registry.get(DESCRIBE) is not self._describer:
-            self._describer = make_describer(self._find_ready, self._note_looked_up)
-            self._registry.put([self._describer])
-        called = {call.name for message in self._history.messages for call in message.calls}
-        first = self._looked_up | called
-        chosen = shorten_tools(self._find_ready(), self._history.user_request, token_limit, first)
-        if chosen != model.shortlist:
-            model.show_tools(chosen)
-
-    def _find_ready(self) -> Tools:
-        return self._registry.ready_functions(self._model.profile.known)
-
-    def _note_looked_up(self, names: Iterable[str]) -> None:
-        self._looked_up |= set(names)
-
 
 DEFAULT_WINDOW = 64_000
 """Tokens of a window of which nothing is known."""
@@ -86,8 +52,11 @@ class WindowBudget:
     def __init__(
         self, settings: Settings, registry: Registry, model: ModelSession, history: History
     ) -> None:
-        self._settings, self._model, self._history = settings, model, history
-        self._tools = ToolFitting(model, history, registry)
+        self._settings, self._registry = settings, registry
+        self._model, self._history = model, history
+        self._describer: Tool | None = None
+        """The tool that looks up those that the model is shown by name alone."""
+        self._looked_up: set[str] = set()
         self._window = 0
         self.is_assumed = False
         """Nothing is known of the window: neither a setting nor the server tells it."""
@@ -100,7 +69,8 @@ class WindowBudget:
     def reset(self) -> None:
         """Begin anew for another model: it has another window."""
         self._window = 0
-        self._tools.reset()
+        self._describer = None
+        self._looked_up.clear()
         self._history.told.reset()
 
     async def find_window(self) -> int:
@@ -156,10 +126,29 @@ class WindowBudget:
         return model.limit_instructions(await self.find_window() // INSTRUCTIONS_SHARE)
 
     async def _fit_tools(self) -> None:
+        """Show as many tools whole as the window has room for."""
         model = self._model
         are_few = model.shortlist is None and model.profile.fixed < SMALL_HISTORY
-        if not (model.client.guided or are_few):
-            self._tools.fit(await self.find_window())
+        if model.client.guided or are_few:
+            return
+        token_limit = int(await self.find_window() * TOOLS_SHARE)
+        if model.shortlist is not None or model.profile.fixed > token_limit:
+            self._choose_tools(token_limit)
+
+    def _choose_tools(self, token_limit: int) -> None:
+        """Show the likeliest tools whole, and offer what looks up the others."""
+        model = self._model
+        if self._describer is None or self._registry.get(DESCRIBE) is not self._describer:
+            self._describer = make_describer(self._find_ready, self._looked_up.update)
+            self._registry.put([self._describer])
+        called = {call.name for message in self._history.messages for call in message.calls}
+        first = self._looked_up | called
+        chosen = shorten_tools(self._find_ready(), self._history.user_request, token_limit, first)
+        if chosen != model.shortlist:
+            model.show_tools(chosen)
+
+    def _find_ready(self) -> Tools:
+        return self._registry.ready_functions(self._model.profile.known)
 
     def _shorten(self) -> CompressedHistory:
         history, fixed = self._history, self._model.profile.fixed
@@ -255,12 +244,20 @@ class RequestRenderer:
     def render(
         self, side_messages: Sequence[Wire] = (), constraint: Constraint | None = None
     ) -> Request:
-        """Render the history, with `side_messages` messages after it."""
-        max_tokens = self._settings.whole("max_tokens") or None
+        """Render the history as this model reads it, `side_messages` messages after it."""
+        profile, dialect = self._model.profile, self._model.dialect
+        messages = [Message("system", profile.system), *self.select_messages()]
+        wire_messages = render_history(
+            messages, dialect, profile.known, profile.names, profile.id_form, side_messages
+        )
         temperature = self._settings.text("temperature")
-        sampling = Sampling(float(temperature) if temperature else None)
-        return self._model.profile.render_request(
-            self.select_messages(), side_messages, constraint, max_tokens, sampling
+        return Request(
+            messages=tuple(wire_messages),
+            tools=profile.schemas,
+            constraint=constraint,
+            stop=dialect.stop,
+            max_tokens=self._settings.whole("max_tokens") or None,
+            sampling=Sampling(float(temperature) if temperature else None),
         )
 
     def render_next(self) -> Request:

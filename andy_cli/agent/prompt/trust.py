@@ -119,11 +119,9 @@ def _find_most_values(effect: Effect, trusted: Trust) -> int | None:
         return trusted.get(effect)
     # Nobody is probed by deleting: it takes what writing and acting take.
     write_and_act = [trusted.get(Effect.WRITE), trusted.get(Effect.ACT)]
-    return (
-        min(most_values for most_values in write_and_act if most_values is not None)
-        if None not in write_and_act
-        else None
-    )
+    if None not in write_and_act:
+        return min(most_values for most_values in write_and_act if most_values is not None)
+    return None
 
 
 def _with_details(effect: Effect, most_values: int) -> str:
