@@ -11,9 +11,9 @@ from andy_cli.sessions.log import CARD_EVERY, Log, intact_records, read, read_re
 from andy_cli.sessions.store import (
     BEGUN,
     NOT_BEGUN,
-    find_compaction,
     find_session,
     list_sessions,
+    replay_records,
     resume_session,
 )
 
@@ -137,7 +137,7 @@ def test_a_summary_stands_for_the_messages_that_were_not_taken_back(tmp_path: Pa
     log.message(Message("user", "go on"))
     log.close()
     records = [*intact_records(log.path.read_bytes())]
-    compaction = find_compaction(records)
+    _, compaction = replay_records(records)
     assert compaction is not None
     assert compaction.stands_for == 2
     assert [message.content for message in read(log.path)] == ["is it done?", "No.", "go on"]

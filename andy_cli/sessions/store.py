@@ -279,13 +279,12 @@ def resume_session(session_card: SessionCard, secrets: Sequence[str] = ()) -> Re
         session_log.close()
         raise
     session_log.write_card()
-    messages: list[Message] = []
-    for record in records:
-        apply_record(messages, record)
-    compaction = find_compaction(records)
+    messages, compaction = replay_records(records)
     if not is_whole:
         messages, count_before = from_first_turn(messages), len(messages)
-        compaction = without_first(compaction, count_before - len(messages))
+        if compaction is not None:
+            stands_for = compaction.stands_for - (count_before - len(messages))
+            compaction = compaction._replace(stands_for=max(0, stands_for))
     unanswered = find_unanswered(messages)
     interrupted = _find_started(unanswered, records)
     for call in unanswered:
@@ -346,15 +345,15 @@ def find_ended(records: Iterable[Record]) -> list[EndedCall]:
     return ended
 
 
-def find_compaction(records: Iterable[Record]) -> Compaction | None:
-    """The last time that the conversation was compacted; None where it never was."""
-    latest = None
-    messages_before: list[Message] = []
+def replay_records(records: Iterable[Record]) -> tuple[list[Message], Compaction | None]:
+    """The messages of a session, and the last time that it was compacted, if it was."""
+    messages: list[Message] = []
+    compaction = None
     for record in records:
-        apply_record(messages_before, record)
-        if record.get("type") == COMPACTION and (messages := _read_messages(record)):
-            latest = Compaction(len(messages_before), messages)
-    return latest
+        apply_record(messages, record)
+        if record.get("type") == COMPACTION and (told_messages := _read_messages(record)):
+            compaction = Compaction(len(messages), told_messages)
+    return messages, compaction
 
 
 def _read_messages(record: Record) -> tuple[Message, ...]:
@@ -370,13 +369,6 @@ def _read_messages(record: Record) -> tuple[Message, ...]:
     ]
     messages = tuple(message for message in read_messages if message is not None)
     return messages if len(messages) == len(kept_records) else ()
-
-
-def without_first(compaction: Compaction | None, count: int) -> Compaction | None:
-    """The same where so many of the first messages are not read."""
-    if compaction is None:
-        return None
-    return compaction._replace(stands_for=max(0, compaction.stands_for - count))
 
 
 def from_first_turn(messages: list[Message]) -> list[Message]:
