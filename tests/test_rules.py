@@ -25,6 +25,7 @@ from andy_cli.guard.rules import (
     RuleSubject,
     address_fits,
     catches_special,
+    find_rule,
     find_unreachable_rules,
     list_commands,
     parse_rule_list,
@@ -59,8 +60,8 @@ def test_a_rule(row: dict[str, Any], tmp_path: Path) -> None:
     rule = row["rule"]
     assert (parse_rules((), (), (rule,)).find_permission(asked) is not None) is row["allows"]
     touches = row.get("touches", True)
-    assert (parse_rules((rule,), (), ()).find_denial(asked) is not None) is touches
-    assert (parse_rules((), (rule,), ()).find_question(asked) is not None) is touches
+    assert (find_rule(parse_rules((rule,), (), ()).deny, asked) is not None) is touches
+    assert (find_rule(parse_rules((), (rule,), ()).ask, asked) is not None) is touches
 
 
 SEVERAL = {
@@ -553,9 +554,9 @@ def test_what_is_denied_is_denied_behind_anything(line: str, path: str) -> None:
     hidden = f"git push {path}" if path.isalnum() else "git push"
     for whole in (f"true; {hidden}", f"sudo {hidden}", f"bash -c '{hidden}'", f"echo $({hidden})"):
         asked = RuleSubject("terminal_execute", Effect.RUN, ResourceAccess(command=whole), {}, HERE)
-        assert rules.find_denial(asked)
+        assert find_rule(rules.deny, asked)
     asked = RuleSubject("terminal_execute", Effect.RUN, ResourceAccess(command=line), {}, HERE)
-    assert rules.find_denial(asked) is None or "push" in line
+    assert find_rule(rules.deny, asked) is None or "push" in line
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.sampled_from([*Effect]))

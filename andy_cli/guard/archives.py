@@ -83,11 +83,9 @@ def _find_landing(name: str, links: dict[str, str]) -> str | None:
 def _follow_link(path_components: list[str], links: dict[str, str]) -> list[str]:
     """Give the place a link leads to, or the very place that is none."""
     target = links.get("/".join(path_components))
-    return (
-        path_components
-        if target is None
-        else [component for component in target.split("/") if component]
-    )
+    if target is None:
+        return path_components
+    return [component for component in target.split("/") if component]
 
 
 def has_drive(name: str) -> bool:

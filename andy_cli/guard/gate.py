@@ -34,12 +34,13 @@ from urllib.parse import urlsplit
 
 from andy_cli.call_notes import USER_SAID
 from andy_cli.errors import ToolError
-from andy_cli.guard.commands.lookup import is_secret
+from andy_cli.guard.commands.lookup import is_secret, running_programs
 from andy_cli.guard.rules import (
     Facet,
     Rules,
     RuleSubject,
     catches_special,
+    find_rule,
     is_special_name,
     list_commands,
     parse_rule,
@@ -217,11 +218,9 @@ def _files_like(path: Path, workspace: Path) -> str:
         return _spell_path(path)
     if path.parent != workspace:
         return f"{_spell_path(path.parent)}/**"
-    return (
-        f"{_spell_path(workspace)}/*{glob.escape(path.suffix)}"
-        if path.suffix
-        else _spell_path(path)
-    )
+    if path.suffix:
+        return f"{_spell_path(workspace)}/*{glob.escape(path.suffix)}"
+    return _spell_path(path)
 
 
 def _is_special(path: Path, workspace: Path) -> bool:
@@ -247,9 +246,6 @@ def _command_prefixes(line: str, workspace: Path) -> list[str]:
 
 def _find_beginning(command: Facet) -> str:
     """`git status *` for `git status -s`; nothing for programs that run others."""
-    # Imported with the parser of command lines, which most calls do not need.
-    from andy_cli.guard.commands.lookup import running_programs
-
     name, *arguments = command.texts
     if name in running_programs():
         return ""
@@ -438,12 +434,12 @@ class Gate:
         """Tell why a call is refused without asking, in every mode, or nothing."""
         if never := self._find_prohibition(request, rule_subject.places):
             return never
-        matching_rule = self.rules.find_denial(rule_subject)
+        matching_rule = find_rule(self.rules.deny, rule_subject)
         return f"the rule {matching_rule.text} forbids it" if matching_rule else ""
 
     def _rule_asks(self, rule_subject: RuleSubject) -> str:
         """Tell why a rule wants a yes, or nothing."""
-        if matching_rule := self.rules.find_question(rule_subject):
+        if matching_rule := find_rule(self.rules.ask, rule_subject):
             return f"the rule {matching_rule.text} asks for it"
         if matching_rule := self.rules.find_unclear_denial(rule_subject):
             return f"the rule {matching_rule.text} forbids what this may run"

@@ -34,7 +34,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from andy_cli.errors import UsageError
-from andy_cli.guard.commands.lookup import WILDCARDS, is_secret
+from andy_cli.guard.commands.destructive_commands import program_name
+from andy_cli.guard.commands.lookup import WILDCARDS, interpreters, is_secret
 from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, inside
 from andy_cli.messages import Arguments, Effect
 from andy_cli.settings import Settings, is_balanced, split_outside_brackets
@@ -106,8 +107,6 @@ def is_clear(line: str) -> bool:
     """Check whether it can be known which programs a line runs: their names stand there as they
     are, and none of them runs what it reads."""
     from andy_cli.guard.commands.bash import TooMuch, taken_apart
-    from andy_cli.guard.commands.destructive_commands import program_name
-    from andy_cli.guard.commands.lookup import interpreters
 
     if len(line) > MAX_CHARACTERS:
         return False
@@ -461,42 +460,21 @@ class Rules(NamedTuple):
     ask: tuple[PermissionRule, ...] = ()
     allow: tuple[PermissionRule, ...] = ()
 
-    def find_denial(self, subject: RuleSubject) -> PermissionRule | None:
-        return find_rule(self.deny, subject)
-
-    def find_question(self, subject: RuleSubject) -> PermissionRule | None:
-        return find_rule(self.ask, subject)
-
     def find_unclear_denial(self, subject: RuleSubject) -> PermissionRule | None:
         """The rule that forbids some commands, where it cannot be known what a line runs."""
-        spoken_of = [
-            denial
-            for denial in self.deny
-            if denial.spec and denial.about(subject.tool, subject.effect)
-        ]
-        return (
-            spoken_of[0]
-            if spoken_of and subject.access.command and not is_clear(subject.access.command)
-            else None
-        )
+        spoken_of = [rule for rule in self.deny if rule.about(subject.tool, subject.effect)]
+        denial = next((rule for rule in spoken_of if rule.spec), None)
+        if denial is None or not subject.access.command or is_clear(subject.access.command):
+            return None
+        return denial
 
     def find_permission(self, subject: RuleSubject) -> PermissionRule | None:
         """The rule that allows the last part of the call, if every part has one."""
-        spoken_of = [
-            permission
-            for permission in self.allow
-            if permission.about(subject.tool, subject.effect)
-        ]
+        spoken_of = [rule for rule in self.allow if rule.about(subject.tool, subject.effect)]
         permitting = None
         for facet in list_facets(subject.access, subject.places, hidden=False):
-            permitting = next(
-                (
-                    permission
-                    for permission in spoken_of
-                    if rule_fits(permission, facet, subject, True)
-                ),
-                None,
-            )
+            covering = (rule for rule in spoken_of if rule_fits(rule, facet, subject, wholly=True))
+            permitting = next(covering, None)
             if permitting is None:
                 return None
         return permitting
@@ -508,14 +486,10 @@ def find_rule(rules: Sequence[PermissionRule], subject: RuleSubject) -> Permissi
     if not spoken_of:
         return None
     facets = list_facets(subject.access, subject.places, hidden=True)
-    return next(
-        (
-            candidate
-            for candidate in spoken_of
-            if any(rule_fits(candidate, facet, subject) for facet in facets)
-        ),
-        None,
-    )
+    for candidate in spoken_of:
+        if any(rule_fits(candidate, facet, subject) for facet in facets):
+            return candidate
+    return None
 
 
 def rule_fits(

@@ -459,11 +459,9 @@ def _program_names(command: ShellCommand) -> set[str]:
     if not words:
         return set()
     own_program = program_name(words[0])
-    return (
-        {own_program, *map(program_name, words[1:])}
-        if own_program in program_set("wrappers")
-        else {own_program}
-    )
+    if own_program in program_set("wrappers"):
+        return {own_program, *map(program_name, words[1:])}
+    return {own_program}
 
 
 def _is_fetching(command: ShellCommand) -> bool:

@@ -465,11 +465,9 @@ def find_peril(path: Path, operation: Operation, workspace: Path) -> str:
         return "it destroys the home"
     if not inside(path, (workspace,)):
         command_path = _name_place(path, workspace, homes)
-        return (
-            find_danger(["rm", "-r", command_path], (), ShellFolder("/"))
-            if deleting
-            else find_danger([], [command_path], ShellFolder("/"))
-        )
+        if deleting:
+            return find_danger(["rm", "-r", command_path], (), ShellFolder("/"))
+        return find_danger([], [command_path], ShellFolder("/"))
     return "" if deleting else _find_inner_peril(path, homes)
 
 

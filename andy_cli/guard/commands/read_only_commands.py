@@ -163,11 +163,9 @@ def judge_paths(paths: Sequence[str], folder: ShellFolder, inside: Inside) -> st
 
 
 def _from_workspace(resolved_place: str) -> str:
-    return (
-        resolved_place.removeprefix(WORKSPACE).removeprefix("/") or "."
-        if is_inside(resolved_place)
-        else resolved_place
-    )
+    if is_inside(resolved_place):
+        return resolved_place.removeprefix(WORKSPACE).removeprefix("/") or "."
+    return resolved_place
 
 
 def _judge_find(arguments: Sequence[str], folder: ShellFolder, inside: Inside) -> str:
