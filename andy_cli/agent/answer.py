@@ -463,7 +463,7 @@ async def audit_answer(conversation: Conversation, state: TurnState) -> AsyncIte
     """Mark what is not supported beside the claim, in one look; nothing is taken out. Figures are
     marked for those who ask: what a model makes of others may be right."""
     claims = await find_claims(conversation, state, conversation.strict)
-    state.unsupported = list_claim_texts(claims)
+    state.unsupported = tuple(claim.text for claim in claims)
     choose_final_answer(conversation, state)
     final = conversation.sanitizer.clean(mark_claims(state.answer, claims))
     if leaks := conversation.sanitizer.find_leaks(state.answer):
@@ -503,10 +503,6 @@ def warn_beside_answer(conversation: Conversation, state: TurnState) -> Iterator
     for failure in conversation.background.take_failures():
         problem = f"Could not {failure.did}: {failure.problem or failure.content}"
         yield events.Failed("warning", "background", problem)
-
-
-def list_claim_texts(claims: Sequence[Claim]) -> tuple[str, ...]:
-    return tuple(claim.text for claim in claims)
 
 
 def finish_turn(conversation: Conversation, state: TurnState) -> Iterator[Event]:

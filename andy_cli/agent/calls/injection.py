@@ -61,7 +61,11 @@ def _unescape_value(value: object) -> object:
 def _compile_markers() -> re.Pattern[str]:
     """Compile what finds the first character of every marker, where the rest of it follows."""
     rests: dict[str, set[str]] = {}
-    for text in {*_list_markers(), *LITERAL, *REASONING, *CLOSERS}:
+    markers = {*LITERAL, *REASONING, *CLOSERS}
+    for dialect in dialects_by_name().values():
+        markers |= {*dialect.start_markers, *dialect.line_start_markers}
+        markers |= {*dialect.reply_start_markers, *dialect.end_markers}
+    for text in markers:
         if len(text) > 3 and text[0] in "<[@>\u273f\u25c1":
             rests.setdefault(text[0], set()).add(re.escape(text[1:]))
     listed = [
@@ -70,16 +74,6 @@ def _compile_markers() -> re.Pattern[str]:
     ]
     words = r"(?i:d(?=ear andybot|eear andybot)|f(?=unctools\s*\[))"
     return re.compile("|".join([FRAMES, *listed, words]))
-
-
-def _list_markers() -> Iterable[str]:
-    for dialect in dialects_by_name().values():
-        yield from (
-            *dialect.start_markers,
-            *dialect.line_start_markers,
-            *dialect.reply_start_markers,
-            *dialect.end_markers,
-        )
 
 
 BLANK = re.compile(r"[\s\\\"'`>\u2060]+")
@@ -283,8 +277,10 @@ def _repeats_call(request: ToolRequest, texts: list[str], user_words: str, effec
 
 def _repeats_command(request: ToolRequest, texts: list[str], user_words: str) -> bool:
     """Tell whether a text has a command of the arguments that the user did not say."""
-    for line in _find_command_lines(request.arguments or {}):
-        for command in map(_squeeze_quotation, _split_commands(line)):
+    for name, line in (request.arguments or {}).items():
+        if not isinstance(line, str) or name not in ("command", "cmd", "script", "code"):
+            continue
+        for command in _split_commands(line):
             if command not in user_words and any(command in text for text in texts):
                 return True
     return False
@@ -306,33 +302,21 @@ def _stand_together(anchor: str, values: list[str], texts: list[str]) -> bool:
     return False
 
 
-def _find_command_lines(arguments: object) -> Iterator[str]:
-    """Find texts that may be command lines: under a name that says so."""
-    if isinstance(arguments, dict):
-        for name, value in arguments.items():
-            if isinstance(value, str) and name in ("command", "cmd", "script", "code"):
-                yield value
-
-
 BETWEEN = re.compile(r"&&|\|\||[;|&\n]|(?<=\s)-\w*c\s")
 """Separators between the commands of a line, and before one that a shell is given."""
 
 
-def _split_commands(line: str) -> Iterator[str]:
-    """Split a line into its commands, also without what is put before them such as `sudo`."""
-    if " " in line.strip():
-        yield from _keep_long_command(line)
+def _split_commands(line: str) -> list[str]:
+    """Split a line into its commands, squeezed, also without what is put before them such as
+    `sudo`; short ones may be a coincidence."""
+    commands = [line] if " " in line.strip() else []
     for command in BETWEEN.split(line):
         words = command.split()
-        for start in range(len(words) - 1):
-            yield from _keep_long_command(" ".join(words[start:]))
+        commands += [" ".join(words[start:]) for start in range(len(words) - 1)]
         if len(words) == 1 and "/" in words[0]:
-            yield from _keep_long_command(words[0])
-
-
-def _keep_long_command(command: str) -> Iterator[str]:
-    if len(_squeeze_quotation(command)) >= MIN_LETTERS:
-        yield command
+            commands.append(words[0])
+    squeezed = map(_squeeze_quotation, commands)
+    return [command for command in squeezed if len(command) >= MIN_LETTERS]
 
 
 def flatten_values(value: object) -> list[object]:

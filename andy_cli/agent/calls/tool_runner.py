@@ -360,24 +360,17 @@ class ToolRunner:
         A yes of the user is one to what was shown: where the call would do something else by now,
         as its file was changed meanwhile, it fails.
         """
+        action = approval_request.action
+        fault, problem = approval_request.fault, approval_request.problem
         if decision.allowed and decision.asked and self._has_changed(call, approval_request.access):
-            failed = ToolResult(call.id, call.name, CHANGED_MEANWHILE, Status.FAILED)
-            problem = "what is there changed after it was shown"
-            return failed._replace(did=approval_request.action, problem=problem)
-        if decision.allowed:
-            return await self._run(call, approval_request.action, decision.granted)
-        if approval_request.fault:
-            failed = ToolResult(
-                call.id,
-                call.name,
-                approval_request.fault,
-                Status.FAILED,
-                did=approval_request.action,
-            )
-            return failed._replace(problem=approval_request.problem)
+            fault, problem = CHANGED_MEANWHILE, "what is there changed after it was shown"
+        elif decision.allowed:
+            return await self._run(call, action, decision.granted)
+        if fault:
+            return ToolResult(call.id, call.name, fault, Status.FAILED, did=action, problem=problem)
         reason = decision.reason.rstrip(".")
         note = write_refusal(reason)
-        denied = ToolResult(call.id, call.name, note, Status.DENIED, did=approval_request.action)
+        denied = ToolResult(call.id, call.name, note, Status.DENIED, did=action)
         # A user who answered needs no reason. `asked` is also true where no user is there: at its
         # end `andy run` names the rule that would have allowed it.
         return denied if decision.asked else denied._replace(problem=reason)
