@@ -10,8 +10,7 @@ from hypothesis import given
 
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.history.compression import find_latest_calls
-from andy_cli.agent.history.history import HEAD, insert_summary, is_summary
-from andy_cli.agent.history.rendering import MISSING, pair_results
+from andy_cli.agent.history.history import HEAD, MISSING, insert_summary, is_summary, pair_results
 from andy_cli.errors import ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Chunk, Message, ToolCall, Usage

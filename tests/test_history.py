@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.history import CUT_OFF_NOTE, UNANSWERED
-from andy_cli.agent.history.rendering import (
+from andy_cli.agent.history.history import (
     ACKNOWLEDGED,
+    CUT_OFF_NOTE,
     GO_ON,
     MISSING,
     NO_OUTPUT,
+    UNANSWERED,
     normalize_arguments,
     render_history,
 )

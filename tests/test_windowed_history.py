@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from andy_cli import events
 from andy_cli.agent.history.compression import LEFT_OUT_COUNT, estimate_message, reserve_for_reply
-from andy_cli.agent.history.history import WindowedHistory
-from andy_cli.agent.history.rendering import MISSING, pair_results
+from andy_cli.agent.history.history import MISSING, WindowedHistory, pair_results
 from andy_cli.agent.turn import turn
 from andy_cli.messages import Message, ToolCall
 from tests.desk import client

@@ -17,9 +17,9 @@ from andy_cli.agent.history.history import (
     History,
     insert_summary,
     is_worth_it,
+    new_id,
     render_summary_request,
 )
-from andy_cli.agent.history.rendering import new_id
 from andy_cli.agent.model.model_session import NO_SERVER, ModelServer, ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.request import RequestRenderer, WindowBudget

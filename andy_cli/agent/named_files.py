@@ -19,8 +19,7 @@ from typing import NamedTuple
 from andy_cli.agent.conversation import Conversation
 from andy_cli.agent.grounding.text.vocabulary import EXTENSIONS
 from andy_cli.agent.history.compression import truncate_result
-from andy_cli.agent.history.history import ATTACHED, MENTION
-from andy_cli.agent.history.rendering import new_id
+from andy_cli.agent.history.history import ATTACHED, MENTION, new_id
 from andy_cli.agent.prompt.request import SMALL_RESULT
 from andy_cli.errors import ConsentError, ToolError
 from andy_cli.fenced_text import fence_text

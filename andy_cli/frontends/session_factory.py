@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.rendering import new_id
+from andy_cli.agent.history.history import new_id
 from andy_cli.agent.model.model_session import ModelFacts, ModelServer
 from andy_cli.agent.prompt.system_prompt import Instructions, find_instruction_files
 from andy_cli.compiler.detect import Template

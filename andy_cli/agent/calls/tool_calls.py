@@ -22,7 +22,7 @@ from andy_cli.agent.calls.request_resolution import (
 )
 from andy_cli.agent.calls.tool_runner import InjectionReason
 from andy_cli.agent.conversation import Conversation
-from andy_cli.agent.history.rendering import new_id
+from andy_cli.agent.history.history import new_id
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.turn_state import TurnState
 from andy_cli.events import Event

@@ -13,8 +13,7 @@ from andy_cli.agent.history.compression import (
     reserve_for_reply,
     truncate_result,
 )
-from andy_cli.agent.history.history import History, read_bare_words
-from andy_cli.agent.history.rendering import render_history
+from andy_cli.agent.history.history import History, read_bare_words, render_history
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.prompt.shortlist import DESCRIBE, TOOLS_SHARE, make_describer, shorten_tools

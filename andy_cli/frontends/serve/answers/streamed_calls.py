@@ -11,7 +11,7 @@ from time import monotonic
 
 from andy_cli.agent.calls.injection import is_copied
 from andy_cli.agent.calls.request_resolution import read_parameters
-from andy_cli.agent.history.rendering import new_id
+from andy_cli.agent.history.history import new_id
 from andy_cli.compiler.compiler import Compiler
 from andy_cli.compiler.dialect import Tools
 from andy_cli.compiler.lexing.open_calls import OpenCall

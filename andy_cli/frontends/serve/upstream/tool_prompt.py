@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from andy_cli.agent.calls.injection import escape_control_tokens
-from andy_cli.agent.history.rendering import pair_results
+from andy_cli.agent.history.history import pair_results
 from andy_cli.agent.prompt.system_prompt import render_tool_prompt
 from andy_cli.compiler.compiler import Compiler, Opened
 from andy_cli.compiler.detect import NATIVE
