@@ -37,7 +37,7 @@ from trainable_encoder import (
 )
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.encoder import LetterEncoder
+from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.learned_rating import MemberWeights, WantedMember, centre
 from andy_cli.models.inside.tuning import MEMBER_TUNING
 from andy_cli.models.inside.values.learned_values import LIKELY_MEMBER, ValueFinder
@@ -116,7 +116,7 @@ def make_examples(
     """Make an example of each enumeration, and of each yes or no; `values` are all that are right,
     of each parameter that is said.
     """
-    finder = ValueFinder(LetterEncoder(), choice, text)
+    finder = ValueFinder(Encoder(), choice, text)
     for parameter in list_parameters(choice):
         members = [*parameter.options]
         given = values.get(parameter.name, ())

@@ -40,7 +40,7 @@ from trainable_encoder import (
 from value_weights import list_candidates, write_value
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
+from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.learned_rating import LEAST_ODDS, MarkedRuns, RunWeights, centre
 from andy_cli.models.inside.tuning import RUN_TUNING
 from andy_cli.models.inside.values.learned_values import KEPT_RUNS, ValueFinder
@@ -186,7 +186,7 @@ def add_others(examples: Sequence[Example]) -> Iterator[Learned]:
     described: dict[str, dict[str, str]] = {}
     for client, request in (*read_clients(), *read_choices()):
         for choice in () if client in described else request.choices:
-            finder = ValueFinder(LetterEncoder(), choice, "")
+            finder = ValueFinder(Encoder(), choice, "")
             for parameter in list_parameters(choice):
                 about = finder.explain(parameter)
                 described.setdefault(client, {})[about] = parameter.name

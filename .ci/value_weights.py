@@ -23,7 +23,7 @@ import numpy
 from client_requests import HELD_OUT, read_clients
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.encoder import LetterEncoder
+from andy_cli.models.inside.encoder import Encoder
 from andy_cli.models.inside.learned_rating import (
     VALUE_WEIGHTS,
     ValueVectors,
@@ -101,7 +101,7 @@ def make_all(said: Sequence[Said]) -> Iterator[Example]:
 
 def make_examples(said: Said) -> Iterator[Example]:
     """Make an example of each parameter without a form, but where its value stands elsewhere."""
-    finder = ValueFinder(LetterEncoder(), said.choice, said.text)
+    finder = ValueFinder(Encoder(), said.choice, said.text)
     words = [token.text for token in split_tokens(said.text)]
     for parameter in list_parameters(said.choice):
         if parameter.options or parameter.schema.get("format"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andy_cli.messages import Choice, Schema
-from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
+from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.planning.form_fit import measure_form
 from andy_cli.models.inside.planning.replies.conclusion import conclude
 from andy_cli.models.inside.values.clock_times import find_clock_times, find_loose_times
@@ -877,7 +877,7 @@ def test_what_a_refusal_names_can_be_pointed_at(encoder: Encoder) -> None:
 
 
 def test_where_words_have_no_vectors_the_form_of_words_tells_which_are_the_value() -> None:
-    letters = LetterEncoder()
+    letters = Encoder()
     truck = command("Find a truck", "truck", truck={"type": "string", "description": "its name"})
     assert fill(letters, truck, "where did they park Daisy today").values == {"truck": "Daisy"}
     size = command("Order tea", "size", size={"enum": ["small", "large"]})
@@ -946,14 +946,14 @@ HOURS = command(
     ],
 )
 def test_times_are_written_as_the_schema_wants_them(said: str, values: dict[str, str]) -> None:
-    found = fill(LetterEncoder(), HOURS, said).values
+    found = fill(Encoder(), HOURS, said).values
     assert {name: found.get(name) for name in values} == values
 
 
 @pytest.mark.parametrize("number", ["48250317", "977200008123456", "12345.67", "-0.25", "8"])
 def test_no_digit_of_a_number_is_lost(number: str) -> None:
     record = command("Record a score", "score", score={"type": "number"})
-    assert fill(LetterEncoder(), record, f"{number} for Mia").values == {"score": number}
+    assert fill(Encoder(), record, f"{number} for Mia").values == {"score": number}
 
 
 @pytest.mark.parametrize(
@@ -973,7 +973,7 @@ def test_thousands_are_read_in_groups(said: str, numbers: list[float]) -> None:
 def test_a_dot_parts_thousands_where_a_whole_number_is_wanted() -> None:
     for kind, wanted in (("integer", "1250"), ("number", "1.25")):
         order = command("Order sheets", "sheets", sheets={"type": kind})
-        assert fill(LetterEncoder(), order, "bitte 1.250 davon").values == {"sheets": wanted}
+        assert fill(Encoder(), order, "bitte 1.250 davon").values == {"sheets": wanted}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from andy_cli.messages import Choice, Constraint, Schema
-from andy_cli.models.inside.encoder import Encoder, LetterEncoder, load_encoder
+from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.local_server import Engine
 from andy_cli.models.inside.planning.choosing import Scorer, describe_command
 from andy_cli.models.inside.planning.planner import Planner
@@ -189,7 +189,7 @@ def measure(model: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         meaning = load_encoder(Path(folder))
         parts: dict[str, Choose] = {
-            "letters": planned(LetterEncoder()),
+            "letters": planned(Encoder()),
             "meaning": planned(meaning),
             "native calls": by_native_calls(engine),
             "told of": by_description(engine),

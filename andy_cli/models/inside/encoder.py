@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol
+from typing import Generic, NamedTuple
 
 from andy_cli.models.inside.learned_rating import (
     COMMAND_WEIGHTS,
@@ -48,8 +48,18 @@ from andy_cli.models.inside.tuning import (
     read_tuning,
 )
 
+MIN_CLOSENESS = 0.7
+"""The closeness of texts that share no threes of letters."""
+NEARNESS_ODDS, NONE_NEARNESS, FIT_ODDS = 60.0, 0.735, 0.6
+"""Log-odds of a nearness of 1 and of a count, and the nearness of what may or may not be wanted,
+where nothing was learned."""
+SAID_ODDS = 20.0
+"""Log-odds of a member that is said, where nothing was learned."""
 
-class Encoder(Protocol):
+
+class Encoder:
+    """Compares by the threes of letters that two texts share, and rates by that and by form."""
+
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode texts that are compared with in every process, or read what was kept of them."""
 
@@ -58,17 +68,25 @@ class Encoder(Protocol):
 
     def closeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Measure how near the text is to each of the others: 1 if they mean the same."""
+        own = _threes(text)
+        return [_likeness(own, _threes(other)) for other in others]
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
         """Rate how likely each passage answers the question: about 0 if by chance, 1 at most."""
+        return [
+            (near - MIN_CLOSENESS) / (1 - MIN_CLOSENESS)
+            for near in self.closeness(question, passages)
+        ]
 
     def guess_passages(self, question: str, passages: Sequence[str]) -> list[float]:
         """Guess how they would be rated, in a hundredth of the time."""
+        return self.rate_passages(question, passages)
 
     def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
         """Estimate how likely a text, written in several ways, is of each kind of wish or talk:
         natural logarithms. Nothing where nothing was learned.
         """
+        return {}
 
     def rate_commands(
         self,
@@ -80,20 +98,29 @@ class Encoder(Protocol):
         log-odds, of which only differences tell anything.
 
         The request and each command may be written in several ways; `fits` are counts of what in
-        the form of the request fits each command.
+        the form of the request fits each command, the first one, and of what does not.
         """
+        near = [max(self.closeness(request[-1], written)) for written in commands]
+        rated = [
+            NEARNESS_ODDS * value + FIT_ODDS * (2 * fit[0] - sum(fit))
+            for value, fit in zip(near, fits, strict=True)
+        ]
+        return [*rated, NEARNESS_ODDS * NONE_NEARNESS]
 
     def rate_runs(self, words: Sequence[str], wanted: WantedValue) -> list[float] | None:
         """Rate how likely each run of a request's words is a value that is wanted, and last that
         none is: log-odds, of which only differences tell anything. None where nothing was learned.
         """
+        return None
 
     def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
         """Rate the likeliest of them anew, each as it stands in the request, and none last."""
+        return [*wanted.odds]
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         """Rate how likely a request means each member, and last that it means none of them:
         log-odds, of which only differences tell anything."""
+        return [*(SAID_ODDS * said for said in wanted.is_said), SAID_ODDS / 2]
 
 
 class TunedVectors(NamedTuple, Generic[Weights]):
@@ -113,7 +140,7 @@ SHIPPED = Path(__file__).with_name("phrases.npz")
 """Vectors of the phrases that ship with andy; made by .ci/phrase_vectors.py."""
 
 
-class MeaningEncoder:
+class MeaningEncoder(Encoder):
     """Compares by vectors; each text is encoded once, those prepared once on this machine."""
 
     def __init__(self, folder: Path) -> None:
@@ -141,18 +168,21 @@ class MeaningEncoder:
         return [float(near) for near in self._find_matrix(others) @ self._vectors.find(text)]
 
     def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        made = self._question_vectors
-        if made is None or not passages:
-            return [0.0] * len(passages)
-        asked, lines = made.texts.find(question), made.passages.stack(passages)
-        return [float(odds) / PASSAGE_ODDS for odds in made.weights.rate(asked, lines)]
+        return self._rate_lines(question, passages, None)
 
     def guess_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        made, guessed = self._question_vectors, self._guessed_vectors
-        if made is None or guessed is None or not passages:
-            return self.rate_passages(question, passages)
-        asked, lines = made.texts.find(question), guessed.stack(passages)
-        return [float(odds) / PASSAGE_ODDS for odds in made.weights.rate(asked, lines)]
+        return self._rate_lines(question, passages, self._guessed_vectors)
+
+    def _rate_lines(
+        self, question: str, lines: Sequence[str], guessed: TextVectors | None
+    ) -> list[float]:
+        """Rate lines by their vectors, or by those that are guessed."""
+        made = self._question_vectors
+        if made is None or not lines:
+            return [0.0] * len(lines)
+        vectors = (guessed or made.passages).stack(lines)
+        rated = made.weights.rate(made.texts.find(question), vectors)
+        return [float(odds) / PASSAGE_ODDS for odds in rated]
 
     def rate_commands(
         self,
@@ -162,7 +192,7 @@ class MeaningEncoder:
     ) -> list[float]:
         weights = self._command_weights
         if weights is None:
-            return rate_by_nearness(self, request, commands, fits)
+            return super().rate_commands(request, commands, fits)
         asked = self._mix(request, weights.request_mean)
         self._tuned_vectors.stack([text for written in commands for text in written])
         described = [self._mix(written, weights.command_mean) for written in commands]
@@ -182,14 +212,14 @@ class MeaningEncoder:
     def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
         made = self._run_vectors
         if made is None:
-            return [*wanted.odds]
+            return super().rate_marked_runs(wanted)
         words, marked, about = map(made.texts.stack, (wanted.words, wanted.runs, [wanted.about]))
         return made.weights.rate(ComparedRuns(words, marked, about[0]), wanted)
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         made = self._member_vectors
         if made is None:
-            return rate_said(wanted)
+            return super().rate_members(text, wanted)
         asked, *described = made.texts.stack([text, *wanted.members, wanted.unsaid])
         return made.weights.rate(
             centre(asked, made.weights.request_mean),
@@ -280,90 +310,12 @@ class MeaningEncoder:
         return dict(zip(hashes.tolist(), scaled, strict=True))
 
 
-MIN_CLOSENESS = 0.7
-"""The closeness of texts that share no threes of letters."""
-
-
-class LetterEncoder:
-    """Compares by the threes of letters that two texts share."""
-
-    def prepare(self, texts: Sequence[str]) -> None:
-        pass
-
-    def prepare_commands(self, texts: Sequence[str]) -> None:
-        pass
-
-    def closeness(self, text: str, others: Sequence[str]) -> list[float]:
-        own = _threes(text)
-        return [_likeness(own, _threes(other)) for other in others]
-
-    def rate_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        return [
-            (near - MIN_CLOSENESS) / (1 - MIN_CLOSENESS)
-            for near in self.closeness(question, passages)
-        ]
-
-    def guess_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        return self.rate_passages(question, passages)
-
-    def rate_kinds(self, texts: Sequence[str]) -> Mapping[str, float]:
-        return {}
-
-    def rate_commands(
-        self,
-        request: Sequence[str],
-        commands: Sequence[Sequence[str]],
-        fits: Sequence[Sequence[float]],
-    ) -> list[float]:
-        return rate_by_nearness(self, request, commands, fits)
-
-    def rate_runs(self, words: Sequence[str], wanted: WantedValue) -> list[float] | None:
-        return None
-
-    def rate_marked_runs(self, wanted: MarkedRuns) -> list[float]:
-        return [*wanted.odds]
-
-    def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
-        return rate_said(wanted)
-
-
-NEARNESS_ODDS, NONE_NEARNESS, FIT_ODDS = 60.0, 0.735, 0.6
-"""Log-odds of a nearness of 1 and of a count, and the nearness of what may or may not be wanted,
-where nothing was learned."""
-
-
-def rate_by_nearness(
-    encoder: Encoder,
-    request: Sequence[str],
-    commands: Sequence[Sequence[str]],
-    fits: Sequence[Sequence[float]],
-) -> list[float]:
-    """Rate commands by the nearest way in which each is written: the first count is of what fits,
-    the others of what does not.
-    """
-    near = [max(encoder.closeness(request[-1], written)) for written in commands]
-    rated = [
-        NEARNESS_ODDS * value + FIT_ODDS * (2 * fit[0] - sum(fit))
-        for value, fit in zip(near, fits, strict=True)
-    ]
-    return [*rated, NEARNESS_ODDS * NONE_NEARNESS]
-
-
-SAID_ODDS = 20.0
-"""Log-odds of a member that is said, where nothing was learned."""
-
-
-def rate_said(wanted: WantedMember) -> list[float]:
-    """Rate members by whether they are said."""
-    return [*(SAID_ODDS * said for said in wanted.is_said), SAID_ODDS / 2]
-
-
 def load_encoder(folder: Path) -> Encoder:
     """The best encoder there is on this machine. Blocks for a tenth of a second."""
     try:
         return MeaningEncoder(folder)
     except (ImportError, OSError):
-        return LetterEncoder()
+        return Encoder()
 
 
 @lru_cache(maxsize=MAX_KEPT_TEXTS)
