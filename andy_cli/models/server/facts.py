@@ -84,17 +84,9 @@ async def facts(
             for source in _list_sources(endpoint, only_safe_requests)
         )
     )
-    merged = ServerFacts()
-    for source_facts in all_facts:
-        merged = ServerFacts(
-            merged.context or source_facts.context,
-            merged.capabilities or source_facts.capabilities,
-            merged.template or source_facts.template,
-            merged.longest or source_facts.longest,
-            merged.loaded or source_facts.loaded,
-            merged.kind or source_facts.kind,
-        )
-    return merged
+    # Of each fact what the first source that knows it says.
+    told = (next(filter(None, values), values[0]) for values in zip(*all_facts, strict=True))
+    return ServerFacts(*told)
 
 
 def _tell_inside_facts(endpoint: Endpoint) -> ServerFacts:
