@@ -14,8 +14,8 @@ from typing import Any
 from andy_cli.errors import ContextLengthError, ModelError
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Usage, Wire
 from andy_cli.models.inside import weights
+from andy_cli.models.inside.guided import make_planner, plan_chunks
 from andy_cli.models.inside.local_server import Engine
-from andy_cli.models.inside.planned_reply import make_planner, plan_chunks
 from andy_cli.models.inside.planning.planner import Planner
 from andy_cli.models.inside.weights import Progress
 

@@ -9,8 +9,7 @@ from functools import cache
 from andy_cli.frontends.serve.upstream.sources import ReplySource, SourceWrapper, understand_fields
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
 from andy_cli.messages import Chunk, Request
-from andy_cli.models.inside.guided import PlannerLoader
-from andy_cli.models.inside.planned_reply import make_plain_request, plan_chunks
+from andy_cli.models.inside.guided import PlannerLoader, make_plain_request, plan_chunks
 
 
 @cache
