@@ -205,16 +205,12 @@ def _schema_name(response_format: object) -> str:
     return str(named_schema.get("name")) if isinstance(named_schema, Mapping) else ""
 
 
-def is_wrapped(written: Mapping[str, object]) -> bool:
-    """Tell whether the answer to a request will stand in an object of ours."""
-    return _schema_name(written.get(RESPONSE_FORMAT)) == ANSWER
-
-
 def read_reply(
     chunks: AsyncGenerator[Chunk, None], written: Mapping[str, object]
 ) -> AsyncGenerator[Chunk, None]:
     """The reply to a request, out of the object that its answer may stand in."""
-    return unwrap_answers(chunks) if is_wrapped(written) else chunks
+    is_wrapped = _schema_name(written.get(RESPONSE_FORMAT)) == ANSWER
+    return unwrap_answers(chunks) if is_wrapped else chunks
 
 
 async def unwrap_answers(chunks: AsyncIterator[Chunk]) -> AsyncGenerator[Chunk, None]:

@@ -16,7 +16,6 @@ from andy_cli.models.inside.learned_rating import (
     KIND_WEIGHTS,
     VALUE_WEIGHTS,
     CommandWeights,
-    ComparedRuns,
     GuessWeights,
     KindWeights,
     MarkedRuns,
@@ -214,7 +213,7 @@ class MeaningEncoder(Encoder):
         if made is None:
             return super().rate_marked_runs(wanted)
         words, marked, about = map(made.texts.stack, (wanted.words, wanted.runs, [wanted.about]))
-        return made.weights.rate(ComparedRuns(words, marked, about[0]), wanted)
+        return made.weights.rate(words, marked, about[0], wanted)
 
     def rate_members(self, text: str, wanted: WantedMember) -> list[float]:
         made = self._member_vectors

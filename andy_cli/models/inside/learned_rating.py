@@ -236,14 +236,6 @@ class MarkedRuns(NamedTuple):
     needed: bool
 
 
-class ComparedRuns(NamedTuple):
-    """The vectors of runs, one a row, and of the parameter that one of them may be the value of."""
-
-    words: Vectors
-    marked: Vectors
-    about: Vectors
-
-
 class RunWeights(NamedTuple):
     """Weights that tell which run of words is a value: by its words, and by how it stands in the
     request.
@@ -270,21 +262,20 @@ class RunWeights(NamedTuple):
     """For none: always, and where a value is needed."""
     needed: Vectors
 
-    def rate(self, vectors: ComparedRuns, wanted: MarkedRuns) -> list[float]:
-        """Rate each run, and last that none is the value: log-odds."""
+    def rate(
+        self, words: Vectors, marked: Vectors, about: Vectors, wanted: MarkedRuns
+    ) -> list[float]:
+        """Rate each run, its words and it marked, one a row, and last none of them: log-odds."""
         import numpy  # it is there where vectors are
 
-        about = centre(vectors.about, self.about_mean)
-        words = centre(vectors.words, self.words_mean) @ self._describe_words(about)
-        marked = centre(vectors.marked, self.marked_mean) @ self._describe_marked(about)
+        asked = centre(about, self.about_mean)
+        for_words = self.words_nearness * asked + (asked @ self.words_left) @ self.words_right
+        for_marked = self.marked_nearness * asked + (asked @ self.marked_left) @ self.marked_right
         *odds, none = wanted.odds
-        rated = words + marked + self.odds * numpy.maximum(numpy.array(odds), LEAST_ODDS)
+        rated = (
+            centre(words, self.words_mean) @ for_words
+            + centre(marked, self.marked_mean) @ (for_marked + self.value)
+            + self.odds * numpy.maximum(numpy.array(odds), LEAST_ODDS)
+        )
         last = self.none_odds * none + self.none + self.needed * wanted.needed
         return [*map(float, rated), float(last)]
-
-    def _describe_words(self, about: Vectors) -> Vectors:
-        return self.words_nearness * about + (about @ self.words_left) @ self.words_right
-
-    def _describe_marked(self, about: Vectors) -> Vectors:
-        learned = self.marked_nearness * about + (about @ self.marked_left) @ self.marked_right
-        return learned + self.value

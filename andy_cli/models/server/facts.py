@@ -74,8 +74,9 @@ async def facts(
     `only_safe_requests`: a server that may be any is asked only what no server can take for a
     request to a model.
     """
-    if not endpoint.base_url:
-        return _tell_inside_facts(endpoint)
+    if not endpoint.base_url:  # the model runs in this process
+        preset = presets().get(endpoint.provider)
+        return ServerFacts(preset.context if preset is not None else None)
     import asyncio  # it runs us
 
     all_facts = await asyncio.gather(
@@ -87,12 +88,6 @@ async def facts(
     # Of each fact what the first source that knows it says.
     told = (next(filter(None, values), values[0]) for values in zip(*all_facts, strict=True))
     return ServerFacts(*told)
-
-
-def _tell_inside_facts(endpoint: Endpoint) -> ServerFacts:
-    """The facts of a model that runs in this process."""
-    preset = presets().get(endpoint.provider)
-    return ServerFacts(preset.context if preset is not None else None)
 
 
 async def takes_tools(

@@ -154,7 +154,7 @@ def order_parts(parts: Sequence[str]) -> tuple[str, ...]:
     """Put what is to come before another part before it, without the words that say so."""
     parts = [parts[0], *(drop_beginning(BEGINNING, part) for part in parts[1:])]
     for place, (left, right) in enumerate(pairwise(parts)):
-        if comes_second(left, right):
+        if SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right):
             first = drop_beginning(COMES_FIRST, right)
             parts[place : place + 2] = [first, drop_beginning(SECOND_COMES_FIRST, left)]
             break
@@ -229,11 +229,6 @@ def find_openings(text: str) -> list[int]:
         if {*find_plain_words(word[0])[:1]} & openers
         and not is_negated(" ".join(text[: word.start()].split()[-1:]))
     ]
-
-
-def comes_second(left: str, right: str) -> bool:
-    """Tell whether the first of two wishes is to be carried out after the other."""
-    return bool(SECOND_COMES_FIRST.match(left) or COMES_FIRST.match(right))
 
 
 @cache
