@@ -1,19 +1,14 @@
 """Fit steps to lists: what points at an entry needs a list before it, and takes of its kind."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.planning.choosing import DECISIVE_LEAD
 from andy_cli.models.inside.planning.command_kinds import (
-    find_entry_kind,
     is_lister,
     needs_value,
-    reads_one,
-    takes_one,
 )
 from andy_cli.models.inside.planning.mentions import Mentions
-from andy_cli.models.inside.planning.opening import find_taker
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.values.entries import (
     find_entries,
@@ -25,8 +20,6 @@ from andy_cli.models.inside.values.entries import (
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.superlatives import points_at_entry
 
-UNLIKE = 0.03
-"""By so much farther is a command that lists something else than what is pointed at."""
 REFERRING = 0.035
 """By so much may a command that looks at what was found be farther than another."""
 ENTRIES = frozenset({"file", "folder", "url", "id"})
@@ -41,24 +34,11 @@ class ListFitter:
         self._mentions = mentions
 
     def fit(self, steps: list[Step]) -> list[Step]:
-        """`The first one` of what has not been listed: list it before, by what lists its kind.
-
-        After a list comes what takes one of its entries.
-        """
-        steps = [*steps[:1], *(self._open_page(before, step) for before, step in pairwise(steps))]
+        """`The first one` of what has not been listed: list it before, by what lists its kind."""
         pointing = next((step for step in steps if points_at_entry(step.text)), None)
         if pointing is None or not self._points_at_entry(pointing):
             return steps
         return self._fit_step_to_list(steps, steps.index(pointing))
-
-    def _open_page(self, before: Step, step: Step) -> Step:
-        """`Search for X, open whatever comes up`: after a search of the web a page is opened."""
-        choice = self._request.choices[step.at]
-        finds_pages = find_entry_kind(self._request.choices[before.at]) == "url"
-        opens = finds_pages and reads_one(choice) and bool(self._request.fill(step).missing)
-        is_entry = points_at_entry(step.text)
-        is_page = opens and (is_entry or not self._mentions.means_file(step.text))
-        return self._take_from(before, step) if is_page else step
 
     def _fit_step_to_list(self, steps: list[Step], place: int) -> list[Step]:
         pointing = steps[place]
@@ -76,17 +56,7 @@ class ListFitter:
         scores = self._request.compare(before.text).commands
         if scores[best] > scores[before.at] - DECISIVE_LEAD:
             return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
-        if near[before.at] < near[best] - UNLIKE:
-            pointing = self.refer_back(pointing)
-        pointing = self._take_from(before, pointing)
-        return [*steps[:place], pointing, *steps[place + 1 :]]
-
-    def _take_from(self, before: Step, step: Step) -> Step:
-        """Let a step take an entry of what the one before lists: a folder holds no address."""
-        kind = find_entry_kind(self._request.choices[before.at])
-        taker = find_taker(self._request, before.at)
-        takes_it = takes_one(self._request.choices[step.at], kind)
-        return step if taker is None or takes_it else step._replace(at=taker)
+        return steps
 
     def _points_at_entry(self, step: Step) -> bool:
         choice = self._request.choices[step.at]

@@ -16,7 +16,6 @@ from andy_cli.models.inside.planning.choosing import (
 )
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
-    finds_files,
     is_lister,
     needs_value,
     reads_file,
@@ -58,11 +57,6 @@ CLOSE_COMMANDS = 0.01
 """Commands nearer to each other than that are told apart by how much of the request they use."""
 CLOSE_DESCRIBED = 0.004
 """The same where descriptions alone say what they are for."""
-MIN_NEARNESS = 0.81
-"""Nearness below which a command is not meant, although none is nearer, where examples say how
-people ask for it."""
-MIN_BARE_NEARNESS = 0.9
-"""The same of a command that takes nothing of the request: nearness is all that speaks for it."""
 DOUBTFUL = 0.04
 """A lead of a command over talk, or of talk over it, that is doubtful."""
 EXAMPLE_LEAD = 0.01
@@ -82,8 +76,6 @@ UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
 WISHED_FOR = 0.025
 """The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
-SEARCHED = 0.03
-"""By so much farther than a search of the web may one of the files be, which have the words."""
 
 
 class Part(NamedTuple):
@@ -207,7 +199,7 @@ class PartReader:
         else:
             step = self.find_step(text, bool(others), asks)
         if step:
-            return Part(text, "command", self._search_here(step))
+            return Part(text, "command", step)
         reading = None if is_alone else self.read_what_is_meant(text)
         return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
 
@@ -268,9 +260,7 @@ class PartReader:
             return None
         step = self._find_command(text, follows and not is_named) if asks else None
         step = step or Step(scores.best, text, scores.lead)
-        # The weights of cuts were learned without what is far of a bare command.
-        is_bare = asks and self._takes_nothing(step)
-        return self._ask_of_entry(step) if self._is_near(step, is_named, is_bare) else None
+        return self._ask_of_entry(step)
 
     def _ask_of_entry(self, step: Step) -> Step:
         """`Wer singt Volare?`: what is asked of one of the songs is not told by a command that
@@ -294,23 +284,6 @@ class PartReader:
         name = find_command_name(self._request.choices[best]).replace("_", " ")
         stems = set(map(find_stem, find_words(name)))
         return negates_any(text, stems)
-
-    def _is_near(self, step: Step, is_named: bool, is_bare: bool) -> bool:
-        """Tell whether a text is near enough to how people ask for a command, where that is known;
-        `is_bare`: nothing but nearness speaks for it.
-        """
-        nearest = MIN_BARE_NEARNESS if is_bare else 0.0 if is_named else MIN_NEARNESS
-        has_examples = bool(self._request.choices[step.at].examples)
-        return not has_examples or max(self._request.compare(step.text).commands) >= nearest
-
-    def _takes_nothing(self, step: Step) -> bool:
-        """Tell whether a command takes no value of its text, which names no song that another one
-        may take; what is to be looked at may stand elsewhere.
-        """
-        choice = self._request.choices[step.at]
-        may_refer = choice.beyond or (choice.only_looks and needs_value(choice))
-        has_value = bool(self._request.fill(step).values)
-        return not (may_refer or has_value or self._mentions.names_recording(step.text))
 
     def _find_command(self, text: str, may_refer: bool) -> Step:
         step = self.find_best_step(text)
@@ -343,9 +316,7 @@ class PartReader:
         filled = (self._request.fill_by_meaning(Step(at, text, 1.0)) for at in alike)
         used = {at: found.use for at, found in zip(alike, filled, strict=True)}
         best = max(alike, key=lambda at: (used[at], scores.commands[at]))
-        is_decided = len(alike) > 1 and all(
-            at == best or used[best] > used[at] or self._is_repeated(best, at) for at in alike
-        )
+        is_decided = len(alike) > 1 and all(at == best or used[best] > used[at] for at in alike)
         return Step(
             best, text, CLOSE_COMMANDS if is_decided else scores.lead, len(alike) < len(close)
         )
@@ -365,12 +336,6 @@ class PartReader:
         found = self._request.fill(Step(at, text, 1.0)).values.values()
         is_read = names_file(text) and reads_file(self._request.choices[at])
         return is_read and {*found}.isdisjoint(self._request.names)
-
-    def _is_repeated(self, at: int, other: int) -> bool:
-        """Tell whether one is called the other when it is repeated: either may be meant."""
-        one, another = (self._request.choices[place] for place in (at, other))
-        is_second = one.repeated_as == find_command_name(another)
-        return is_second or another.repeated_as == find_command_name(one)
 
     def read_what_is_meant(self, text: str) -> Step | None:
         """`How much was the rent in March?`: read the file whose name is about that, if one is."""
@@ -482,19 +447,6 @@ class PartReader:
             if parameter.name in found and parameter.kind != "folder"
         ]
 
-    def _search_here(self, step: Step) -> Step:
-        """`Search for Hofer`: what stands in a text is looked for there, unless the web is spoken
-        of.
-        """
-        searched = " ".join(self.list_searched(step, "url"))
-        here = self.find_best_of(step.text, finds_files) if searched else None
-        written = self._mentions.find_written_run(searched) if here else None
-        if here is None or written is None or not holds_all_asked(searched, written):
-            return step
-        scores = self._request.compare(step.text).commands
-        is_near = scores[here.at] > scores[step.at] - SEARCHED
-        return here if is_near and self.list_searched(here, "file") else step
-
     def find_best_of(self, text: str, is_kind: Callable[[Choice], bool]) -> Step | None:
         """Find the command of a kind that a text is nearest to."""
         choices, scores = self._request.choices, self._request.compare(text).commands
@@ -520,12 +472,6 @@ class PartReader:
 def keeps_whole(way: Way, titles: Iterable[str]) -> bool:
     """Tell whether each title that is said stands in one part."""
     return all(any(f" {title} " in pad_words(part) for part in way.parts) for title in titles)
-
-
-def holds_all_asked(text: str, run: str) -> bool:
-    """Tell whether a run of words of a text has all that it asks for: `Callum` of `everything for
-    Callum`."""
-    return list_unasked_words(run) == list_unasked_words(text)
 
 
 def is_doubtful(lead: float, text: str) -> bool:

@@ -13,7 +13,6 @@ from andy_cli.models.inside.planning.choosing import (
     is_called,
 )
 from andy_cli.models.inside.planning.command_kinds import (
-    find_entry_kind,
     finds_files,
     is_lister,
     plays_file,
@@ -244,7 +243,7 @@ class RequestPlan:
             steps = list(map(self._read_entry, steps))
         else:
             steps = self._lists.fit(steps)
-        steps = [*map(self._search_question, map(self._search_written, steps))]
+        steps = list(map(self._search_written, steps))
         return self._drop_repeated(list(map(self._fit_to_kind, steps)))
 
     def _drop_repeated(self, steps: Sequence[Step]) -> list[Step]:
@@ -268,13 +267,6 @@ class RequestPlan:
         searched = " ".join(self._reader.list_searched(step, "file"))
         run = self._mentions.find_written_run(searched)
         return step if run in (None, searched) else step._replace(text=f'{step.text}: "{run}"')
-
-    def _search_question(self, step: Step) -> Step:
-        """`Will it snow in Linz tonight?`: a question is looked up on the web as it stands."""
-        is_lookup = find_entry_kind(self._request.choices[step.at]) == "url"
-        if not (is_lookup and self._request.has_examples and is_question(step.text)):
-            return step
-        return step._replace(text=f'"{step.text.rstrip("?! ")}"')
 
     def _name_file(self, step: Step) -> Step:
         """`Ouvre la recette des gaufres`: of texts whose names do not tell, take the one with the
