@@ -33,12 +33,12 @@ from andy_cli.models.inside.values.entries import (
 from andy_cli.models.inside.values.learned_values import ValueFinder
 from andy_cli.models.inside.values.line_ranges import find_bounds, read_line_range
 from andy_cli.models.inside.values.numbers import (
+    HOMONYMS,
     find_dotted_thousands,
     find_hours,
     find_long_numbers,
     find_numbers,
     find_ordinal,
-    is_homonym,
     without_things,
     write_number,
 )
@@ -268,7 +268,7 @@ class _Filling:
         """Find a text that no form shows: in the newest list, by what leads to it, by its words."""
         match parameter.kind:
             case "file" | "folder":
-                return self._find_place(parameter)
+                return self._find_entry(parameter) or self._find_folder_as_file(parameter)
             case "url":
                 return self._find_address()
             case "mail" | "phone":
@@ -295,10 +295,6 @@ class _Filling:
         days = (word for word in words if not DAYS.keys().isdisjoint(find_plain_words(word.text)))
         span = self._picker.find_free(days)
         return self._picker.take(span) if span else None
-
-    def _find_place(self, parameter: Parameter) -> str | None:
-        """Find a file or folder that no form shows."""
-        return self._find_entry(parameter) or self._find_folder_as_file(parameter)
 
     def _find_member(self, parameter: Parameter) -> str | None:
         """Find the member that is meant; where it stands in the request nothing else is a value."""
@@ -384,7 +380,7 @@ class _Filling:
     def _may_mean(self, parameter: Parameter, span: Span) -> bool:
         """Tell whether a word is a number: `one`, and `once`, which is eleven in Spanish."""
         said = self._text[span.start : span.end].lower()
-        return parameter.needed or not (said == "one" or is_homonym(said))
+        return parameter.needed or said not in HOMONYMS
 
     def _find_spelling(self, parameter: Parameter, written: str) -> str:
         if parameter.kind == "date":

@@ -10,8 +10,9 @@ from andy_cli.models.inside.values.words import find_plain_words, find_things
 LANGUAGES = ("en", "de", "es", "fr", "it")
 UNITS = frozenset(["zero", "one", "eins"])
 """Words for nought and one that are no other words."""
-HOMONYMS = frozenset("once due sei elf neuf acht mil cent sept".split())
-"""Numbers that are other words in another of these languages, or in their own."""
+HOMONYMS = frozenset("one once due sei elf neuf acht mil cent sept".split())
+"""Numbers that are other words too, in their language or another of these: `once` is eleven in
+Spanish."""
 MIN_LETTERS = 3
 """Of a number: `o` and `oh` are no noughts."""
 MAX_CHARACTERS = 2_000
@@ -200,11 +201,6 @@ def is_share(value: float, text: str, start: int) -> bool:
 
 def is_within_other(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
     return any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in spans)
-
-
-def is_homonym(word: str) -> bool:
-    """Tell whether a number in letters may be another word: `once` is eleven in Spanish."""
-    return word.lower() in HOMONYMS
 
 
 def find_ordinal(text: str) -> int | None:

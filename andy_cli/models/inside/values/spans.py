@@ -306,7 +306,12 @@ def _compare_name(name: str, said: Sequence[str], text: str) -> Match:
     heard: set[str] = set()
     letters, share = 0, 0.0
     for part in _list_parts(name):
-        found = {word: meant for meant in part.words for word in said if is_same_word(word, meant)}
+        found = {
+            word: meant
+            for meant in part.words
+            for word in said
+            if is_near(word, meant) or is_same_in_calendar(word, meant)
+        }
         meant_letters = sum(map(len, {*found.values()}))
         heard |= {*found}
         letters += meant_letters
@@ -344,10 +349,6 @@ def _list_parts(name: str) -> tuple[NamePart, ...]:
         words = {word for word in plain if not word.isdigit() or len(word) > 1}
         parts.append(NamePart(" ".join(plain), frozenset(words - LINKS or words)))
     return tuple(parts)
-
-
-def is_same_word(word: str, meant: str) -> bool:
-    return is_near(word, meant) or is_same_in_calendar(word, meant)
 
 
 def is_near(one: str, other: str) -> bool:
