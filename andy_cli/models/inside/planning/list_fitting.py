@@ -20,8 +20,6 @@ from andy_cli.models.inside.values.entries import (
 from andy_cli.models.inside.values.parameters import list_parameters
 from andy_cli.models.inside.values.superlatives import points_at_entry
 
-REFERRING = 0.035
-"""By so much may a command that looks at what was found be farther than another."""
 ENTRIES = frozenset({"file", "folder", "url", "id"})
 """Kinds of values that an entry of a list may be."""
 
@@ -101,16 +99,15 @@ class ListFitter:
                 return all(is_readable(entry.name) for entry in listed)
         return False
 
-    def refer_back(self, step: Step, lead: float = REFERRING) -> Step:
-        """`And open it`: a command that looks at what was found, where one is nearly as near."""
+    def refer_back(self, step: Step) -> Step:
+        """`And the first one`: take the command that looks at what was found."""
         scores = self._request.compare(step.text).commands
         taking = [
             at
             for at, choice in enumerate(self._request.choices)
             if choice.only_looks and not choice.beyond and needs_value(choice)
         ]
-        best = max(taking, key=scores.__getitem__, default=step.at)
-        return step._replace(at=best) if scores[best] > scores[step.at] - lead else step
+        return step._replace(at=max(taking, key=scores.__getitem__, default=step.at))
 
 
 def holds_list(result: str) -> bool:

@@ -17,7 +17,6 @@ from andy_cli.models.inside.planning.choosing import (
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
     is_lister,
-    needs_value,
     reads_file,
 )
 from andy_cli.models.inside.planning.cutting import (
@@ -37,7 +36,6 @@ from andy_cli.models.inside.values.spans import find_titles, pad_words
 from andy_cli.models.inside.values.superlatives import find_superlative
 from andy_cli.models.inside.values.words import (
     INTERROGATIVES,
-    LINKS,
     begins_negated,
     find_plain_words,
     find_question_lead,
@@ -194,14 +192,10 @@ class PartReader:
             return part
         if lookup := self._find_lookup(text):
             return Part(text, "command", lookup)
-        if is_alone:
-            step = self.find_only_step(text, asks)
-        else:
-            step = self.find_step(text, bool(others), asks)
+        step = self.find_only_step(text, asks) if is_alone else self.find_step(text, asks)
         if step:
             return Part(text, "command", step)
-        reading = None if is_alone else self.read_what_is_meant(text)
-        return Part(text, "reading", reading) if reading else Part(text, self._find_talk(text))
+        return Part(text, self._find_talk(text))
 
     def _find_lookup(self, text: str) -> Step | None:
         """`Google how bees fly`: search the web where the words before a question ask for that,
@@ -216,17 +210,12 @@ class PartReader:
         return Step(scores.best, text, scores.lead) if is_lookup else None
 
     def find_only_step(self, text: str, asks: bool = True) -> Step | None:
-        """Find the command that a whole request asks for; of a question that is near to one by the
-        name in it alone, the reading of the file that it is about.
-        """
+        """Find the command that a whole request asks for, or what answers it more clearly."""
         is_forbidden = self._request.has_examples and begins_negated(text)
         if is_forbidden and not self._mentions.names_recording(text):
             return None  # a song may be called `Don't stop me now`
-        scores = self._request.compare(text)
-        is_nearer_to_talk = max(scores.commands) < scores.talk
-        reading = self.read_what_is_meant(text) if is_nearer_to_talk else None
-        step = self.find_step(text, follows=False, asks=asks)
-        return step and (reading or self.find_clearer_answer(text) or step)
+        step = self.find_step(text, asks)
+        return step and (self.find_clearer_answer(text) or step)
 
     def _read_addition(self, text: str, before: Step) -> Part | None:
         """Read what is nothing by itself: one more value, or a word on what was found."""
@@ -245,10 +234,8 @@ class PartReader:
             return "refused" if is_clear else "question" if is_open else "talk"
         return "question" if scores.kind in small_talk.QUESTIONS else "talk"
 
-    def find_step(self, text: str, follows: bool, asks: bool = True) -> Step | None:
-        """Find the command that a part of a request asks for; None where it is talk.
-
-        `follows`: other parts stood before it, and it may refer to what they find; `asks`: the
+    def find_step(self, text: str, asks: bool) -> Step | None:
+        """Find the command that a part of a request asks for; None where it is talk. `asks`: the
         model too where it is doubtful.
         """
         scores = self._request.compare(text)
@@ -258,8 +245,7 @@ class PartReader:
             lead -= EXAMPLE_LEAD
         if lead < 0:
             return None
-        step = self._find_command(text, follows and not is_named) if asks else None
-        step = step or Step(scores.best, text, scores.lead)
+        step = self.find_best_step(text) if asks else Step(scores.best, text, scores.lead)
         return self._ask_of_entry(step)
 
     def _ask_of_entry(self, step: Step) -> Step:
@@ -284,10 +270,6 @@ class PartReader:
         name = find_command_name(self._request.choices[best]).replace("_", " ")
         stems = set(map(find_stem, find_words(name)))
         return negates_any(text, stems)
-
-    def _find_command(self, text: str, may_refer: bool) -> Step:
-        step = self.find_best_step(text)
-        return self._refer_to_found(step) if may_refer else step
 
     def _find_lead(self, text: str, scores: Scores, is_named: bool) -> float:
         """Find by how much the best command is likelier than talk."""
@@ -337,22 +319,12 @@ class PartReader:
         is_read = names_file(text) and reads_file(self._request.choices[at])
         return is_read and {*found}.isdisjoint(self._request.names)
 
-    def read_what_is_meant(self, text: str) -> Step | None:
-        """`How much was the rent in March?`: read the file whose name is about that, if one is."""
-        reading = self.find_reading_command(text)
-        is_own = self._request.compare(text).kind == "own"
-        if reading is None or not (is_own and self._mentions.means_file(text)):
-            return None
-        answer = self.find_answer(text)
-        is_answer = answer is not None and not answer.is_guess
-        return answer if is_answer else Step(reading, text, 1.0, question=text)
-
     def find_answer(self, text: str, lead: float = 0.0) -> Step | None:
         """`What colour did I want for the fence?`: read the file that a question of the user's own
         things is answered in, if one is there; more clearly so than by the `lead` of a command.
         """
         reading = self.find_reading_command(text)
-        doubt = None if self._asks_nothing(text) else self._find_doubt(text)
+        doubt = None if begins_negated(text) else self._find_doubt(text)
         if reading is None or doubt is None:
             return None
         # What a question of knowledge, or a command, shares with a line stands there by chance.
@@ -363,11 +335,6 @@ class PartReader:
         if names_file(text):
             return Step(reading, text, 1.0, question=text)
         return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure, question=text)
-
-    def _asks_nothing(self, text: str) -> bool:
-        """Tell whether a text cannot be a question: it says nothing, or names a song."""
-        says_nothing = {*find_words(text)} <= LINKS | INTERROGATIVES
-        return says_nothing or begins_negated(text) or self._mentions.names_recording(text)
 
     def _find_doubt(self, text: str) -> float | None:
         """Find by how much more clearly a text has to be answered by a file as it may be no
@@ -458,15 +425,6 @@ class PartReader:
         """Find the command that reads a file, of several the nearest to the text."""
         reading = [at for at, choice in enumerate(self._request.choices) if reads_file(choice)]
         return max(reading, key=self._request.compare(text).commands.__getitem__, default=None)
-
-    def _refer_to_found(self, step: Step) -> Step:
-        """Let a part that names nothing, and may refer to what was found, look at that."""
-        choice = self._request.choices[step.at]
-        if choice.beyond:
-            return self._lists.refer_back(step, CLOSE_COMMANDS)
-        looks_around = choice.only_looks and not needs_value(choice)
-        is_filled = bool(self._request.fill(step).values)
-        return self._lists.refer_back(step) if looks_around and not is_filled else step
 
 
 def keeps_whole(way: Way, titles: Iterable[str]) -> bool:

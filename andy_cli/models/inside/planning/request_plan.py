@@ -5,12 +5,10 @@ from itertools import pairwise
 
 from andy_cli.messages import Choice, NotDone
 from andy_cli.models.inside.planning.choosing import (
-    DECISIVE_LEAD,
     FILE_NAMES,
     OTHER_FILE,
     find_command_name,
     find_kind_name,
-    is_called,
 )
 from andy_cli.models.inside.planning.command_kinds import (
     finds_files,
@@ -29,7 +27,6 @@ from andy_cli.models.inside.planning.follow_up import (
 )
 from andy_cli.models.inside.planning.list_fitting import ListFitter
 from andy_cli.models.inside.planning.mentions import (
-    LONG_WORD,
     Mentions,
     is_file,
 )
@@ -39,7 +36,6 @@ from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.planning.replies.dialogue import Turn
 from andy_cli.models.inside.values.entries import is_readable
 from andy_cli.models.inside.values.numbers import find_ordinal
-from andy_cli.models.inside.values.spans import find_named
 from andy_cli.models.inside.values.superlatives import points_at_entry, says_which
 from andy_cli.models.inside.values.words import (
     LINKS,
@@ -293,7 +289,7 @@ class RequestPlan:
         if not plays_file(choice) or find_ordinal(step.text) is None:
             return step
         if self._lacks_value(step):
-            return self._lists.refer_back(step, lead=1.0)
+            return self._lists.refer_back(step)
         is_bare = len({*find_plain_words(step.text)} - LINKS - ADVERBS) < 2
         reading = self._reader.find_reading_command(step.text)
         if reading is None or not (is_bare and self._lists.holds_texts()):
@@ -357,34 +353,12 @@ class RequestPlan:
 
     def _take_values(self, step: Step, text: str) -> Step:
         """`Volare now, and then Azzurro`: a part whose command takes no value, and that holds one
-        of what the whole asks for, asks for that; else for a nearly as likely command that takes
-        it.
+        of what the whole asks for, asks for that.
         """
-        if self._mentions.find_value(step.text, self._request.choices[step.at]):
-            return step
-        values = self._request.fill(step).values
         likeliest = self._request.compare(text).best
         taken = self._mentions.find_value(step.text, self._request.choices[likeliest])
-        if taken is not None and not values:
-            return step._replace(at=likeliest)
-        found = find_named(step.text, list(filter(is_file, self._request.names)), frozenset())
-        if not found or found[0].letters < LONG_WORD or not is_called(found[0]):
-            return step
-        used = {*find_plain_words(" ".join(values.values()))}
-        if values and not (found[0].is_clear and used.isdisjoint(found[0].words)):
-            return step
-        return self._find_taker(step, is_readable(found[0].name))
-
-    def _find_taker(self, step: Step, is_read: bool) -> Step:
-        """Find the command that takes a file of the kind, where it is nearly as likely."""
-        scores = self._request.compare(step.text).commands
-        taking = [
-            at
-            for at, choice in enumerate(self._request.choices)
-            if takes_file(choice) and reads_file(choice) == is_read
-        ]
-        best = max(taking, key=scores.__getitem__, default=step.at)
-        return step._replace(at=best) if scores[best] > scores[step.at] - DECISIVE_LEAD else step
+        is_meant = taken is not None and not self._request.fill(step).values
+        return step._replace(at=likeliest) if is_meant else step
 
     def _repeat_for_names(self, step: Step) -> list[Step]:
         """`The January and March reports`: a command that takes one file or folder, or one of the
