@@ -42,7 +42,7 @@ from trainable_encoder import (
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.learned_rating import COMMAND_WEIGHTS, MAX_COUNT, CommandWeights, centre
-from andy_cli.models.inside.planning.choosing import Profile, make_phrase, name_things
+from andy_cli.models.inside.planning.choosing import list_phrases, make_phrase, name_things
 from andy_cli.models.inside.planning.form_fit import FormFit, measure_form
 from andy_cli.models.inside.planning.replies import small_talk
 from andy_cli.models.inside.text_vectors import FORMAT
@@ -198,8 +198,7 @@ def describe(client: str, request: Request, described: dict[int, Any]) -> Descri
     key = id(request.choices)
     if key not in described:
         described[key] = tuple(
-            tuple(phrase.text for phrase in Profile.of(choice).phrases)
-            for choice in request.choices
+            tuple(phrase.text for phrase in list_phrases(choice)) for choice in request.choices
         )
     text, plain = request.text, name_things(request.text)
     fits = tuple(measure_form(text, plain != text, choice) for choice in request.choices)

@@ -103,16 +103,17 @@ def rank_by_meaning(request: str, tools: Tools, encoder: Encoder) -> list[str]:
     if not tools:
         return []
     # 20 ms, and few sets of tools are too large.
-    from andy_cli.models.inside.planning.choosing import Profile, list_described, name_things
+    from andy_cli.models.inside.planning.choosing import list_phrases, name_things
     from andy_cli.models.inside.planning.form_fit import FormFit
 
-    profiles = [Profile.of(_make_choice(name, tool)) for name, tool in tools.items()]
-    encoder.prepare_commands(list_described(profiles))
+    phrases = [list_phrases(_make_choice(name, tool)) for name, tool in tools.items()]
+    written = [[phrase.text for phrase in own] for own in phrases]
+    encoder.prepare_commands([text for texts in written for text in texts])
     text = request[-MAX_CHARACTERS:]
     *rated, _ = encoder.rate_commands(
         (text, name_things(text)),
-        [[phrase.text for phrase in profile.phrases] for profile in profiles],
-        [[0.0] * len(FormFit._fields)] * len(profiles),
+        written,
+        [[0.0] * len(FormFit._fields)] * len(written),
     )
     ratings = dict(zip(tools, rated, strict=True))
     return sorted(tools, key=lambda name: -ratings[name])

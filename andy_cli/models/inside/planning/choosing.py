@@ -25,11 +25,8 @@ from andy_cli.models.inside.values.templates import (
 )
 from andy_cli.models.inside.values.words import (
     WORD,
-    find_stem,
     find_things,
-    find_words,
     is_question,
-    meaningful_stems,
 )
 from andy_cli.phrases import load_phrases
 
@@ -41,11 +38,8 @@ KIND_WEIGHT, LEAST_LIKELY = 0.02, -5.0
 is less likely tells no more."""
 SHARE_WEIGHT = 0.1
 """The same of the likelihood itself, where it is asked whether a kind of talk is meant at all."""
-OWN_EXAMPLES = 5
-"""Examples whose words count too."""
 DECISIVE_LEAD = 0.025
 """A lead of one command over all others that settles it."""
-WORDS_WEIGHT = 0.02
 NONE_WEIGHT, NONE_ODDS = 1.5, -0.5
 """Of log-odds that no command of others is asked for, which were learned from fewer such requests
 than people write: their weight, and what is added."""
@@ -100,24 +94,15 @@ def make_phrase(written: str) -> Phrase:
     return Phrase(text, name_things(text))
 
 
-@dataclass(frozen=True)
-class Profile:
-    """The phrases and stems that a command, or a kind of talk, is compared by."""
-
-    phrases: tuple[Phrase, ...]
-    stems: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, choice: Choice) -> "Profile":
-        description = summarize_command(choice)
-        name = find_command_name(choice).replace("_", " ")
-        hints = ", ".join(parameter.about for parameter in list_parameters(choice))
-        detailed = f"{description} ({hints})" if hints else description
-        texts = dict.fromkeys((description, name, detailed, *choice.examples[:OWN_EXAMPLES]))
-        stems = frozenset().union(*map(meaningful_stems, texts))
-        # What describes a command has no values; a file that it speaks of is no name.
-        described = tuple(Phrase(text, text) for text in (description, name, detailed))
-        return cls((*dict.fromkeys((*described, *map(make_phrase, choice.examples))),), stems)
+def list_phrases(choice: Choice) -> tuple[Phrase, ...]:
+    """List the phrases that a command is compared by."""
+    description = summarize_command(choice)
+    name = find_command_name(choice).replace("_", " ")
+    hints = ", ".join(parameter.about for parameter in list_parameters(choice))
+    detailed = f"{description} ({hints})" if hints else description
+    # What describes a command has no values; a file that it speaks of is no name.
+    described = (Phrase(text, text) for text in (description, name, detailed))
+    return (*dict.fromkeys((*described, *map(make_phrase, choice.examples))),)
 
 
 @dataclass(frozen=True)
@@ -125,8 +110,8 @@ class Profiles:
     """All that a request is compared with: the commands, then the kinds of talk."""
 
     choices: Sequence[Choice]
-    commands: tuple[Profile, ...]
-    talk: Mapping[str, Profile]
+    commands: tuple[tuple[Phrase, ...], ...]
+    talk: Mapping[str, tuple[Phrase, ...]]
     written: tuple[tuple[str, ...], tuple[str, ...]]
     """The texts, and the same without the names in them."""
     groups: tuple[int, ...]
@@ -135,18 +120,12 @@ class Profiles:
 
     @classmethod
     def of(cls, choices: Sequence[Choice]) -> "Profiles":
-        commands = tuple(Profile.of(choice) for choice in choices)
+        commands = tuple(map(list_phrases, choices))
         has_examples = any(choice.examples for choice in choices)
-        talk = {
-            kind: Profile(tuple(map(make_phrase, said)))
-            for kind, said in small_talk.load_examples().items()
-        }
-        for name, said in find_absent(choices).items():
-            talk[name] = Profile(tuple(map(make_phrase, said)))
+        said = {**small_talk.load_examples(), **find_absent(choices)}
+        talk = {kind: tuple(map(make_phrase, spoken)) for kind, spoken in said.items()}
         profiles = [*commands, *talk.values()]
-        phrases = [
-            (at, phrase) for at, profile in enumerate(profiles) for phrase in profile.phrases
-        ]
+        phrases = [(at, phrase) for at, profile in enumerate(profiles) for phrase in profile]
         return cls(
             choices,
             commands,
@@ -196,7 +175,8 @@ class Scorer:
             self._compared.clear()
             self._encoder.prepare([text for written in self._profiles.written for text in written])
             if not self._profiles.has_examples:
-                self._encoder.prepare_commands(list_described(self._profiles.commands))
+                described = [phrase.text for own in self._profiles.commands for phrase in own]
+                self._encoder.prepare_commands(described)
         return self._profiles
 
     def compare(self, text: str, choices: Sequence[Choice], names: Sequence[str] = ()) -> Scores:
@@ -234,7 +214,7 @@ class Scorer:
         scores = [score + weigh_kind(odds) for score, odds in zip(scores, likely, strict=True)]
         talk = dict(zip(profiles.talk, scores[len(choices) :], strict=True))
         kind = max(talk, key=talk.__getitem__)
-        commands = weigh_words(text, plain, scores, profiles)
+        commands = weigh_form(text, plain != text, scores, choices)
         share = math.exp(likely[len(choices) + [*talk].index(kind)])
         return Scores(
             commands,
@@ -265,7 +245,7 @@ class Scorer:
         """Rate commands of which nobody has said how people ask for them, and that none is wanted,
         on the scale of cosines.
         """
-        commands = [[phrase.text for phrase in profile.phrases] for profile in profiles.commands]
+        commands = [[phrase.text for phrase in profile] for profile in profiles.commands]
         fits = [measure_form(text, plain != text, choice) for choice in profiles.choices]
         *rated, none = self._encoder.rate_commands((text, plain), commands, fits)
         return [rating / LOG_ODDS for rating in rated], none / LOG_ODDS
@@ -276,25 +256,20 @@ def weigh_kind(likely: float) -> float:
     return KIND_WEIGHT * max(0.0, likely - LEAST_LIKELY)
 
 
-def list_described(commands: Sequence[Profile]) -> list[str]:
-    """List the texts that describe commands."""
-    return [phrase.text for profile in commands for phrase in profile.phrases]
-
-
-def weigh_words(text: str, plain: str, scores: Sequence[float], profiles: Profiles) -> list[float]:
-    """Add to the score of each command what the words and forms of the request say for it."""
-    said = {find_stem(word) for word in find_words(plain)}
+def weigh_form(
+    text: str, is_named: bool, scores: Sequence[float], choices: Sequence[Choice]
+) -> list[float]:
+    """Add to the score of each command what the form of the request says for it."""
     asks = is_question(text)
     is_marked = asks and text.rstrip().endswith("?")
     weighed = []
-    for score, profile, choice in zip(scores, profiles.commands, profiles.choices, strict=False):
-        shared = len(profile.stems & said) / (len(said) or 1)
+    for score, choice in zip(scores, choices, strict=False):
         # Who asks wants nothing changed. `When this is over play it` is no question, and nobody
         # knows what the commands of others do.
         plays = bool(choice.examples) and not choice.only_looks
         unasked = (asks and bool(choice.beyond)) or (is_marked and plays)
-        fit = measure_form(text, plain != text, choice).weigh_known(bool(choice.examples))
-        weighed.append(score + WORDS_WEIGHT * shared + fit - unasked)
+        fit = measure_form(text, is_named, choice).weigh_known(bool(choice.examples))
+        weighed.append(score + fit - unasked)
     return weighed
 
 
