@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from andy_cli.messages import Choice
-from andy_cli.models.inside.planning.choosing import DECISIVE_LEAD
 from andy_cli.models.inside.planning.command_kinds import (
     is_lister,
-    needs_value,
 )
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
@@ -36,25 +34,13 @@ class ListFitter:
         pointing = next((step for step in steps if points_at_entry(step.text)), None)
         if pointing is None or not self._points_at_entry(pointing):
             return steps
-        return self._fit_step_to_list(steps, steps.index(pointing))
-
-    def _fit_step_to_list(self, steps: list[Step], place: int) -> list[Step]:
-        pointing = steps[place]
-        choices = self._request.choices
+        place, choices = steps.index(pointing), self._request.choices
         lists = [at for at, choice in enumerate(choices) if at != pointing.at and is_lister(choice)]
         near = self._request.compare_commands(pointing.at, lists)
-        if not near:
+        if not near or not self._found_no_list(place, choices[pointing.at]):
             return steps
         best = max(near, key=near.__getitem__)
-        if self._found_no_list(place, self._request.choices[pointing.at]):
-            return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
-        before = steps[place - 1]
-        if before.at not in near:
-            return steps
-        scores = self._request.compare(before.text).commands
-        if scores[best] > scores[before.at] - DECISIVE_LEAD:
-            return [*steps[: place - 1], before._replace(at=best), *steps[place:]]
-        return steps
+        return [*steps[:place], Step(best, pointing.text, 1.0), *steps[place:]]
 
     def _points_at_entry(self, step: Step) -> bool:
         choice = self._request.choices[step.at]
@@ -98,16 +84,6 @@ class ListFitter:
             if listed := find_files(result, self._request.names):
                 return all(is_readable(entry.name) for entry in listed)
         return False
-
-    def refer_back(self, step: Step) -> Step:
-        """`And the first one`: take the command that looks at what was found."""
-        scores = self._request.compare(step.text).commands
-        taking = [
-            at
-            for at, choice in enumerate(self._request.choices)
-            if choice.only_looks and not choice.beyond and needs_value(choice)
-        ]
-        return step._replace(at=max(taking, key=scores.__getitem__, default=step.at))
 
 
 def holds_list(result: str) -> bool:

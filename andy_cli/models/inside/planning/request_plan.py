@@ -285,16 +285,13 @@ class RequestPlan:
         """`And the first one`, after a list of texts: what nothing of it can be played is read;
         where nothing is said but which one, it is one of the newest list.
         """
-        choice = self._request.choices[step.at]
-        if not plays_file(choice) or find_ordinal(step.text) is None:
-            return step
-        if self._lacks_value(step):
-            return self._lists.refer_back(step)
-        is_bare = len({*find_plain_words(step.text)} - LINKS - ADVERBS) < 2
         reading = self._reader.find_reading_command(step.text)
-        if reading is None or not (is_bare and self._lists.holds_texts()):
+        is_played = plays_file(self._request.choices[step.at])
+        if reading is None or not is_played or find_ordinal(step.text) is None:
             return step
-        return step._replace(at=reading)
+        is_bare = len({*find_plain_words(step.text)} - LINKS - ADVERBS) < 2
+        is_read = self._lacks_value(step) or (is_bare and self._lists.holds_texts())
+        return step._replace(at=reading) if is_read else step
 
     def _find_steps(self, parts: Sequence[Part], text: str) -> list[Step]:
         """Find the commands of the parts of a text."""
