@@ -9,7 +9,7 @@ import pytest
 from andy_cli.messages import Choice, Schema
 from andy_cli.models.inside.encoder import Encoder, load_encoder
 from andy_cli.models.inside.planning.form_fit import measure_form
-from andy_cli.models.inside.planning.replies.conclusion import conclude
+from andy_cli.models.inside.planning.replies.conclusion import ToldResult, conclude
 from andy_cli.models.inside.values.clock_times import find_clock_times, find_loose_times
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 from andy_cli.models.inside.values.learned_values import Rated, prefer_longer
@@ -59,6 +59,10 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
 
 def fill(encoder: Encoder, choice: Choice, said: str, known: Known = NOTHING) -> FilledArguments:
     return Filler(encoder).fill(choice, said, known)
+
+
+def tell(result: str, done: str = "", choice: Choice | None = None, wish: str = "") -> str:
+    return conclude(ToldResult(result, done, choice, wish))
 
 
 LIST = command("List the files in a folder", path=FOLDER, max_depth=DEPTH)
@@ -155,7 +159,7 @@ def test_lines_are_those_that_were_asked_for(
     ],
 )
 def test_the_last_lines_are_shown_of_what_was_read(said: str, shown: str) -> None:
-    assert conclude("one\ntwo\nthree\nfour", "read todo.txt", READ, said) == shown
+    assert tell("one\ntwo\nthree\nfour", "read todo.txt", READ, said) == shown
 
 
 def test_words_that_were_found_in_a_document_are_shown_with_it() -> None:
@@ -163,7 +167,7 @@ def test_words_that_were_found_in_a_document_are_shown_with_it() -> None:
         {"file": "a.docx", "text": "the fence is green"},
         {"file": "b.pdf", "place": "page 2", "text": "no fence"},
     ]
-    told = conclude(json.dumps(found), "found 2 matches", LIST)
+    told = tell(json.dumps(found), "found 2 matches", LIST)
     assert told == "Found 2 matches:\n- a.docx: the fence is green\n- b.pdf, page 2: no fence"
 
 
@@ -688,7 +692,7 @@ def test_a_parameter_is_known_by_its_name_and_description(
     ],
 )
 def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told: str) -> None:
-    assert conclude(result, done) == told
+    assert tell(result, done) == told
 
 
 @pytest.mark.parametrize(
@@ -706,11 +710,11 @@ def test_a_conclusion_says_what_was_done_and_found(result: str, done: str, told:
     ],
 )  # fmt: skip
 def test_contents_are_shown_whole_whatever_stands_in_them(contents: str, told: str) -> None:
-    assert conclude(contents, "read todo.txt", READ) == told
+    assert tell(contents, "read todo.txt", READ) == told
 
 
 def test_of_long_contents_it_is_said_how_much_follows() -> None:
-    told = conclude("\n".join(f"line {at}" for at in range(1000)), "read todo.txt", READ)
+    told = tell("\n".join(f"line {at}" for at in range(1000)), "read todo.txt", READ)
     assert told.startswith("Read todo.txt:\nline 0\nline 1\n")
     assert re.fullmatch(
         r"line \d+\n\.\.\. and \d,\d+ characters more", told[-40:].split("\n", 1)[1]
@@ -718,25 +722,23 @@ def test_of_long_contents_it_is_said_how_much_follows() -> None:
 
 
 def test_a_list_of_what_the_deed_names_is_shown() -> None:
-    assert (
-        conclude('["todo.txt"]', "listed 1 file in todo", LIST) == "Listed 1 file in todo: todo.txt"
-    )
+    assert tell('["todo.txt"]', "listed 1 file in todo", LIST) == "Listed 1 file in todo: todo.txt"
 
 
 def test_of_each_page_that_was_found_it_is_told_what_it_says() -> None:
     pages = '[{"title": "A", "url": "u", "snippet": "One."}, {"title": "B", "url": "v"}]'
-    told = conclude(pages, "found 2 pages on the web: A, B", LIST)
+    told = tell(pages, "found 2 pages on the web: A, B", LIST)
     assert told == "Found 2 pages on the web:\n- A: One.\n- B"
 
 
 def test_a_long_list_says_how_many_more_there_are() -> None:
-    told = conclude(json.dumps([f"{at}.txt" for at in range(32)]), "listed 32 files")
+    told = tell(json.dumps([f"{at}.txt" for at in range(32)]), "listed 32 files")
     assert told.startswith("Listed 32 files:\n- 0.txt\n")
     assert told.endswith("- 19.txt\n- and 12 more")
 
 
 def test_nothing_found_is_said() -> None:
-    assert conclude("[]", "searched for x") == "Searched for x: nothing was found"
+    assert tell("[]", "searched for x") == "Searched for x: nothing was found"
 
 
 def test_vectors_are_kept_and_read_again(tmp_path: Path) -> None:

@@ -364,7 +364,10 @@ FOUND = {"files": [{"name": "a.mp3", "size": 5, "tags": ["x"]}], "count": 1, "er
 def read_tool_result(content: str) -> object:
     tables = find_tables(parse_result(content), content)
     kept = (is_error(content), make_stub(content), truncate_result(content, 50))
-    told = (conclusion.drop_advice(content), conclusion.conclude(content, "looked"))
+    told = (
+        conclusion.drop_advice(content),
+        conclusion.conclude(conclusion.ToldResult(content, "looked")),
+    )
     return tables, kept, entries.find_entries(content), told
 
 

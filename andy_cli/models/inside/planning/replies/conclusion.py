@@ -51,23 +51,17 @@ class ToldResult(NamedTuple):
 
 def conclude_all(results: Sequence[ToldResult]) -> str:
     """Tell of all results of a turn, in paragraphs where one is long."""
-    told = [conclude(*result) for result in results]
+    told = list(map(conclude, results))
     joint = "\n\n" if any("\n" in part for part in told) else "\n"
     return joint.join(dict.fromkeys(told))
 
 
-def conclude(
-    result: str,
-    done: str = "",
-    choice: Choice | None = None,
-    wish: str = "",
-    answers: Sequence[str] = (),
-) -> str:
-    """Tell of a result, with the lines that may answer a question first; see ToldResult."""
-    told = _conclude_result(result, done, choice, wish)
-    lines = list(map(protect_line, answers))
+def conclude(told: ToldResult) -> str:
+    """Tell of a result, with the lines that may answer a question first."""
+    sentence = _conclude_result(told.result, told.done, told.choice, told.wish)
+    lines = list(map(protect_line, told.answers))
     listed = lines if len(lines) < 2 else [f"- {line}" for line in lines]
-    return "\n".join([*listed, "", told]) if listed else told
+    return "\n".join([*listed, "", sentence]) if listed else sentence
 
 
 def protect_line(line: str) -> str:
