@@ -17,6 +17,7 @@ from andy_cli.models.inside.planning.choosing import (
 from andy_cli.models.inside.planning.command_kinds import (
     find_entry_kind,
     is_lister,
+    needs_value,
     reads_file,
 )
 from andy_cli.models.inside.planning.cutting import (
