@@ -12,7 +12,9 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -772,6 +774,26 @@ def test_clients_of_anthropic_get_its_list_of_models(tmp_path: Path) -> None:
     with served(tmp_path, "http://127.0.0.1:1/v1") as server:
         nothing = {"data": [], "has_more": False, "first_id": None, "last_id": None}
         assert server.get("/v1/models", **VERSION).json == nothing
+
+
+def test_a_list_of_models_may_be_at_another_address(tmp_path: Path) -> None:
+    with ModelServer([streamed("x")], models=("one", "two")) as models:
+
+        class Redirecting(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(302)
+                self.send_header("location", f"{models.url}/models")
+                self.send_header("content-length", "0")
+                self.end_headers()
+
+        with ThreadingHTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
+            thread = Thread(target=redirecting.serve_forever)
+            thread.start()
+            with served(tmp_path, f"http://127.0.0.1:{redirecting.server_port}/v1") as server:
+                listed = server.get("/v1/models").json["data"]
+            redirecting.shutdown()
+            thread.join()
+    assert [row["id"] for row in listed] == ["one", "two"]
 
 
 @pytest.mark.parametrize(

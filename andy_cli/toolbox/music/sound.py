@@ -78,7 +78,8 @@ def measure_seconds(path: Path) -> float:
 
     count = miniaudio.wav_get_file_info if _is_wav(path) else miniaudio.mp3_get_file_info
     try:
-        if path.stat().st_size > MAX_LEAD and not has_frames(path, MAX_LEAD):
+        is_large = path.stat().st_size > MAX_LEAD and not _is_wav(path)
+        if is_large and not has_frames(path, MAX_LEAD):
             raise explain_unplayable(path)
         seconds = float(count(str(path)).duration)
     except (miniaudio.MiniaudioError, OSError, UnicodeError) as error:

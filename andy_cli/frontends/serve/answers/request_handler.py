@@ -155,19 +155,19 @@ class RequestHandler:
             else:
                 await self._pass_answer(passing)
             return
-        dialect_name = await self._choose_dialect(source)
         number = self.chat_request.fields.get("n")
         if self.dry:
+            dialect_name = await self._choose_dialect(source)
             await self._show_dialogue(self._begin_dialogue(source, dialect_name))
         elif self.wire.placed is not None and isinstance(number, int) and number > 1:
-            await self._answer_several(source, dialect_name, number, self.wire.placed)
+            await self._answer_several(source, number, self.wire.placed)
         else:
             writer = self.wire.writer(self.chat_request, self._model)
-            headers, data = await self._make_answer(source, dialect_name, writer)
+            headers, data = await self._make_answer(source, writer)
             await self._end_answer(data, headers)
 
     async def _answer_several(
-        self, source: ReplySource, dialect_name: str, number: int, make_writer: PlacedWriter
+        self, source: ReplySource, number: int, make_writer: PlacedWriter
     ) -> None:
         id, used, choices = new_answer_id(), Usage(), []
         answer: dict[str, Any] = {}
@@ -175,7 +175,7 @@ class RequestHandler:
             handler = replace(self, chat_request=ask_for_one(self.chat_request, index))
             position = AnswerPosition(index, index == number - 1, used, id)
             writer = make_writer(handler.chat_request, self._model, position)
-            _, data = await handler._make_answer(source, dialect_name, writer)
+            _, data = await handler._make_answer(source, writer)
             prompt = used.input_tokens if index else writer.used.input_tokens
             used = Usage(prompt, used.output_tokens + writer.used.output_tokens)
             if data:
@@ -315,11 +315,12 @@ class RequestHandler:
             raise interrupted_error()
 
     async def _make_answer(
-        self, source: ReplySource, dialect_name: str, writer: AnswerWriter
+        self, source: ReplySource, writer: AnswerWriter
     ) -> tuple[dict[str, str], bytes]:
         """Make one answer: its headers and itself; empty where it was streamed."""
         recording = RecordingSource(source, self.record)
-        dialogue = self._begin_dialogue(recording, dialect_name)
+        # Anew for each answer: a trial of another notation is one reply.
+        dialogue = self._begin_dialogue(recording, await self._choose_dialect(source))
         self.record.way = dialogue.tool_prompt.dialect.name
         dialogue.early_call = make_early_call(dialogue, writer.streams_call)
         if self.chat_request.stream:

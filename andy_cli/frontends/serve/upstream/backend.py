@@ -70,12 +70,21 @@ class Backend:
         return UpstreamRequest(replace(self, url=URL(address)) if address else self, body)
 
     async def fetch_facts(
-        self, method: str, url: str | URL, body: Mapping[str, object] | None
+        self,
+        method: str,
+        url: str | URL,
+        body: Mapping[str, object] | None,
+        allow_redirects: bool = False,
     ) -> bytes | None:
         """A short answer to a question beside the requests; None unless it is a success."""
         try:
             async with self.http.request(
-                method, url, json=body, headers=self.headers, timeout=TIMEOUT, allow_redirects=False
+                method,
+                url,
+                json=body,
+                headers=self.headers,
+                timeout=TIMEOUT,
+                allow_redirects=allow_redirects,
             ) as response:
                 data = bytearray()
                 async for received in response.content.iter_any():

@@ -94,7 +94,8 @@ async def fetch_models(upstream: Upstream) -> list[dict[str, Any]]:
     if not isinstance(source, RemoteSource):
         return []
     # A list of models is a help and no promise.
-    answer = read_json(await source.backend.fetch_facts("GET", source.backend.models, None) or b"")
+    listed = await source.backend.fetch_facts("GET", source.backend.models, None, True)
+    answer = read_json(listed or b"")
     data = answer.get("data") if isinstance(answer, dict) else None
     return [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
 
