@@ -25,6 +25,7 @@ from andy_cli.agent.grounding.text.languages import (
     Language,
     compile_traces,
     detect_languages,
+    reports_action,
 )
 from andy_cli.agent.grounding.text.segmentation import (
     ITEM,
@@ -55,7 +56,7 @@ def find_state_claim(
     """Find a state that is told of a file and that nothing is known to have brought about."""
     user = index.evidence.user
     if any(
-        language.unreal.search(sentence.text) or language.reports_action(user)
+        language.unreal.search(sentence.text) or reports_action(language, user)
         for language in languages
     ):
         return None
@@ -405,7 +406,7 @@ def counts_weak(sentence: Sentence, language: Language, index: EvidenceIndex) ->
     in an earlier turn with a.txt, or the user spoke of a.txt and did not say that of it."""
     if is_action_tried(index):
         return True
-    if index.evidence.actions is None or language.reports_action(index.evidence.user):
+    if index.evidence.actions is None or reports_action(language, index.evidence.user):
         return False
     told = "\n".join([index.evidence.user, *(action.text for action in list_tried(index))])
     # An identifier may have been added or removed by somebody else long ago.

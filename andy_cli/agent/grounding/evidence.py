@@ -506,8 +506,10 @@ class EvidenceIndex:
         return [table for tables in self.by_result for table in tables]
 
 
+@lru_cache(maxsize=256)
 def tells_of_action(action: str, text: str) -> bool:
-    """Tell whether a folded text tells of the action, by an English word or in its own language."""
+    """Tell whether a folded text tells of the action, by an English word or in its own language;
+    each sentence asks of the same results."""
     if compile_traces()[action].search(text.replace("_", " ")):
         return True
     return any(language.tells_of(action, text) for language in detect_languages(text[:2000]))

@@ -12,7 +12,7 @@ Compiled is only what a sentence needs: the forms of one action, and the pattern
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from andy_cli.compiler.expression import Expression
@@ -126,15 +126,6 @@ class Language:
         """Words by which the speaker says what he is going to do."""
         return compile_choice(self._intends)
 
-    def reports_action(self, text: str) -> bool:
-        """Tell whether a text reports something as done: `a.txt was deleted, why?`"""
-        return any(
-            pattern.search(text)
-            for action in self.find_actions(text)
-            for report_form in ("own", "told", "weak")
-            for pattern in self.find_report_patterns(action, report_form)
-        )
-
     def find_actions(self, text: str) -> Sequence[str]:
         """Find the actions that a text may name."""
         lower = text.lower()
@@ -196,6 +187,18 @@ class Language:
                 expression = f"{boundary}{expression}(?![{MARKS}])"
             expressions.append(expression)
         return compile_choice(expressions)
+
+
+@lru_cache(maxsize=64)
+def reports_action(language: Language, text: str) -> bool:
+    """Tell whether a text reports something as done: `a.txt was deleted, why?` It is asked of the
+    user's words for each sentence."""
+    return any(
+        pattern.search(text)
+        for action in language.find_actions(text)
+        for report_form in ("own", "told", "weak")
+        for pattern in language.find_report_patterns(action, report_form)
+    )
 
 
 def compile_choice(expressions: Iterable[str]) -> re.Pattern[str]:
