@@ -103,8 +103,8 @@ SECRET_NAME = rf"""(?xi)(?:^|[_-]|\b|(?<=[a-z])(?-i:(?=[A-Z]))){NAMES}$
 SIGNS = tuple(
     """sk- rk- sk_ rk_ whsec_ xai- hf_ pplx- nvapi- r8_ fw_ sess- gho_ ghp_ ghr_ ghs_ ghu_ glsa_
     glc_ xox xapp- pypi- npm_ AKIA ASIA AROA AIDA ABIA ACCA AIza GOCSPX- ya29. 1//0 SG. _v1_ dapi
-    dp. shp sq0 lin_api_ ntn_ figd_ PMAK- NRAK- hvs. hvb. hvr. sbp_ pul- sntry pscale_ :AA
-    eyJ hooks.slack
+    dp. shp sq0 lin_api_ ntn_ figd_ PMAK- NRAK- hvs. hvb. hvr. sbp_ pul- rubygems_ sntry pscale_
+    :AA eyJ hooks.slack
     api/webhooks -----BEGIN""".split()
 )
 PLAIN_SIGNS = tuple(
