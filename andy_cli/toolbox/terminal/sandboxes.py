@@ -111,10 +111,12 @@ SANDBOXES: tuple[Sandbox, ...] = {
 """Those of this system, the better one first."""
 
 
-def _list_entries(folder: str) -> Iterator["os.DirEntry[str]"]:
-    """Give the entries of a folder; none of one that is closed to us, and so to the command."""
+def _list_entries(folder: str) -> Iterator[tuple["os.DirEntry[str]", bool]]:
+    """Give the entries of a folder, and whether each is a folder itself; none of one that is closed
+    to us, and so to the command."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        yield from entries
+        for entry in entries:
+            yield entry, entry.is_dir(follow_symlinks=False)
 
 
 def secrets_in(workspace: Path) -> Iterator[tuple[str, bool]]:
@@ -122,8 +124,7 @@ def secrets_in(workspace: Path) -> Iterator[tuple[str, bool]]:
     file: who reads from a pipe takes from it. Whether each is a folder."""
     waiting = [str(workspace)]
     while waiting:
-        for entry in _list_entries(waiting.pop()):
-            is_folder = entry.is_dir(follow_symlinks=False)
+        for entry, is_folder in _list_entries(waiting.pop()):
             if entry.is_symlink():
                 continue  # what it leads to is not there, or is met under its own name
             special = not is_folder and not entry.is_file(follow_symlinks=False)
@@ -143,7 +144,7 @@ def _without_secrets(workspace: Path) -> Iterator[str]:
         if folder not in holding:
             yield folder
             continue
-        for entry in _list_entries(folder):
+        for entry, _ in _list_entries(folder):
             if entry.path not in hidden and not entry.is_symlink():
                 waiting.append(entry.path)
 
@@ -152,10 +153,10 @@ def can_hide(workspace: Path) -> bool:
     """Tell whether the workspace is small enough to be looked through."""
     waiting, left = [str(workspace)], MAX_ENTRIES
     while waiting:
-        for entry in _list_entries(waiting.pop()):
+        for entry, is_folder in _list_entries(waiting.pop()):
             left -= 1
             if left < 0:
                 return False
-            if entry.is_dir(follow_symlinks=False):
+            if is_folder:
                 waiting.append(entry.path)
     return True
