@@ -31,6 +31,7 @@ from andy_cli.models.inside.planning.choosing import Scorer, find_command_name
 from andy_cli.models.inside.planning.cutting import list_ways
 from andy_cli.models.inside.planning.planned_request import Plan
 from andy_cli.models.inside.planning.planner import Planner, Utterance, shorten_request
+from andy_cli.models.inside.planning.replies.dialogue import Turn
 from andy_cli.models.inside.values.filling import Filler, Known
 from tests.benchmarks import small_choices
 from tests.benchmarks.small_model import CORPORA, Row, contains, make_folder, read_rows, read_world
@@ -91,9 +92,9 @@ def examine(row: Row, planner: Planner, constraint: Constraint) -> list[Way]:
     """Measure every way to cut a request, and plan it in that way."""
     text = shorten_request(row.text)
     found = []
-    reader = planner._make_request_plan(constraint)._reader
+    reader = planner._make_request_plan(constraint, Turn())._reader
     for way in list_ways(text):
-        plan = planner._make_request_plan(constraint)
+        plan = planner._make_request_plan(constraint, Turn())
         measured = reader.measure(way, reader._find_nearness(text))
         plan._reader.choose_parts = lambda _, parts=way.parts: parts  # type: ignore[method-assign,misc]
         planned = plan.plan(text, is_first=True)
@@ -150,10 +151,10 @@ def examine_foreign() -> Rows:
     found: Rows = {}
     for batch, text, wanted, choices in requests:
         constraint = Constraint(choices, free_text=True)
-        reader = planner._make_request_plan(constraint)._reader
+        reader = planner._make_request_plan(constraint, Turn())._reader
         ways = []
         for way in list_ways(text):
-            plan = planner._make_request_plan(constraint)
+            plan = planner._make_request_plan(constraint, Turn())
             plan._reader.choose_parts = lambda _, parts=way.parts: parts  # type: ignore[method-assign,misc]
             steps = plan.plan(text, is_first=True).steps
             names = [choices[step.at].text for step in steps]

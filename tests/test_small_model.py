@@ -17,6 +17,7 @@ from andy_cli.settings import load
 from andy_cli.toolbox.collection import Collection
 from tests.benchmarks.small_model import make_folder, read_world
 from tests.shell import ROOT, andy
+from tests.web_server import Received, WebServer, page
 
 pytest_plugins = "tests.small_weights"
 
@@ -666,6 +667,58 @@ def test_what_leaves_something_out_goes_on_with_the_turn_before(
     answer = converse([before, text], here, weights_file)
     assert told in answer
     assert ("Looked up the time" in answer) == told.startswith("Europe")
+
+
+def test_a_question_goes_on_with_what_a_file_answered_before(
+    here: Path, weights_file: Path
+) -> None:
+    (here / "boats.txt").write_text(
+        "Boats for hire\nRed canoe: 12 euro an hour, two people\n"
+        "Blue canoe: 16 euro an hour, three people\nPedalo: 18 euro an hour, four people\n"
+    )
+    (here / "phones.txt").write_text(
+        "Phone numbers\nTom, boats: 0555 389\nKeira, reception: 0555 672\nGus, plumber: 0555 863\n"
+    )
+    texts = [
+        "how much is the red canoe",
+        "sorry, I meant the blue one",
+        "thanks",
+        "how many people fit in it?",
+        "show me the whole file",
+    ]
+    assert converse(texts[:2], here, weights_file).startswith("Blue canoe: 16 euro")
+    assert converse(texts[:4], here, weights_file).startswith("Blue canoe: 16 euro")
+    assert converse(texts, here, weights_file).startswith("Read boats.txt, 4 lines:")
+    texts = ["what is Tom's number?", "and Keira's?", "y el de gus?"]
+    assert converse(texts, here, weights_file).startswith("Gus, plumber: 0555 863")
+
+
+@pytest.mark.parametrize("again", ["again please", "play it once more", "nochmal", "otra vez"])
+def test_the_same_is_done_once_more(again: str, here: Path, weights_file: Path) -> None:
+    for song in (ROOT / "tests" / "music").glob("*.mp3"):
+        shutil.copy(song, here)
+    wish = "play paper boats"
+    assert "Started 02 - Paper Boats.mp3" in converse([wish, again], here, weights_file)
+    texts = ["read notes.txt", "thank you", again]
+    assert "call bob" in converse(texts, here, weights_file)
+
+
+def test_a_page_that_was_found_is_opened_in_the_next_turn(here: Path, weights_file: Path) -> None:
+    found = {"title": "Ferry times", "url": "", "content": "The ferry leaves at noon."}
+
+    def answer(received: Received) -> list[bytes]:
+        if "q=" in received.url:
+            return page(json.dumps({"results": [found]}), "application/json")
+        return page("<p>First boat at 12:15.</p>", "text/html")
+
+    with WebServer(answer) as server:
+        found["url"] = f"{server.url}/times"
+        run = ["run", "-y", "--set", f"search.url={server.url}", "--set", "web.trusted=127.0.0.1"]
+        run += ["--model", f"local:{weights_file}"]
+        first = andy(*run, "search the web for ferry times", home=here.parent, cwd=here)
+        assert "Ferry times" in first.out
+        opened = andy(*run, "-c", "open it", home=here.parent, cwd=here)
+    assert "12:15" in opened.out
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,11 @@ in the request before, whose last command takes the new value, or whose question
 import re
 from typing import NamedTuple
 
-from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import AND, list_openers
 from andy_cli.models.inside.planning.mentions import Mentions
 from andy_cli.models.inside.planning.planned_request import PlannedRequest, Step
 from andy_cli.models.inside.planning.replies import small_talk
-from andy_cli.models.inside.planning.replies.dialogue import Exchange
+from andy_cli.models.inside.planning.replies.dialogue import Exchange, name_command
 from andy_cli.models.inside.values.words import find_words, is_question
 
 MAX_WORDS = 6
@@ -47,9 +46,10 @@ class Fragment(NamedTuple):
 
 def read_fragment(text: str) -> Fragment | None:
     """Read a text that may leave something out; None where it has the words of a whole wish."""
-    denies = {*find_words(text)[:1]} <= {*small_talk.NO}
+    repaired = drop_repair(text)
+    denies = repaired != text or {*find_words(text)[:1]} <= {*small_talk.NO}
     beginning = DENIAL if denies else ADDITION
-    rest = beginning.sub("", text, count=1)
+    rest = repaired if repaired != text else beginning.sub("", text, count=1)
     words = find_words(rest)
     is_part = rest != text and 0 < len(words) <= MAX_WORDS
     return Fragment(rest, denies) if is_part and list_openers().isdisjoint(words) else None
@@ -62,18 +62,27 @@ def split_repair(text: str) -> tuple[str, str] | None:
     return (taken_back, meant) if taken_back and find_words(meant) else None
 
 
+def drop_repair(text: str) -> str:
+    """Drop the words that a text begins with and that take back what was said in the turn before:
+    `sorry, I meant the blue one`; a lone `sorry` takes nothing back.
+    """
+    taken_back = REPAIR.match(f", {text}")
+    is_repair = taken_back is not None and len(find_words(taken_back[0])) > 1
+    return text[taken_back.end() - 2 :] if taken_back and is_repair else text
+
+
 def find_follow_up(
     fragment: Fragment, before: Exchange, request: PlannedRequest, mentions: Mentions
 ) -> Step | None:
     """Find the step that does with a new value what was done in the turn before."""
     commands = [choice.text for choice in request.choices]
-    called = before.calls[-1].partition("\n")[0].strip() if before.calls else ""
+    called = name_command(before.calls[-1]) if before.calls else ""
     if called not in commands:
         return None
     at = commands.index(called)
-    if reads_file(request.choices[at]) and is_question(before.request):
-        question = f"{before.request.rstrip('?!. ')}, {fragment.text}"
-        found = mentions.find_answering_file(question)
+    answered = request.answered
+    if answered and (answered.line or is_question(answered.question)):
+        found = mentions.find_answering_file(fragment.text)
         return found and Step(at, f"`{found.name}`", 1.0, question=fragment.text)
     step = Step(at, fragment.text, 1.0)
     filled = request.fill(step)

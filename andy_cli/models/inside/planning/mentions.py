@@ -2,13 +2,14 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
 from andy_cli.messages import Choice
 from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.planning.answered import SAME_FILE, Reading, list_readings
 from andy_cli.models.inside.planning.choosing import is_name, list_said_words, name_things
 from andy_cli.models.inside.planning.command_kinds import reads_file
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, list_openers
@@ -119,28 +120,34 @@ class Mentions:
         return name not in others and ratings.get(name, 1.0) > max(rivals, default=0.0) + BETTER_BY
 
     def _rate_files(self, question: str, shared: float) -> Mapping[str, float]:
-        by_words = rate_words(question, self._stems_of_lines)
-        by_meaning = iter(self._rate_lines(question, by_words))
+        answered = self._request.answered
+        readings = list_readings(question, answered)
+        by_words = sum_words(readings, self._stems_of_lines)
+        by_meaning = iter(self._rate_lines(readings, by_words))
         rarest = iter(by_words)
         return {
             name: rate_text([*islice(by_meaning, len(lines))])
             + shared * max(islice(rarest, len(lines)))
+            + SAME_FILE * (answered is not None and name == answered.file)
             for name, lines in self._passages.items()
         }
 
-    def _rate_lines(self, question: str, by_words: Sequence[float]) -> Sequence[float]:
+    def _rate_lines(
+        self, readings: Sequence[Reading], by_words: Sequence[float]
+    ) -> Sequence[float]:
         """Rate all lines by what they mean: those that a guess or a rare word makes likely, while
         the guess stands for the others.
         """
         encoder = self._request.encoder
         lines = [line for lines in self._passages.values() for line in lines]
-        rated = encoder.guess_passages(question, lines)
+        rated = sum_meanings(readings, lambda text: encoder.guess_passages(text, lines))
         likeliness = [
             guess + GUESS_WORD_WEIGHT * rarity
             for guess, rarity in zip(rated, by_words, strict=True)
         ]
         likeliest = sorted(range(len(lines)), key=likeliness.__getitem__)[-RATED_LINES:]
-        exact = encoder.rate_passages(question, [lines[place] for place in likeliest])
+        near = [lines[place] for place in likeliest]
+        exact = sum_meanings(readings, lambda text: encoder.rate_passages(text, near))
         for place, rating in zip(likeliest, exact, strict=True):
             rated[place] = rating
         return rated
@@ -287,12 +294,35 @@ def sum_rarity(stems: Iterable[str], count: Mapping[str, int]) -> float:
     return sum(1 / count[stem] for stem in stems if count[stem] < MAX_LINES_OF_WORD)
 
 
-def find_best_lines(encoder: Encoder, question: str, name: str, lines: Sequence[str]) -> list[str]:
+def sum_meanings(
+    readings: Sequence[Reading], rate: Callable[[str], Sequence[float]]
+) -> list[float]:
+    """Sum up how lines are rated by what they mean, for each way to understand a question."""
+    weighed = ([reading.meaning * value for value in rate(reading.text)] for reading in readings)
+    return [sum(ratings) for ratings in zip(*weighed, strict=True)]
+
+
+def sum_words(readings: Sequence[Reading], stems_of_lines: Sequence[frozenset[str]]) -> list[float]:
+    """Sum up how lines are rated by the rare words that they share with each of them."""
+    weighed = (
+        [reading.words * value for value in rate_words(reading.text, stems_of_lines)]
+        for reading in readings
+    )
+    return [sum(ratings) for ratings in zip(*weighed, strict=True)]
+
+
+def find_best_lines(
+    encoder: Encoder, readings: Sequence[Reading], name: str, lines: Sequence[str]
+) -> list[str]:
     """Find the line of a file that answers a question best, and what does as well; no heading."""
     rows = name_columns(name, lines)[has_columns(name, lines) :]
     telling = [line for line in rows if not line.lstrip().startswith(HEADING)] or lines
-    by_meaning = encoder.rate_passages(question, [write_passage(name, line) for line in telling])
-    by_words = rate_words(question, list(map(find_stems, telling)))
+    passages, stems = (
+        [write_passage(name, line) for line in telling],
+        list(map(find_stems, telling)),
+    )
+    by_meaning = sum_meanings(readings, lambda text: encoder.rate_passages(text, passages))
+    by_words = sum_words(readings, stems)
     rated = [
         meaning + SHARED_WORD_WEIGHT * shared
         for meaning, shared in zip(by_meaning, by_words, strict=True)

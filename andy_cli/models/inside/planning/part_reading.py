@@ -73,6 +73,8 @@ WISHED = 0.885
 """Nearness of what is a wish that cannot be fulfilled: of 112 that were 3 are farther."""
 UNASKED = 0.02
 """The doubt whether what has not the form of a question asks for something."""
+COMMENT = 0.08
+"""The same where something was answered just before: `he's getting fat haha`."""
 WISHED_FOR = 0.025
 """The same of what is a question, and clearly nearest to a wish that cannot be fulfilled."""
 
@@ -348,13 +350,17 @@ class PartReader:
         lead = max(0.0, scores.talk - max(scores.commands))
         if scores.kind == "own":
             return 0.0
+        asks = holds_question(text) or is_asking(text)
+        is_comment = self._request.answered is not None and not asks
+        if scores.kind in ("knowledge", "reason") and is_comment:
+            return COMMENT
         if scores.kind == "knowledge":
             return lead
         if small_talk.is_refused(scores.kind):
             return self._doubt_wish(text, scores)
         if scores.kind == "reason":
             return UNASKED
-        return max(UNASKED, lead) if holds_question(text) or is_asking(text) else None
+        return max(UNASKED, lead) if asks else None
 
     def _doubt_wish(self, text: str, scores: Scores) -> float | None:
         """Find the same for what is nearest to a wish that cannot be fulfilled."""
@@ -375,7 +381,16 @@ class PartReader:
         if self._tells_of_file(text, scores.best):
             return self.find_answer(text)
         lead = max(scores.commands) - scores.talk
-        return self.find_answer(text, lead) if lead < CERTAIN_LEAD else None
+        is_open = lead < CERTAIN_LEAD or self._may_lean(scores.best)
+        return self.find_answer(text, lead) if is_open else None
+
+    def _may_lean(self, best: int) -> bool:
+        """Tell whether a question that its command takes nothing of may go on with what a file
+        answered before: `which film is it`, `wie ist die markiert`.
+        """
+        return self._request.answered is not None and not list_parameters(
+            self._request.choices[best]
+        )
 
     def _may_ask(self, text: str, scores: Scores) -> bool:
         """Tell whether a text may be a question of what a file says, although a command is near."""

@@ -6,7 +6,13 @@ from typing import NamedTuple
 
 from andy_cli.messages import Choice, Constraint, NotDone
 from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.planning.answered import (
+    Answered,
+    find_answered,
+    find_last_calling,
+)
 from andy_cli.models.inside.planning.choosing import Scorer, Scores, describe_command
+from andy_cli.models.inside.planning.replies.dialogue import Exchange, name_command
 from andy_cli.models.inside.values.filling import FilledArguments, Filler, Known
 
 
@@ -58,6 +64,8 @@ class PlannedRequest(NamedTuple):
     scorer: Scorer
     filler: Filler
     constraint: Constraint
+    exchanges: tuple[Exchange, ...] = ()
+    """The turns before."""
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -71,6 +79,18 @@ class PlannedRequest(NamedTuple):
     def has_examples(self) -> bool:
         """The commands are andy's own: it is known how people ask for them."""
         return any(choice.examples for choice in self.choices)
+
+    @property
+    def answered(self) -> Answered | None:
+        """The question that a file answered last."""
+        return find_answered(self.exchanges, self.choices)
+
+    def find_last_command(self) -> int | None:
+        """Find the place of the command that was called last in the turns before."""
+        last = find_last_calling(self.exchanges)
+        called = name_command(last.calls[-1]) if last else ""
+        commands = [choice.text for choice in self.choices]
+        return commands.index(called) if called in commands else None
 
     def compare(self, text: str) -> Scores:
         return self.scorer.compare(text, self.choices, self.names)

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from andy_cli.actions import fill_action
 from andy_cli.messages import Choice, Constraint, NotDone, Wire
 from andy_cli.models.inside.encoder import Encoder
+from andy_cli.models.inside.planning.answered import Answered, find_answered, list_readings
 from andy_cli.models.inside.planning.choosing import Scorer, name_things
+from andy_cli.models.inside.planning.command_kinds import needs_value
 from andy_cli.models.inside.planning.list_fitting import holds_list
 from andy_cli.models.inside.planning.mentions import (
     find_best_lines,
@@ -24,7 +26,12 @@ from andy_cli.models.inside.planning.replies.conclusion import (
     conclude_all,
     describe_record,
 )
-from andy_cli.models.inside.planning.replies.dialogue import Turn, read_turn
+from andy_cli.models.inside.planning.replies.dialogue import (
+    Exchange,
+    Turn,
+    name_command,
+    read_turn,
+)
 from andy_cli.models.inside.planning.replies.questions import (
     AnswerReader,
     ask_about,
@@ -92,6 +99,7 @@ class Planner:
         confirmed = turn.asked.startswith(CONFIRMATION) and self._agrees(turn.request)
         if confirmed:
             turn = replace(turn, request=turn.before)
+        turn = self._resume_request(turn, constraint)
         plan = self._recall_plan(turn, constraint)
         if step := self._find_next(plan.steps, turn, constraint):
             return self._write_step(step, turn, constraint, confirmed)
@@ -102,6 +110,16 @@ class Planner:
             return self._answer_small_talk(turn, constraint)
         return self._finish_with_results(turn, constraint)
 
+    def _resume_request(self, turn: Turn, constraint: Constraint) -> Turn:
+        """`Play it again`: put the request in its place that led to what is wanted once more."""
+        scores = self._scorer.compare(turn.request, constraint.choices, constraint.context.names)
+        is_meant = scores.kind == small_talk.AGAIN and scores.talk > max(scores.commands)
+        place = find_repeatable(turn.exchanges, constraint.choices) if is_meant else None
+        if place is None:
+            return turn
+        before = turn.exchanges[place]
+        return replace(turn, request=before.request, exchanges=turn.exchanges[:place])
+
     def plan(self, turn: Turn, constraint: Constraint) -> Plan:
         """Plan the commands that the request needs, in order; none where it is talk."""
         choices = constraint.choices
@@ -109,16 +127,17 @@ class Planner:
             return Plan([])
         if answered := self._answers.find_asking(turn, choices):
             return Plan([answered])
-        request_plan = self._make_request_plan(constraint)
+        request_plan = self._make_request_plan(constraint, turn)
         planned = request_plan.find_follow_up(turn)
         planned = planned or request_plan.plan(turn.request, is_first=not turn.earlier)
         if planned.steps or constraint.free_text:
             return planned
         return Plan([request_plan.find_best_step(turn.request)])
 
-    def _make_request_plan(self, constraint: Constraint) -> RequestPlan:
+    def _make_request_plan(self, constraint: Constraint, turn: Turn) -> RequestPlan:
+        filler = self._filler.rough
         return RequestPlan(
-            PlannedRequest(self._encoder, self._scorer, self._filler.rough, constraint)
+            PlannedRequest(self._encoder, self._scorer, filler, constraint, turn.exchanges)
         )
 
     def _recall_plan(self, turn: Turn, constraint: Constraint) -> Plan:
@@ -207,9 +226,12 @@ class Planner:
         told = list_told_results(turn, constraint, steps)
         asked = ("" if step.is_guess else step.question for step in steps)
         questions = [*asked, *[""] * len(told)]
-        return conclude_all(list(map(self._add_answer, told, questions)))
+        answered = find_answered(turn.exchanges, constraint.choices)
+        return conclude_all(
+            [self._add_answer(*pair, answered) for pair in zip(told, questions, strict=False)]
+        )
 
-    def _add_answer(self, told: ToldResult, question: str) -> ToldResult:
+    def _add_answer(self, told: ToldResult, question: str, answered: Answered | None) -> ToldResult:
         """Add the lines that answer a question best to a text that was read for it, or the entry of
         a list that is asked about.
         """
@@ -221,7 +243,7 @@ class Planner:
         if len(lines) < MIN_LINES:
             return told
         name = told.done.removeprefix("read ").partition(",")[0]
-        best = find_best_lines(self._encoder, question, name, lines)
+        best = find_best_lines(self._encoder, list_readings(question, answered), name, lines)
         is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
         return told._replace(answers=best if is_short else [])
 
@@ -240,6 +262,18 @@ class Planner:
         is_refused = small_talk.is_refused(scores.kind)
         reason = answer.partition(". ")[0].rstrip(".") + "."
         return Utterance(answer, not_done=[NotDone(summarize(text), reason)] if is_refused else [])
+
+
+def find_repeatable(exchanges: Sequence[Exchange], choices: Sequence[Choice]) -> int | None:
+    """Find the place of the latest turn that may be wanted once more: one that found something, or
+    that did something with a value. The music is not paused once more.
+    """
+    commands = {choice.text: choice for choice in choices}
+    for place in reversed(range(len(exchanges))):
+        called = [commands.get(name_command(call)) for call in exchanges[place].calls]
+        if any(choice and (choice.only_looks or needs_value(choice)) for choice in called):
+            return place
+    return None
 
 
 def is_sure(step: Step, choice: Choice, names: Sequence[str]) -> bool:
@@ -277,7 +311,7 @@ def list_told_results(
     """
     results = constraint.context.results
     commands = {choice.text: choice for choice in constraint.choices}
-    called = [commands.get(call.partition("\n")[0].strip()) for call in turn.calls]
+    called = [commands.get(name_command(call)) for call in turn.calls]
     # Where the messages are too long the first calls are missing among them.
     choices = [*[None] * (len(results) - len(called)), *called]
     deeds = [*constraint.context.done, *[""] * len(results)]

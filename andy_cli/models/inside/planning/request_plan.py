@@ -30,6 +30,7 @@ from andy_cli.models.inside.planning.mentions import (
     Mentions,
     is_file,
 )
+from andy_cli.models.inside.planning.opening import find_taker
 from andy_cli.models.inside.planning.part_reading import CLOSE_COMMANDS, Part, PartReader, is_asking
 from andy_cli.models.inside.planning.planned_request import Plan, PlannedRequest, Step, summarize
 from andy_cli.models.inside.planning.replies import small_talk
@@ -235,6 +236,7 @@ class RequestPlan:
             steps[place] = self._follow_up(steps, place)
         if is_first and not any(finds_files(self._request.choices[step.at]) for step in steps):
             steps = list(map(self._name_file, steps))
+        steps = list(map(self._point_back, steps))
         if self._lists.points_back(steps):
             steps = list(map(self._read_entry, steps))
         else:
@@ -255,6 +257,20 @@ class RequestPlan:
             if self._request.choices[step.at].only_looks:
                 looked.append((step.at, values))
         return kept
+
+    def _point_back(self, step: Step) -> Step:
+        """`Open it`: of what is to be read and is not named take the page that was found last, or
+        the file that was read last.
+        """
+        is_read = reads_file(self._request.choices[step.at]) and not points_at_entry(step.text)
+        finder = self._request.find_last_command() if is_read else None
+        if finder is None or not self._lacks_value(step):
+            return step
+        if answered := self._request.answered:
+            return step._replace(text=f"{step.text}: `{answered.file}`")
+        opener = find_taker(self._request, finder)
+        opened = step if opener is None else step._replace(at=opener)
+        return step if self._lacks_value(opened) else opened
 
     def _search_written(self, step: Step) -> Step:
         """`Which file has the late pick-up charge in it`: look for the most of the words that

@@ -116,6 +116,11 @@ def read_turn(messages: Sequence[Wire]) -> Turn:
     return turn
 
 
+def name_command(call: str) -> str:
+    """Name the command of a letter, without its values."""
+    return call.partition("\n")[0].strip()
+
+
 def is_about_command(message: Wire) -> bool:
     """Tell whether a message calls a command, or tells of its result or what it asks."""
     content = str(message.get("content") or "")

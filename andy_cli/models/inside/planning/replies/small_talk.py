@@ -31,6 +31,8 @@ COURTESIES = frozenset({"greeting", "thanks", "goodbye", "okay"})
 MIN_COURTESY = 0.895
 """The same of courtesies, to which `what about him` is near for being short: of 197 that were meant
 four are farther."""
+AGAIN = "again"
+"""The kind of what is a wish for the same once more."""
 MAX_ABILITIES = 12
 """Verbs."""
 ABSENT = "I cannot do that: it is not set up. `andy doctor` shows what is missing. {able}"
@@ -40,6 +42,7 @@ ANSWERS: Mapping[str, str] = {
     "thanks": "You're welcome.",
     "goodbye": "Goodbye!",
     "okay": "All right.",
+    AGAIN: UNCLEAR,
     "mood": "I see. Tell me if there is something that I can do.",
     "reason": UNCLEAR,
     "who": "I am andy, a small assistant on your computer.",
