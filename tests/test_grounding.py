@@ -287,6 +287,61 @@ def test_what_was_done_is_no_proof_of_something_else(
     assert bool(texts(answer, Evidence(("done",), user, (), (made,)))) is claimed
 
 
+PARTLY = [
+    ("I deleted old.log, a.txt and b.txt.", True),
+    ("I have removed `old.log`, `a.txt`, and `b.txt`.", True),
+    ("J'ai supprimé old.log, a.txt et b.txt.", True),
+    ("Eliminé old.log, a.txt y b.txt.", True),
+    ("我已删除 old.log、a.txt 和 b.txt。", True),
+    ("Ich habe a.txt, b.txt und old.log gelöscht.", True),
+    ("- old.log: deleted\n- b.txt: deleted", True),
+    ("1. `b.txt` - deleted", True),
+    ("- b.txt: gelöscht", True),
+    ("- b.txt : supprimé", True),
+    ("- b.txt：削除済み", True),
+    ("| File | Status |\n|---|---|\n| old.log | deleted |\n| b.txt | ✅ deleted |", True),
+    ("Deleted old.log. b.txt is gone too.", True),
+    ("I deleted old.log, b.txt was not there.", False),
+    ("I deleted old.log, but b.txt was not there.", False),
+    ("I deleted old.log. a.txt, b.txt and calc.py could not be found.", False),
+    ("- old.log: deleted\n- b.txt: not deleted\n- a.txt: kept", False),
+    ("| old.log | deleted |\n| b.txt | to be deleted |", False),
+]
+"""What is said where the first of three files was deleted, and whether it is false."""
+
+
+@pytest.mark.parametrize(("answer", "claimed"), PARTLY)
+def test_what_was_done_to_one_file_is_no_proof_for_those_beside_it(
+    answer: str, *, claimed: bool
+) -> None:
+    done = Evidence(("done",), "delete old.log, a.txt and b.txt", (), (TRASHED,))
+    assert bool(texts(answer, done)) is claimed
+
+
+def test_what_a_look_shows_of_a_file_is_no_deed() -> None:
+    diff = (
+        "diff --git a/a.py b/a.py\n-def foo():\n+def bar():\ndiff --git a/b.py b/b.py\n+import re"
+    )
+    look = Evidence((diff,), "review a.py and b.py", (), (file_action("git", Effect.READ, "main"),))
+    assert texts("- a.py: renamed `foo` to `bar`\n- b.py: added an import of `re`", look) == []
+    assert texts("| a.py | renamed `foo` to `bar` |\n| b.py | added an import |", look) == []
+    assert texts("- a.py: deleted\n- b.py: deleted", look) == ["a.py: deleted", "b.py: deleted"]
+
+
+def test_a_file_that_begins_a_sentence_in_small_letters_ends_the_one_before() -> None:
+    moved = file_action("move", Effect.WRITE, "b.txt")
+    done = Evidence(("moved b.txt",), "delete a.txt, move b.txt", (), (moved,))
+    answer = "I have deleted a.txt. b.txt was moved."
+    marked = mark_claims(answer, find_unsupported_claims(answer, done))
+    assert marked == "I have deleted a.txt (not verified). b.txt was moved."
+    assert texts("I moved some of them, i.e. b.txt and others.", done) == []
+
+
+def test_each_file_of_a_row_is_offered_where_the_row_is() -> None:
+    read = Evidence(("PORT = 8080",), "what next?", (), (EDITED,))
+    assert texts("The settings could go into a.toml, b.toml and c.toml.", read) == []
+
+
 REPLACED = WRITTEN._replace(did="replaced a.txt, 4 bytes (1 line removed)")
 EXTENDED = WRITTEN._replace(did="replaced a.txt, 9 bytes (1 line added)")
 LESSENED = [

@@ -48,6 +48,10 @@ LOCAL_LOOKS = (Effect.READ, Effect.PROTOCOL)
 FILE_FIRST = re.compile(
     rf"\W*(?P<name>{FILE.pattern})[`*_\"”»’']*(?P<rest>(?!\s*[:：–—=|(-]).+)", re.S
 )
+ROW_NAME = re.compile(rf"\W*(?:\d{{1,3}}[.)]\s)?\W*{FILE.pattern}\W*?(?:[|:：–—→]|\s->?\s)\W*")
+"""The file that a row or an item is about, and what stands between it and the rest."""
+LONG_STATE = 3
+"""Words: fewer say of a file what has become of it, and no more (`a.txt: deleted`)."""
 
 
 def find_state_claim(
@@ -300,7 +304,8 @@ def find_false_report(
     """Find the first claim of the sentence that nothing did; what may be several actions is one of
     those that were done. `shows_file`: a text of the answer is a file of the user's, changed."""
     takes_weak = shows_file or counts_weak(sentence, language, index)
-    for _, reports in sorted(group_reports(sentence, language, takes_weak).items()):
+    is_tried = is_action_tried(index)
+    for _, reports in sorted(group_reports(sentence, language, takes_weak, is_tried).items()):
         if any(is_done(report, sentence, language, index) for report in reports):
             continue
         changes_text = OWN_TEXT.issuperset(report.action for report in reports)
@@ -315,14 +320,18 @@ def find_false_report(
 
 
 def group_reports(
-    sentence: Sentence, language: Language, takes_weak: bool
+    sentence: Sentence, language: Language, takes_weak: bool, is_tried: bool
 ) -> dict[int, list[Report]]:
-    """Group the reports of a sentence by the place at which their verb ends."""
+    """Group the reports of a sentence by the place at which their verb ends. `is_tried`: more than
+    a look was; else what is told at length of a file may be what was found in it."""
     groups: dict[int, list[Report]] = {}
     actions = language.find_actions(sentence.text)
     if not actions:
         return groups
     text = mask_quotations(sentence.text)
+    name = ROW_NAME.match(sentence.text) if takes_weak else None
+    if name and (is_tried or len(text[name.end() :].split()) < LONG_STATE):
+        text = "\0" * name.end() + text[name.end() :]
     for action in actions:
         for report in find_reports(sentence, text, language, action, takes_weak):
             groups.setdefault(report.match.end("done"), []).append(report)

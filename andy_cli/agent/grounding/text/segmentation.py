@@ -62,7 +62,9 @@ OUTPUT = frozenset(["", "text", "txt", "console", "output", "plaintext", "log", 
 """Words after the opening of a fence that shows a result rather than code."""
 END = Expression(
     r"(?<=[.!?…])[\"'”’»)*_`]{0,3}\s+(?=[\"'“‘«(*_`\[¿¡]{0,3}[^\Wa-z_])|(?<=[。！？])|(?<=।)\s?|\n"
+    r"|(?<=[^\s,;:]{4}[.!?])\s+(?=[*_`]{0,3}[a-z][\w-]*\.[a-z]\w)"
 )
+"""A name of a file begins a sentence in small letters too, where no `etc.` stands before it."""
 NUMBERED = Expression(r"(?:^|\s)(?:\d{1,2}|[^\W\d_])\.\s*$")
 """`3.` and `z.`: no end of a sentence."""
 QUESTION = Expression(r"[?？؟][\"'”’»)*_`\s]*$")
@@ -177,13 +179,20 @@ def find_quoted_lines(text: str) -> list[tuple[int, int]]:
 
 
 CLAUSE = Expression(r"[,;:!?()\n]\s|[.]\s|\s[-–—]\s|[，；：、（）。]|،")
+NAMED = r"[`*_\"“„«]{0,3}(?<![\w.+/-])[\w.+/-]{1,80}\.[a-zA-Z][a-zA-Z\d]{0,9}[`*_\"”»]{0,3}"
+JOINED = Expression(
+    rf"^[^\w\n]*(?:\d{{1,3}}[.)]\s)?{NAMED}\s?[:：–—-]"
+    rf"|{NAMED}(?:[,，、،]\s?{NAMED})+(?:,?\s[^\W\d_]{{1,3}}\s{NAMED}|(?=\W*$|[;:.!?)。；]))"
+)
+"""A file that a sentence begins with and the sign behind it, or a row of files."""
 
 
 def locate_clause(sentence: Sentence, position: int) -> tuple[str, int]:
     """Find the clause of a sentence in which a position of the answer stands, and where in the
-    answer it begins."""
+    answer it begins. No sign between files ends one: `a.txt, b.txt and c.txt`, `a.txt: deleted`."""
     offset, start = position - sentence.start, 0
-    for match in CLAUSE.finditer(sentence.text):
+    text = JOINED.sub(lambda names: "x" * len(names[0]), sentence.text)
+    for match in CLAUSE.finditer(text):
         if match.start() >= offset:
             return sentence.text[start : match.start()], sentence.start + start
         start = match.end()
