@@ -704,6 +704,9 @@ Shall I add anything to it?"""
         ("what happens in chapter2?", "book/chapter2.md was"),
         ("and in Chapter3.md?", "book/chapter3.md was"),
         ("write me a poem about notes", ""),
+        ("notes.mdを要約して", "notes.md was"),
+        ("总结notes.md的内容", "notes.md was"),
+        ("notes.md를 요약해 줘", "notes.md was"),
     ],
 )
 def test_whoever_tells_of_a_text_that_nothing_has_looked_at_is_contradicted(
@@ -726,6 +729,17 @@ def test_whoever_tells_of_a_text_that_nothing_has_looked_at_is_contradicted(
         told = f"No tool was used: {warned} neither read nor changed."
         assert warnings == ([told] if warned else [])
         assert (ended(seen).num_turns, ended(seen).result) == (1, INVENTED_SUMMARY)
+
+
+def test_a_call_of_a_tool_that_does_not_exist_looks_at_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("milk", encoding="utf-8")
+    call = '<tool_call>{"name": "open_notes", "arguments": {"path": "notes.txt"}}</tool_call>'
+    seen = happened(conversation(ScriptedModel([call, "It has eggs."])), "read notes.txt")
+    warnings = [event.message for event in seen if isinstance(event, events.Failed)]
+    assert warnings == ["No tool was used: notes.txt was neither read nor changed."]
 
 
 def test_a_reply_that_follows_a_broken_one_is_a_paragraph_of_its_own() -> None:

@@ -74,8 +74,13 @@ def leaves_undone(conversation: Conversation, state: TurnState) -> bool:
     answer = state.answer
     if not is_short_line(answer) or asks_something(answer):
         return False
-    is_unread = not state.calls and bool(find_unread_files(conversation, answer))
+    is_unread = not has_used_tool(conversation) and bool(find_unread_files(conversation, answer))
     return is_unread or announces_change(conversation, answer)
+
+
+def has_used_tool(conversation: Conversation) -> bool:
+    """Tell whether a call of this turn was of a tool that there is."""
+    return any(action.action for action in conversation.tools.turn_actions)
 
 
 def announces_change(conversation: Conversation, reply: str) -> bool:
@@ -402,7 +407,7 @@ def find_untouched_files(conversation: Conversation, state: TurnState) -> Sequen
     """
     may_call = conversation.model.profile.tools and not conversation.client.guided
     asks_back = is_short_line(state.answer) and asks_something(state.answer)
-    if state.calls or not (may_call and state.answer) or asks_back:
+    if has_used_tool(conversation) or not (may_call and state.answer) or asks_back:
         return []
     return find_unread_files(conversation, state.answer)
 

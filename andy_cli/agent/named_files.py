@@ -267,6 +267,8 @@ TEXT_ENDINGS = frozenset([".txt", ".md", ".csv", ".docx", ".xlsx", ".odt", ".pdf
 """Files that people call by their names without the ending: `my notes`."""
 FILE_WORD = re.compile(r"(?<![\w.~/+-])(?![~/])[\w.~/+-]*\w")
 WORD = re.compile(r"\w+")
+SPACED = r"[^\W\u2e80-\u9fff\uac00-\ud7af]"
+"""A letter of a word; Chinese, Japanese and Korean have no blank behind a name."""
 FILE_NAME = re.compile(r"\S*\w\.\w+")
 """The name of a file with its ending: that file is meant, or none."""
 
@@ -286,7 +288,7 @@ def find_unread_files(conversation: Conversation, answer: str) -> Sequence[str]:
     named = {*find_written_paths(request, conversation.folder)}
     named.update(find_called_files(request, answer, find_nearby_names(conversation.folder)))
     results = "\n".join(message.content for message in history.messages if message.role == "tool")
-    calls = "\n".join(action.text for action in conversation.tools.actions)
+    calls = "\n".join(action.text for action in conversation.tools.actions if action.action)
     folder = conversation.folder
     return [
         name
@@ -355,7 +357,7 @@ def is_coded(stem: str) -> bool:
 def stands_in(name: str, text: str) -> bool:
     if name not in text:  # of thousands of names hardly one is: each expression takes 0.1 ms
         return False
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    return re.search(rf"(?<!{SPACED}){re.escape(name)}(?!{SPACED})", text) is not None
 
 
 def spread_words(text: str) -> str:

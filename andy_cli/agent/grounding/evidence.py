@@ -280,6 +280,7 @@ class ActionRecord(NamedTuple):
     tool: str
     effect: Effect
     action: str
+    """Empty of a tool that does not exist."""
     did: str = ""
     status: Status = Status.SUCCESS
     arguments: str = ""
