@@ -705,6 +705,25 @@ def test_a_figure_that_comes_about_from_others_is_supported() -> None:
     assert texts("All units of the chair come to 1,274.50.", evidence, figures=True) != []
 
 
+def test_what_a_percentage_makes_of_a_figure_is_supported() -> None:
+    invoice = Evidence(("Invoice 7\nNet: 1250.00 EUR",), "what is it with VAT?")
+    for answer in (
+        "With 19 % VAT it is 1,487.50 EUR (VAT 237.50 EUR).",
+        "Mit 7 % MwSt. sind es 1.337,50 EUR.",
+        "With a discount of 15 % it comes to 1,062.50 EUR net.",
+    ):
+        assert list_asked(answer, invoice) == [], answer
+    assert list_asked("With 19 % VAT it is 1,478.50 EUR.", invoice) == ["1,478.50"]
+    sold = Evidence((SALES,), "what is it all worth?")
+    assert list_asked("All units are worth 2,637.50, and 20 % of that are 527.50.", sold) == []
+
+
+def test_a_column_of_hours_may_be_told_in_hours_and_minutes() -> None:
+    sheet = Evidence(("name,hours\nAnna,7.5\nBen,6.25\nCara,8\n",), "how many hours in all?")
+    assert list_asked("That makes 21 hours and 45 minutes in all.", sheet) == []
+    assert list_asked("That makes 22 hours and 45 minutes in all.", sheet) != []
+
+
 def test_megabytes_of_a_result_may_be_told_as_gigabytes() -> None:
     evidence = Evidence(('{"memory": {"total_mb": 15931, "used_mb": 6120}}',), "how is the server?")
     assert texts("6.1 GB of 15.9 GB of memory are used.", evidence, figures=True) == []

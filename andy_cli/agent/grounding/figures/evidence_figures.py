@@ -142,6 +142,12 @@ class EvidenceFigures:
         values.update(compute_spans(find_clock_readings(self._text)))
         return NumberLine(values)
 
+    @cached_property
+    def durations(self) -> NumberLine:
+        """All in seconds, and what columns of minutes or hours come to."""
+        totals = (total * unit for total in self.totals.values for unit in (60, 3600))
+        return NumberLine({*self.seconds.values, *totals})
+
     def has_near(self, quantity: Quantity) -> bool:
         """Tell whether the evidence holds it, or one step over one column makes it."""
         return any(line.has_near(quantity) for line in (self.numbers, self.counts, self.totals))

@@ -190,19 +190,36 @@ def list_factors(figures: Sequence[AnswerFigure]) -> list[float]:
     return [factor for number in (*small, *PERIODS) for factor in (number, 1 / number)]
 
 
+def list_shares(figures: Sequence[AnswerFigure]) -> list[float]:
+    """List what makes the share of each percentage of an answer, and a figure with and without
+    it: `with 19 % VAT 1,487.50`."""
+    values = [
+        read[0].value
+        for figure in figures
+        if (read := read_values(figure)) and figure.kind == "percent"
+    ]
+    factors = [share / 100 for value in values for share in (value, 100 + value, 100 - value)]
+    return list(filter(None, factors))
+
+
 def is_multiple(
-    figure: AnswerFigure, factors: Sequence[float], evidence_figures: EvidenceFigures
+    figure: AnswerFigure,
+    factors: Sequence[float],
+    shares: Sequence[float],
+    evidence_figures: EvidenceFigures,
 ) -> bool:
-    """Tell whether a precise figure is one of the evidence, times or divided by one of the factors:
-    `5.25 a day, 26.25 for the five days`."""
+    """Tell whether a precise figure is one of the evidence, times or divided by one of the factors
+    (`5.25 a day, 26.25 for the five days`), or a share of one or of a sum."""
     if not is_precise(figure.text):
         return False
-    products = (
-        Quantity(quantity.value / factor, quantity.slack / factor)
-        for quantity in map(make_exact, read_values(figure))
-        for factor in factors
+    exact = list(map(make_exact, read_values(figure)))
+    pairs = [(factor, evidence_figures.numbers) for factor in (*factors, *shares)]
+    pairs += [(share, evidence_figures.totals) for share in shares]
+    return any(
+        line.has_near(Quantity(quantity.value / factor, quantity.slack / factor))
+        for quantity in exact
+        for factor, line in pairs
     )
-    return any(map(evidence_figures.numbers.has_near, products))
 
 
 CONVERTED: Sequence[tuple[Expression, Callable[[float], float]]] = (
@@ -292,7 +309,7 @@ def holds_duration(text: str, evidence_figures: EvidenceFigures) -> bool:
     readings = [Quantity(value, max(slack, 0.5)) for value, slack in read_duration(text)]
     # Seconds that are left out may have been cut off as well as rounded.
     cut_readings = [Quantity(value + slack, 2 * slack) for value, slack in readings if slack >= 30]
-    if any(map(evidence_figures.seconds.has_near, readings + cut_readings)):
+    if any(map(evidence_figures.durations.has_near, readings + cut_readings)):
         return True
     plain = [reading for number in FIGURE.compiled.findall(text) for reading in read_number(number)]
     return len(plain) == 1 and evidence_figures.has_near(plain[0])
@@ -348,14 +365,14 @@ def find_figure_claims(
     lengths = NumberLine(float(len(group)) for group in groups)
     supported = [figure for figure in figures if HOLDS[figure.kind](figure.text, evidence_figures)]
     unknown = set(figures).difference(supported)
-    factors = list_factors(figures)
+    factors, shares = list_factors(figures), list_shares(figures)
     for figure in figures:
         if figure not in unknown or not is_checkable(figure, spoken, evidence_figures):
             continue
         in_table = prose[prose.rfind("\n", 0, figure.start) + 1 :].lstrip().startswith("|")
         if not (
             is_computed(figure, supported, is_exact=in_table)
-            or is_multiple(figure, factors, evidence_figures)
+            or is_multiple(figure, factors, shares, evidence_figures)
             or any(map(lengths.has_near, read_values(figure)))
         ):
             yield Claim(figure.text, figure.start, figure.end, figure.kind)
