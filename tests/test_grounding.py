@@ -520,6 +520,18 @@ def test_a_word_for_done_may_answer_what_is_said_after_an_action() -> None:
     assert texts("Done.", Evidence((), "and now delete b.txt", (), (earlier,))) == ["Done"]
 
 
+def test_a_file_that_a_shown_command_names_is_no_find() -> None:
+    read = Evidence(("item,eur\nnuts,8.00",), "write a script that sums costs.csv")
+    script = "```python\nprint(8)\n```"
+    run = "```sh\npython ./sum.py --all\n```"
+    assert texts(f"Save this as `sum.py`:\n\n{script}\n\nRun `python sum.py`.", read) == []
+    assert texts(f"Save it as sum.py:\n\n{script}\n\nThen:\n\n{run}", read) == []
+    assert texts("The bug is in `sum.py`:\n\n```python\n# sum.py\nprint(9)\n```", read) == [
+        "sum.py"
+    ]
+    assert texts("I found this:\n\n```\n12M sum.py\n```\n", read) == ["sum.py"]
+
+
 def test_a_customary_file_is_told_as_found_only_beside_one_that_is_there() -> None:
     listed = Evidence(('["a.txt", "notes.txt"]',), "which files are here?")
     assert texts("There are 3: README.md, package.json and a.txt.", listed) == [

@@ -44,7 +44,8 @@ def find_unsupported_claims(
     own = [sentence for sentence in spoken if not find_span(sentence.end, quoted)]
     claims = list(find_action_claims(own, index, prose, answer))
     if evidence.results:
-        names = NameChecker(prose, spoken, index)
+        code_text = "\n".join(answer[start:end] for start, end in code)
+        names = NameChecker(prose, code_text, spoken, index)
         claims += names.find_claims()
         if figures:
             evidence_figures = EvidenceFigures(index)

@@ -63,6 +63,7 @@ QUOTE = Expression(
     r"“([^”\n]{1,160})”|„([^“”\n]{1,160})[“”]|«\s?([^»\n]{1,160}?)\s?»|「([^」\n]{1,160})」"
     r"|『([^』\n]{1,160})』|《([^》\n]{1,160})》|(?<![\w\"])\"(?!\s)([^\"\n]{1,160})(?<!\s)\"(?!\w)"
 )
+PLACES = frozenset(["path", "file"])
 IDENTIFIER = Expression(r"(?=.*(?:[_.\d/-]|[a-z][A-Z]))[\w./:#@+-]{3,}")
 PLACEHOLDER = Expression(r"<[^<>]*>|[*{}$%]|\.\.\.|…")
 
@@ -94,9 +95,12 @@ MAX_QUOTE_LENGTH = 14
 class NameChecker:
     """The names of one answer, outside of code."""
 
-    def __init__(self, prose: str, spoken: Sequence[Sentence], index: EvidenceIndex) -> None:
-        """`prose`: the answer with its fences blanked."""
+    def __init__(
+        self, prose: str, code: str, spoken: Sequence[Sentence], index: EvidenceIndex
+    ) -> None:
+        """`prose`: the answer with its `code`, which stands in fences, blanked."""
         self.index, self._rest, self._prose = index, prose, prose
+        self._code = "\n".join([code, *CODE.compiled.findall(prose)])
         self.taken: list[tuple[int, int]] = []
         """Places of names: no figure stands there."""
         self._spoken = spoken
@@ -130,7 +134,8 @@ class NameChecker:
                 continue
             if holds(text, self.index) and not self._is_told_as_found(text, start):
                 continue
-            if not self._is_supposed(start) or (kind in EXACT and self._is_half_known(text)):
+            is_supposed = self._is_supposed(start) or self._stands_in_command(kind, text)
+            if not is_supposed or (kind in EXACT and self._is_half_known(text)):
                 yield Claim(text, start, end, kind)
 
     def _check_codes(self) -> Iterator[Claim]:
@@ -144,6 +149,12 @@ class NameChecker:
             if similar and not self._is_supposed(match.start()):
                 yield Claim(text, match.start(1), match.end(1), "code")
         self._rest = CODE.sub(lambda match: "\0" * len(match[0]), self._rest)
+
+    def _stands_in_command(self, kind: str, name: str) -> bool:
+        """Tell whether a line of code has a file behind another word: then the answer says what
+        may be done, as with a script that it shows (`python report.py`)."""
+        command = rf"\w[ \t]+[^\s\w]*{re.escape(name)}(?!\w)"
+        return kind in PLACES and re.search(command, self._code) is not None
 
     def _is_told_as_found(self, text: str, position: int) -> bool:
         """Tell whether a customary file that nobody knows stands beside one that is known: then the
