@@ -49,6 +49,18 @@ def record(action: str, *, failed: bool = False, **arguments: object) -> ActionR
             record("edit n.txt", path="n.txt", old="milk", new="oat milk"),
         ),
         (
+            record("edit n.txt", failed=True, path="n.txt", old="buter", new="oat milk"),
+            record("write n.txt", path="n.txt", content="flour\n"),
+        ),
+        (
+            record("edit n.txt", failed=True, path="n.txt", old="buter", new="oat milk"),
+            record("write a.txt", path="a.txt", content="oat milk"),
+        ),
+        (
+            record("trash a.txt", failed=True, paths=["a.txt"]),
+            record("write a.txt", path="a.txt", content="see a.txt"),
+        ),
+        (
             record("copy a.txt to /opt/a.txt", failed=True, source="a.txt", to="/opt/a.txt"),
             record("copy a.txt to c.txt", source="a.txt", to="c.txt"),
         ),
@@ -98,6 +110,10 @@ def test_another_act_of_the_same_tool_makes_up_for_none(
         (
             record("create Dentist", failed=True, title="Dentist", start="nine"),
             record("create Dentist", title="Dentist", start="2026-12-01T09:00"),
+        ),
+        (
+            record("edit n.txt", failed=True, path="n.txt", old="buter", new="oat milk"),
+            record("write n.txt", path="n.txt", content="flour\noat milk\n"),
         ),
         (
             record("read conf.py", failed=True, path="conf.py"),

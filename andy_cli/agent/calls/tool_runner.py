@@ -107,7 +107,8 @@ def _makes_up_for(action: ActionRecord, later: ActionRecord, request: str) -> bo
     a look at them. Where the user named none of them any look of the tool does.
     """
     if action.effect not in LOOKING_EFFECTS:
-        return later.tool == action.tool and _is_same_act(action, later)
+        is_same_act = later.tool == action.tool and _is_same_act(action, later)
+        return is_same_act or _writes_same_text(action, later)
     wanted = [*_list_values(action)]
     named = [value for value in wanted if _is_named(value.text, request)]
     is_any_look = later.tool == action.tool and not named
@@ -118,6 +119,19 @@ def _looks_at(later: ActionRecord, wanted: Sequence[CallValue]) -> bool:
     """Tell whether a look is at all of these things."""
     others = [*_list_values(later)]
     return all(any(_is_same_thing(value.text, other.text) for other in others) for value in wanted)
+
+
+def _writes_same_text(action: ActionRecord, later: ActionRecord) -> bool:
+    """Tell whether a call of another kind puts the same text into the same file, as who writes it
+    whole where the part that was to be replaced was not found."""
+    if action.effect is not Effect.WRITE or later.effect is not Effect.WRITE:
+        return False
+    values, others = [*_list_values(action)], [*_list_values(later)]
+    texts = [value for value in values if not _is_named(value.text, action.action)]
+    missing = [
+        value for value in values if not any(_is_named(value.text, other.text) for other in others)
+    ]
+    return len(missing) <= min(1, len(texts) - 1) and all(value in texts for value in missing)
 
 
 def _is_same_act(action: ActionRecord, later: ActionRecord) -> bool:
