@@ -390,6 +390,8 @@ SHOWN = [
     ("Setz Eier auf x.txt", "Erledigt! Die Liste:\n\n- milk\n- bread\n- Eier", True),
     ("añade huevos a x.txt", "¡Listo! Ahora tiene tres: milk, bread y huevos.", True),
     ("how would you fix x.txt?", f"I changed the sign:{CODE}", False),
+    ("raccourcis la fonction", f"Voici :{CODE}\n\nJ'ai remplacé la boucle par sum.", False),
+    ("shorten x.txt, just show it", f"So:{CODE}\n\nI removed the loop from x.txt.", True),
     ("fix this: def add(a, b): return a - b", f"I fixed the bug:{CODE}", False),
     ("list what x.txt has, sorted", "Done! Here it is:\n\n- bread\n- milk", False),
     ("translate x.txt", "Done! I've translated it:\n\n- lait\n- pain", False),
@@ -894,6 +896,8 @@ def test_what_a_letter_says_is_said_by_who_sends_it(letter: str) -> None:
     look = file_action("read_file", Effect.READ, "mail.txt")
     asked = Evidence(("The invoice, Tom",), "draft a reply to mail.txt", (), (look,))
     assert texts(letter, asked) == []
+    assert texts(f"Here is a draft:\n\n{letter}\n\nShall I send it?", asked) == []
+    assert texts(f"I have sent this mail to Lisa:\n\n{letter}\n\nIs it right?", asked) != []
     assert texts(letter.partition("\n\n")[2], asked) != []
     tried = asked._replace(actions=(deed("mail_send", Effect.ACT, "send a mail", FAILED),))
     assert texts(letter, tried) != []

@@ -31,8 +31,8 @@ from andy_cli.agent.grounding.text.segmentation import (
     ITEM,
     Sentence,
     find_fences,
+    find_letter,
     fold_text,
-    is_letter,
     locate_clause,
     split_words,
     strip_line,
@@ -230,8 +230,9 @@ def find_action_claims(
 
     `answer` is the whole one without its code.
     """
-    if is_letter(answer) and not is_action_tried(index):
-        return  # its `I` is whoever sends it
+    start, end = (0, 0) if is_action_tried(index) else find_letter(answer)
+    # Its `I` is whoever sends it.
+    spoken = [sentence for sentence in spoken if not start <= sentence.start < end]
     languages = detect_languages(answer)
     shows_file = shows_changed_file(whole_answer, index)
     word = find_finished_word(answer) if spoken else ""
@@ -388,14 +389,14 @@ def mask_quotations(text: str) -> str:
 
 
 def is_own_text(sentence: Sentence, answer: str) -> bool:
-    """Tell whether what was written or changed is the text of the answer: it follows, and no file
-    is named."""
+    """Tell whether what was written or changed is the text of the answer: it follows, or stands
+    before as code, and no file is named."""
     if NAME.search(sentence.text):
         return False
     following_text = answer[sentence.end :]
     ends_open = sentence.text.rstrip(" *_").endswith((":", "："))
     is_followed = ":\n" in following_text or len(following_text.strip()) > PASSAGE
-    return ends_open or "\0" in following_text or is_followed
+    return ends_open or "\0" in answer or is_followed
 
 
 PASSAGE = 60

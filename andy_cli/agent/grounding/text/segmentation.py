@@ -126,16 +126,21 @@ def blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join(text_parts) + text[last_end:]
 
 
+PARAGRAPH = Expression(r"\S(?:[^\n]|\n(?!\s*\n))*(?<!\s)")
 SALUTATION = Expression(r"[^\W\d_][^\n.!?:]{0,40},|[^\W\d_][^\n.!?:]{0,20},[^\n.!?:,]{1,30}:")
 SIGNATURE = Expression(r"(?:[^\W\d_][^\n.!?:]{0,40}(?:\n|$)){1,3}")
 
 
-def is_letter(text: str) -> bool:
-    """Tell whether a text is a letter: by the salutation in its first paragraph and the signature
-    in its last (`Hi Tom,`, `Un saludo`), with others between them."""
-    paragraphs = text.strip().split("\n\n")
-    is_framed = SALUTATION.fullmatch(paragraphs[0]) and SIGNATURE.fullmatch(paragraphs[-1])
-    return len(paragraphs) > 2 and is_framed is not None
+def find_letter(text: str) -> tuple[int, int]:
+    """Find where a letter stands in a text: from the paragraph that is its salutation to the one
+    that is its signature (`Hi Tom,`, `Un saludo`), with others between them; else nowhere. One
+    paragraph may stand before it and one after."""
+    paragraphs = [*PARAGRAPH.finditer(text)]
+    starts = [part.start() for part in paragraphs[:2] if SALUTATION.fullmatch(part[0])]
+    ends = [part.end() for part in paragraphs[-2:] if SIGNATURE.fullmatch(part[0])]
+    if not starts or not ends or text.count("\n\n", starts[0], ends[-1]) < 2:
+        return 0, 0
+    return starts[0], ends[-1]
 
 
 def split_sentences(text: str) -> list[Sentence]:
