@@ -396,6 +396,34 @@ def test_the_rule_that_is_offered_covers_the_call_itself(
         assert decided(tmp_path, access, effect, parse_rules((), (), rules), tool=tool).allowed
 
 
+FED = [
+    ("bash < setup.sh", "Bash(bash)", "Bash(bash *)"),
+    ("echo 'touch x' | python3", "Bash(echo *), Bash(python3)", "Bash(echo *), Bash(python3 *)"),
+    ("ls | xargs rm", "Bash(ls), Bash(xargs rm)", "Bash(ls), Bash(xargs *)"),
+    ("timeout 5 sh <<< 'touch x'", "Bash(sh)", "Bash"),
+]
+
+
+@pytest.mark.parametrize(("line", "exact", "wide"), FED)
+def test_a_rule_for_the_words_of_a_program_says_nothing_of_what_flows_into_it_to_be_run(
+    line: str, exact: str, wide: str, tmp_path: Path
+) -> None:
+    access = ResourceAccess(command=line)
+    request = ApprovalRequest("terminal_execute", Effect.RUN, "run it", access)
+    assert suggest_rules(request, tmp_path) == ()
+    assert not decided(tmp_path, access, Effect.RUN, parse_rules((), (), (exact,))).allowed
+    assert decided(tmp_path, access, Effect.RUN, parse_rules((), (), (wide,))).allowed
+
+
+@pytest.mark.parametrize("line", ["bash", "bash < /dev/null", "< a.txt"])
+def test_a_rule_for_the_words_of_a_program_covers_it_where_nothing_flows_in(
+    line: str, tmp_path: Path
+) -> None:
+    rules = parse_rules((), (), ("Bash(bash)",))
+    access = ResourceAccess(command=line)
+    assert decided(tmp_path, access, Effect.RUN, rules).allowed is line.startswith("bash")
+
+
 NAMES = st.sampled_from(
     ["a", "b.md", ".env", ".git", "id_rsa", "mcp.json", "x.pem", "[a]", "*", "c d"]
 )

@@ -18,9 +18,10 @@ every part of it is: each command of the line, each path, the address. It is den
 when any part is, whatever wrapper the command hides in.
 
 A command matches as its words, an exact line or with `*` for anything after (`git log *`, also
-`git log:*`). A path matches where it really is: from the workspace unless it begins with `/` or
-`~`, `*` within a folder, `**` through folders, a folder for all that is in it, a bare name at any
-depth. An address matches by method, host and path. `name:pattern` matches an argument.
+`git log:*`); an exact one says nothing of what flows into a program that may run it (`| bash`). A
+path matches where it really is: from the workspace unless it begins with `/` or `~`, `*` within a
+folder, `**` through folders, a folder for all that is in it, a bare name at any depth. An address
+matches by method, host and path. `name:pattern` matches an argument.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ from typing import Literal, NamedTuple
 
 from andy_cli.errors import UsageError
 from andy_cli.guard.commands.destructive_commands import program_name
-from andy_cli.guard.commands.lookup import WILDCARDS, interpreters, is_secret
+from andy_cli.guard.commands.lookup import WILDCARDS, interpreters, is_secret, running_programs
 from andy_cli.guard.workspace import PROTECTED, ResourceAccess, compose_name, inside
 from andy_cli.messages import Arguments, Effect
 from andy_cli.settings import Settings, is_balanced, split_outside_brackets
@@ -56,6 +57,8 @@ class Facet(NamedTuple):
     """The files that are a command's input."""
     patterns: tuple[str, ...] = ()
     """Words of a command that its shell takes for patterns of names: none that is quoted."""
+    runs_input: bool = False
+    """A command that may run what flows into it: `bash < setup.sh`, `xargs rm`."""
 
 
 def list_facets(
@@ -93,6 +96,7 @@ def list_commands(line: str, hidden: bool) -> list[Facet]:
             command.is_plain and not shell_line.doubt,
             command.read_texts,
             command.patterns,
+            command.has_input and program_name("".join(command.texts[:1])) in running_programs(),
         )
         for command in shell_line.commands
     ]
@@ -144,7 +148,7 @@ def spec_fits(
     name, colon, pattern = rule_spec.partition(":")
     if colon and name in arguments:
         return _argument_fits(pattern, arguments[name], facet, wholly)
-    if wholly and not facet.plain:
+    if wholly and not is_coverable(rule_spec, facet):
         return False
     if facet.kind == "command":
         is_fitting = command_fits(rule_spec, facet.texts, wholly)
@@ -153,6 +157,11 @@ def spec_fits(
     else:
         return facet.kind == "address" and address_fits(rule_spec, *facet.texts)
     return is_fitting and not (wholly and catches_special(rule_spec, facet, workspace))
+
+
+def is_coverable(rule_spec: str, facet: Facet) -> bool:
+    """Tell whether the words of a part say all of it, or the spec allows whatever else there is."""
+    return facet.plain and not (facet.runs_input and WILDCARDS.isdisjoint(rule_spec))
 
 
 def _argument_fits(pattern: str, value: object, facet: Facet, wholly: bool) -> bool:

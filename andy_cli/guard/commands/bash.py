@@ -87,6 +87,12 @@ class ShellCommand(NamedTuple):
         return tuple(word.text for word in (*self.words, *self.reads) if word.wild)
 
     @property
+    def has_input(self) -> bool:
+        return bool(self.fed_by or self.given) or any(
+            read != "/dev/null" for read in self.read_texts
+        )
+
+    @property
     def is_plain(self) -> bool:
         """It is its words and nothing more: no file is written, nothing in them is replaced."""
         writes = any(word.text != "/dev/null" for word in self.writes)
