@@ -877,6 +877,13 @@ def test_a_figure_of_a_file_that_nobody_opened_is_told_of_it() -> None:
     assert texts(f"In north.txt there are 40 boxes. {later}.", evidence) == [later]
 
 
+def test_a_command_may_have_been_about_each_file() -> None:
+    evidence = Evidence(("2 fixed",), "fix a.py and b.py", (), (command("ruff check --fix .", 0),))
+    assert texts("Done. a.py and b.py are clean now.", evidence) == []
+    looked = evidence._replace(actions=(command("ls", 0)._replace(effect=Effect.READ),))
+    assert texts("a.py and b.py are clean now.", looked) != []
+
+
 @pytest.mark.parametrize(("line", "claimed"), [("cat *.ini", False), ("cat *.txt", True)])
 def test_a_file_that_a_pattern_means_was_looked_at(line: str, *, claimed: bool) -> None:
     look = command(line, 0)._replace(effect=Effect.READ)

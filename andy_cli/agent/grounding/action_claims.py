@@ -129,10 +129,17 @@ def is_unread(name: str, index: EvidenceIndex) -> bool:
     actions = index.evidence.actions
     if actions is None or fold_text(name) not in fold_text(index.evidence.user):
         return False
-    if any(action.ok and matches_pattern(name, action.arguments) for action in actions):
+    if any(action.ok and may_be_about(name, action) for action in actions):
         return False
     known_texts = [*index.evidence.history, *(action.text for action in actions)]
     return not any(fold_text(name) in text for text in (index.given, *map(fold_text, known_texts)))
+
+
+def may_be_about(name: str, action: ActionRecord) -> bool:
+    """Tell whether a call may have been about a file that it does not name: by a pattern, or as a
+    command of this turn that does more than look (`ruff check --fix .`)."""
+    is_command = action.effect is Effect.RUN and not action.earlier
+    return is_command or matches_pattern(name, action.arguments)
 
 
 def matches_pattern(name: str, arguments: str) -> bool:
