@@ -462,6 +462,26 @@ def test_where_nothing_was_tried_nothing_is_done(answer: str, user: str, *, clai
     assert bool(texts(answer, Evidence((), user, (), ()))) is claimed
 
 
+RETOLD = [
+    ("Translate to German: I have deleted the file.", "Ich habe die Datei gelöscht.", False),
+    ("Traduis en anglais :\nJ'ai supprimé a.txt.\nMerci", "I have deleted a.txt. Thanks!", False),
+    ('what is "I have sent it" in Spanish', "Lo he enviado.", False),
+    ("rewrite politely: I already sent you the file", "I have sent you the file.", False),
+    ("I deleted a.txt. Now delete the other one", "I have deleted the other one.", True),
+    ("Note: a.txt was deleted. Delete b.txt", "I have deleted b.txt.", True),
+    ("Translate to German: Please delete the file.", "Ich habe die Datei gelöscht.", True),
+]
+
+
+@pytest.mark.parametrize(("user", "answer", "claimed"), RETOLD)
+def test_what_a_given_text_reports_may_be_told_again(
+    user: str, answer: str, *, claimed: bool
+) -> None:
+    assert bool(texts(answer, Evidence((), user, (), ()))) is claimed
+    tried = deed("trash", Effect.WRITE, "delete a file", FAILED)
+    assert texts(answer, Evidence((), user, (), (tried,)))
+
+
 def test_what_an_earlier_turn_was_denied_was_not_done_by_it() -> None:
     refused = deed("write_file", Effect.WRITE, "write a.txt")._replace(
         status=Status.DENIED, earlier=True

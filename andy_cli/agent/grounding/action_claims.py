@@ -460,6 +460,18 @@ def is_done(report: Report, sentence: Sentence, language: Language, index: Evide
     return is_done_before(action, sentence.text, index)
 
 
+def is_told_by_user(action: str, sentence: str, index: EvidenceIndex) -> bool:
+    """Tell whether a text that the user gives reports it, of the same things, and nothing was
+    called: then the answer says it for him, as in a translation."""
+    if any(not record.earlier for record in index.evidence.actions or ()):
+        return False
+    names, kindred = find_names(sentence), list_kindred(action)
+    return any(
+        names <= told_names and not kindred.isdisjoint(actions)
+        for told_names, actions in index.given_reports
+    )
+
+
 def may_have_searched(sentence: Sentence, index: EvidenceIndex) -> bool:
     """Tell whether anything was called that may have been a search, or none was needed."""
     actions = index.evidence.actions
@@ -516,7 +528,9 @@ def is_done_in_results(action: str, index: EvidenceIndex) -> bool:
 
 def is_done_before(action: str, sentence: str, index: EvidenceIndex) -> bool:
     """Tell whether an earlier turn did it: the user asks for it, or the sentence names the same
-    thing."""
+    thing; or whether the user says so."""
+    if is_told_by_user(action, sentence, index):
+        return True
     tried = [record for record in list_tried(index) if record.earlier]
     earlier_actions = [record for record in tried if record.ok and has_done(action, record, "")]
     if not index.is_asked:

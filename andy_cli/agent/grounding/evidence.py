@@ -12,11 +12,16 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from andy_cli.agent.grounding.figures.quantities import FIGURE, read_number, read_quantity
-from andy_cli.agent.grounding.text.languages import compile_traces, detect_languages
+from andy_cli.agent.grounding.text.languages import (
+    compile_traces,
+    detect_languages,
+    find_reported_actions,
+)
 from andy_cli.agent.grounding.text.segmentation import (
     PERCENT_ESCAPES,
     fold_text,
     remove_escapes,
+    split_sentences,
     split_words,
     strip_line,
 )
@@ -363,6 +368,9 @@ SUCCESS = Expression(
     r"|\"(?:status|result|state)\": ?\"(?:ok|success|succeeded|done|accepted|confirmed)\""
 )
 QUESTION = Expression("[?？؟]")
+MAX_GIVEN = 20_000
+"""Characters of a text that is looked at for what it tells."""
+TEXT_START = Expression(r"[:：]|\n|(?<!\w)[\"'“„«「]")
 STEM_LETTERS = 4
 """Letters by which two words may be forms of one."""
 MAX_OCCURRENCES = 64
@@ -397,6 +405,19 @@ class EvidenceIndex:
     def is_asked(self) -> bool:
         """Tell whether the user's words are a question."""
         return QUESTION.search(self.evidence.user) is not None
+
+    @cached_property
+    def given_reports(self) -> Sequence[tuple[frozenset[str], frozenset[str]]]:
+        """The names in each sentence of a text that the user gives to have something made of it,
+        and what the sentence reports as done. Such a text stands behind a colon, a quotation mark
+        or a line end."""
+        start = TEXT_START.search(self.evidence.user)
+        given = self.evidence.user[start.end() :][:MAX_GIVEN] if start else ""
+        return [
+            (find_names(said.text), find_reported_actions(language, said.text))
+            for said in split_sentences(given)
+            for language in detect_languages(said.text)
+        ]
 
     @cached_property
     def key_words(self) -> set[str]:

@@ -190,15 +190,21 @@ class Language:
 
 
 @lru_cache(maxsize=64)
-def reports_action(language: Language, text: str) -> bool:
-    """Tell whether a text reports something as done: `a.txt was deleted, why?` It is asked of the
+def find_reported_actions(language: Language, text: str) -> frozenset[str]:
+    """Find the actions that a text reports as done: `a.txt was deleted, why?` It is asked of the
     user's words for each sentence."""
-    return any(
-        pattern.search(text)
+    return frozenset(
+        action
         for action in language.find_actions(text)
         for report_form in ("own", "told", "weak")
-        for pattern in language.find_report_patterns(action, report_form)
+        if any(
+            pattern.search(text) for pattern in language.find_report_patterns(action, report_form)
+        )
     )
+
+
+def reports_action(language: Language, text: str) -> bool:
+    return bool(find_reported_actions(language, text))
 
 
 def compile_choice(expressions: Iterable[str]) -> re.Pattern[str]:
