@@ -321,6 +321,18 @@ def test_several_answers_in_one_stream_are_read_apart(tmp_path: Path) -> None:
     assert json.loads(by_choice[1]["calls"][0]["arguments"]) == PLAY.arguments
 
 
+@pytest.mark.parametrize(
+    ("behind", "words"), [("Yes.", "Yes."), ("", ""), (NOTATIONS["hermes"], "")]
+)
+def test_thoughts_in_the_text_of_a_stream_are_told_as_those_of_a_whole_answer(
+    behind: str, words: str, tmp_path: Path
+) -> None:
+    text, _ = stream(tmp_path, streamed("<think>We", "ll.", "</think>", behind))
+    deltas = [each["choices"][0]["delta"] for each in events_in(text)]
+    assert "".join(delta.get("reasoning_content") or "" for delta in deltas) == "Well."
+    assert joined(events_in(text))["text"] == words
+
+
 @pytest.mark.slow
 def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
     data = json.dumps({"choices": [{"index": 0, "delta": {"content": NOTATIONS["hermes"]}}]})

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from andy_cli.agent.model.reply import may_run_calls, without_requests
-from andy_cli.compiler.compiler import CompiledReply
+from andy_cli.compiler.compiler import CompiledReply, Visible
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue
 from andy_cli.frontends.serve.answers.rewritten_answer import read_prompt_tokens
 from andy_cli.frontends.serve.answers.streamed_calls import (
@@ -89,12 +89,15 @@ class WatchedChoice:
     def _take_text(self, event: Event, choice: Event, delta: Event) -> bytes | None:
         """Take words; returns what of them may go on, None where they go on as they came."""
         text = delta.get("content")
-        if not isinstance(text, str) or not text or (shown_text := self._show_text(text)) == text:
+        if not isinstance(text, str) or not text:
             return None
-        event_data = b""
+        visible = self._read_text(text)
+        if (shown_text := self._show_text(visible.text)) == text:
+            return None
+        event_data = self._write_thought(visible)
         if (shown_text or len(delta) > 1) and not list_call_pieces(delta):
             begun = {**choice, "delta": {**delta, "content": shown_text}, "finish_reason": None}
-            event_data = write_data_event({**event, "choices": [begun]})
+            event_data += write_data_event({**event, "choices": [begun]})
         return event_data + self._show_call()
 
     def take_event(self, event: Event, choice: Event, event_bytes: bytes) -> bytes:
@@ -121,11 +124,20 @@ class WatchedChoice:
         if isinstance(thought, str):
             self._thoughts.append(thought)
 
-    def _show_text(self, text: str) -> str:
-        """Read a text; return what of it may go on: all, while nothing looks like a call."""
+    def _read_text(self, text: str) -> Visible:
         self._raw.append(text)
         self._record.add_raw(text)
-        shown_text = self._catch_up(self._reader.take(Chunk(text)).text)
+        return self._reader.take(Chunk(text))
+
+    def _write_thought(self, visible: Visible) -> bytes:
+        """Write what the model thought between its words, as a whole answer and other wires do."""
+        if not visible.reasoning:
+            return b""
+        return self._write_event({"reasoning_content": visible.reasoning})
+
+    def _show_text(self, visible_text: str) -> str:
+        """Return what of a text may go on: all, while nothing looks like a call."""
+        shown_text = self._catch_up(visible_text)
         held_blank = self._reader.compiler.blank
         if held_blank is not None:
             shown_text += held_blank.removeprefix(self._ahead)
@@ -181,6 +193,7 @@ class WatchedChoice:
         final_piece, compiled = self._reader.finish(not is_whole)
         if not is_whole:
             compiled = without_requests(compiled)
+        yield self._write_thought(final_piece)
         text = self._catch_up(final_piece.text)
         if not is_whole or self._needs_nothing(compiled):
             if text:
