@@ -333,6 +333,27 @@ def test_thoughts_in_the_text_of_a_stream_are_told_as_those_of_a_whole_answer(
     assert joined(events_in(text))["text"] == words
 
 
+@pytest.mark.parametrize("tools", [True, False], ids=["tools", "words"])
+def test_an_answer_has_the_form_that_its_client_reads(tools: bool, tmp_path: Path) -> None:
+    """A server may answer whole where a stream is wanted, or only know streams."""
+
+    def answer(received: Received) -> Answer:
+        is_streamed = not received.body.get("stream")
+        return streamed("Hel", "lo.") if is_streamed else whole({"content": "Hello."})
+
+    body = wire_body("v1/chat/completions", tools, False)
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        assert message_of(served.post(body))["content"] == "Hello."
+        response = served.post({**body, "stream": True})
+        assert response.headers["content-type"].startswith("text/event-stream")
+        told = joined(events_in(response.text))
+        assert (told["text"], told["finish"]) == ("Hello.", "stop")
+        assert len(server.requests) == 2
+
+
 @pytest.mark.slow
 def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
     data = json.dumps({"choices": [{"index": 0, "delta": {"content": NOTATIONS["hermes"]}}]})

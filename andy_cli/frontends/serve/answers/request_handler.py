@@ -6,7 +6,7 @@ their `index` tells.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +28,13 @@ from andy_cli.frontends.serve.upstream.reply_start import (
     interrupted_error,
     read_sound,
 )
-from andy_cli.frontends.serve.upstream.sources import RecordingSource, RemoteSource, ReplySource
+from andy_cli.frontends.serve.upstream.sources import (
+    BegunSource,
+    RecordingSource,
+    RemoteSource,
+    ReplySource,
+    read_data,
+)
 from andy_cli.frontends.serve.upstream.tool_catalogue import ToolCatalogue
 from andy_cli.frontends.serve.upstream.tool_prompt import DIALECTS
 from andy_cli.frontends.serve.upstream.upstreams import Upstream, select_source
@@ -51,7 +57,7 @@ from andy_cli.frontends.serve.wires.chat_writer import (
     new_answer_id,
 )
 from andy_cli.frontends.serve.wires.client_wire import AnswerWriter, ClientWire
-from andy_cli.messages import Usage
+from andy_cli.messages import Chunk, Usage
 from andy_cli.models.http.features import refuses_any_tools
 
 
@@ -245,10 +251,14 @@ class RequestHandler:
         """Bytes as they come; with tools the text is read along."""
         self.record.way, tools = "passed", self._with_tools
         async with source.send(self._build_passed_body(source)) as upstream_request:
-            if not upstream_request.kind.startswith("text/event-stream"):
+            is_stream = upstream_request.kind.startswith("text/event-stream")
+            if not (is_stream and self.chat_request.stream):
                 data = await upstream_request.read_whole()
                 if not has_choice(data):
                     raise explain_no_choice(data)
+                if is_stream or self.chat_request.stream:
+                    await self._convert_answer(source, data)
+                    return
                 self.record.add_raw(data[:MAX_REPLY_CHARACTERS].decode("utf-8", "replace"))
                 await self._rewrite_whole(data, upstream_request.kind, source)
                 return
@@ -262,6 +272,12 @@ class RequestHandler:
             else:
                 await self._pass_bytes(chunks)
             await self.exchange.write_chunk(b"", has_more=False)
+
+    async def _convert_answer(self, source: RemoteSource, data: bytes) -> None:
+        """Answer with a stream whose client wants it whole, or the other way round."""
+        writer = self.wire.writer(self.chat_request, self._model)
+        headers, answer = await self._make_answer(source, writer, read_data(data))
+        await self._end_answer(answer, headers)
 
     async def _rewrite_whole(self, data: bytes, kind: str, source: RemoteSource) -> None:
         """A whole answer: as it came, unless its client has to have another."""
@@ -315,10 +331,14 @@ class RequestHandler:
             raise interrupted_error()
 
     async def _make_answer(
-        self, source: ReplySource, writer: AnswerWriter
+        self, source: ReplySource, writer: AnswerWriter, received: Sequence[Chunk] = ()
     ) -> tuple[dict[str, str], bytes]:
-        """Make one answer: its headers and itself; empty where it was streamed."""
-        recording = RecordingSource(source, self.record)
+        """Make one answer: its headers and itself; empty where it was streamed.
+
+        `received`: the first reply, where it has come already.
+        """
+        asked = BegunSource(source, received) if received else source
+        recording = RecordingSource(asked, self.record)
         # Anew for each answer: a trial of another notation is one reply.
         dialogue = self._begin_dialogue(recording, await self._choose_dialect(source))
         self.record.way = dialogue.tool_prompt.dialect.name

@@ -252,6 +252,14 @@ async def _read_chunks(
         yield chunk
 
 
+def read_data(data: bytes) -> list[Chunk]:
+    """Read a reply of the chat API that has come, streamed or whole. Raises ApiError."""
+    reader = WireReader()
+    chunks = [*reader.feed(data), *reader.finish()]
+    _check_ending(reader, any(chunk.finish for chunk in chunks))
+    return chunks
+
+
 def _check_ending(reader: WireReader | OllamaReader, ended: bool) -> None:
     """Raise what a stream failed with or broke off by. `ended`: its server said that it is whole,
     and all before that could be read.
