@@ -354,6 +354,26 @@ def test_an_answer_has_the_form_that_its_client_reads(tools: bool, tmp_path: Pat
         assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_words_in_channels_are_words_where_there_are_no_tools(stream: bool, tmp_path: Path) -> None:
+    framed = (
+        "<|channel|>analysis<|message|>A greeting.<|end|>",
+        "<|start|>assistant<|channel|>final<|message|>Hel",
+        "lo.<|return|>",
+    )
+    with (
+        ModelServer([streamed(*framed)], checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path in PATHS[1:]:
+            body = wire_body(path, False, stream)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert "Hel" in text, path
+            assert "lo." in text, path
+            assert "final" not in text, path
+            assert "analysis" not in text, path
+
+
 @pytest.mark.slow
 def test_events_with_carriage_returns_are_events(tmp_path: Path) -> None:
     data = json.dumps({"choices": [{"index": 0, "delta": {"content": NOTATIONS["hermes"]}}]})

@@ -6,7 +6,7 @@ wrote: only a dialect that does not exist is a ValueError.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Hidden, Visible, tools_by_name
 from andy_cli.compiler.dialect import Dialect, dialects_by_name
@@ -68,6 +68,12 @@ def markers_for(tools: tuple[str, ...], dialect: str = "") -> Markers:
     if dialect:
         find_dialect(dialect)
     return Markers([*dialects_by_name().values()], tools, dialect)
+
+
+@cache
+def word_markers() -> Markers:
+    """Build the markers of replies that ask for nothing: in harmony words are framed, too."""
+    return Markers([find_dialect("harmony")], reads_calls=False)
 
 
 class StreamCompiler:

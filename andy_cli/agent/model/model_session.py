@@ -38,6 +38,7 @@ from andy_cli.compiler.detect import (
 from andy_cli.compiler.dialect import Dialect, IdForm, Tools, dialects_by_name
 from andy_cli.compiler.ids import nine_letters
 from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.json_schema import add_aliases, provider_names, render_provider_schema
 from andy_cli.errors import ModelError, ToolsRefusedError
 from andy_cli.messages import (
@@ -652,7 +653,7 @@ class ModelSession:
 
     async def ask_aside(self, request: Request) -> str:
         """Ask for a short reply that nobody sees; returns its text alone."""
-        reply = await self.send(request, Compiler(Markers([])), {}).read_whole()
+        reply = await self.send(request, Compiler(word_markers()), {}).read_whole()
         self.add_usage(reply.usage)
         return reply.compiled.text
 

@@ -333,9 +333,17 @@ class Markers:
     """Finds markers in text that arrives in pieces."""
 
     def __init__(
-        self, dialects: Sequence[Dialect], tools: Sequence[str] = (), first: str = ""
+        self,
+        dialects: Sequence[Dialect],
+        tools: Sequence[str] = (),
+        first: str = "",
+        reads_calls: bool = True,
     ) -> None:
-        """`first` is the dialect that is expected: of those with one opener it reads first."""
+        """`first` is the dialect that is expected: of those with one opener it reads first.
+
+        `reads_calls`: else no call is meant, and what a notation has around calls alone is text.
+        """
+        reads_calls = reads_calls and bool(dialects)
         tools = [*filter(None, tools)]
         self._expected = first
         owns_protocol = any(
@@ -350,9 +358,9 @@ class Markers:
         self.all = tuple(dialects)
         self._end_markers = frozenset(chain(*(dialect.end_markers for dialect in dialects)))
         self.fenced = tuple(dialect for dialect in dialects if dialect.fenced)
-        for dialect in (*dialects, *(FRAMING if dialects else ())):
+        for dialect in (*dialects, *FRAMING * reads_calls):
             self._add_dialect(dialect, tools)
-        self._add_framework(bool(dialects))
+        self._add_framework(reads_calls)
         self.heads = frozenset(keys_where(self._exact, lambda marker: marker.kind == "opener"))
         """Start markers that may also end a stretch of reasoning."""
         self._add_results()
@@ -383,12 +391,12 @@ class Markers:
         for marker_text in dialect.end_markers:
             self._exact.setdefault(marker_text, Marker("closer"))
 
-    def _add_framework(self, has_dialects: bool) -> None:
+    def _add_framework(self, reads_calls: bool) -> None:
         """Add the markers of templates: control tokens, reasoning, the turns of others."""
         self._exact |= dict.fromkeys(LITERAL, Marker("token"))
         self._exact |= dict.fromkeys(REASONING, Marker("reasoning"))
         self._exact |= dict.fromkeys(SPLITTING, Marker("reasoned"))
-        if has_dialects:
+        if reads_calls:
             self._folded |= dict.fromkeys(OWN_LINES, Marker("token", "reply"))
             self._folded |= dict.fromkeys(("user:", "human:", "observation:"), NEXT)
             self._folded |= dict.fromkeys(HEADINGS, Marker("foreign"))

@@ -17,7 +17,7 @@ from andy_cli.agent.history.history import new_id
 from andy_cli.agent.model.reply import ModelReply, exchange, may_run_calls
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, Visible, asks_for_code
-from andy_cli.compiler.lexing.markers import Markers
+from andy_cli.compiler.library import word_markers
 from andy_cli.compiler.mapper.mapper import find_tool
 from andy_cli.errors import ModelError
 from andy_cli.frontends.serve.answers.dialogue_state import ToolDialogue, constrain_reply
@@ -68,7 +68,7 @@ def make_reader(dialogue: ToolDialogue) -> QuoteAwareParser:
         "likely" if dialogue.source.endpoint.model in dialogue.thinks_first else ""
     )
     if not dialogue.chat_request.tools:
-        compiler = Compiler(Markers([]), reasoning_open=reasoning_opened)  # nothing is a request
+        compiler = Compiler(word_markers(), reasoning_open=reasoning_opened)  # nothing is a request
         return QuoteAwareParser(lambda plain_spans: compiler, partial(is_text, dialogue))
     words = [message.content for message in dialogue.chat_request.history if message.role == "user"]
     make_compiler = partial(
@@ -235,7 +235,7 @@ async def ask_aside(
         key: value for key, value in dialogue.chat_request.fields.items() if key in KEPT_FIELDS
     }
     replies = dialogue.source.reply(dialogue.build_request(side_messages, held_to), fields)
-    reply = await ModelReply(replies, Compiler(Markers([]))).read_whole()
+    reply = await ModelReply(replies, Compiler(word_markers())).read_whole()
     dialogue.add_usage(reply.usage)
     return reply.compiled.text
 
