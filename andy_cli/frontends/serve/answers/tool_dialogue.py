@@ -13,7 +13,7 @@ from typing import NamedTuple
 from andy_cli.agent.calls.injection import is_copied, is_quoted
 from andy_cli.agent.calls.request_resolution import OfferedTools, ResolvedCall, resolve_tool_request
 from andy_cli.agent.calls.tool_runner import WRITE_ALONE
-from andy_cli.agent.history.history import new_id
+from andy_cli.agent.history.history import new_id, normalize_value
 from andy_cli.agent.model.reply import ModelReply, exchange, may_run_calls
 from andy_cli.agent.prompt.shortlist import DESCRIBE
 from andy_cli.compiler.compiler import CompiledReply, Compiler, Opened, Visible, asks_for_code
@@ -220,7 +220,7 @@ def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
             position,
             f"call_{resolved_call.call.id}",
             resolved_call.call.name,
-            json.dumps(dict(resolved_call.call.arguments), ensure_ascii=False),
+            json.dumps(normalize_value(resolved_call.call.arguments), ensure_ascii=False),
         )
         for position, resolved_call in enumerate(resolved)
     )
