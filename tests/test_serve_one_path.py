@@ -139,6 +139,7 @@ UNCHANGED = [
     {"content": "I look.", "tool_calls": [native("set_volume", '{ "level" : 7 }', "odd-id")]},
     {"content": "Both.", "tool_calls": [native("ping", "{}"), native("list_mp3s", "{}", "c2")]},
     {"content": "", "reasoning_content": "Well.", "tool_calls": [native("ping", "{}")]},
+    {"content": None, "refusal": "I will not."},
 ]
 
 

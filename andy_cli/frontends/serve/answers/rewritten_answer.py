@@ -124,7 +124,8 @@ def _replay_chunks(choice: Choice, finish: str) -> list[Chunk]:
 
 def _is_same_answer(message: Choice, written: Choice) -> bool:
     """Tell whether a message means to a client what ours would; blanks around it are no matter."""
-    text, our_text = message.get("content") or "", written["content"]
+    text = message.get("content") or message.get("refusal") or ""
+    our_text = written["content"]
     if not isinstance(text, str) or text.strip() != str(our_text).strip():
         return False
     return _normalize_calls(message.get("tool_calls")) == _normalize_calls(
