@@ -334,6 +334,13 @@ def test_thoughts_in_the_text_of_a_stream_are_told_as_those_of_a_whole_answer(
     assert joined(events_in(text))["text"] == words
 
 
+def test_words_beside_an_end_that_is_said_twice_are_not_lost(tmp_path: Path) -> None:
+    ends = [on(0, {"content": "lo."}, "stop"), on(0, {"content": ""}, "stop")]
+    text, _ = stream(tmp_path, [status(), on(0, {"content": "Hel"}), *ends, DONE])
+    told = joined(events_in(text))
+    assert (told["text"], told["finish"]) == ("Hello.", "stop")
+
+
 @pytest.mark.parametrize("tools", [True, False], ids=["tools", "words"])
 def test_an_answer_has_the_form_that_its_client_reads(tools: bool, tmp_path: Path) -> None:
     """A server may answer whole where a stream is wanted, or only know streams."""

@@ -114,6 +114,8 @@ class WatchedChoice:
         is_taken = bool(call_pieces) or words is not None
         if not finish:
             return event_data if is_taken else event_bytes
+        if waiting := _read_delta(self._last_choice):  # it was ended before, with words
+            event_data = self._write_event(waiting) + event_data
         self._last_choice = {**choice, "delta": {}} if is_taken else choice
         self.finish = {**event, "choices": [self._last_choice]}
         self._last = write_data_event(self.finish) if is_taken else event_bytes
