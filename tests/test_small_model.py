@@ -658,6 +658,7 @@ def converse(texts: Sequence[str], folder: Path, weights_file: Path) -> str:
         ("read notes.txt", "and the files here", "shopping.txt"),
         ("wie sp\u00e4t ist es in Tokio?", "nein, in Berlin", "Europe/Berlin"),
         ("what time is it in Tokyo?", "and the third?", "I cannot tell what you mean"),
+        ("read notes.txt", "no, the second", "I cannot tell what you mean"),
     ],
 )
 def test_what_leaves_something_out_goes_on_with_the_turn_before(
@@ -691,6 +692,16 @@ def test_a_question_goes_on_with_what_a_file_answered_before(
     assert converse(texts, here, weights_file).startswith("Read boats.txt, 4 lines:")
     texts = ["what is Tom's number?", "and Keira's?", "y el de gus?"]
     assert converse(texts, here, weights_file).startswith("Gus, plumber: 0555 863")
+    both = asked("what is Tom's number and what is Keira's?", here, weights_file)
+    assert both.startswith("- Tom, boats: 0555 389\n- Keira, reception: 0555 672\n\nRead phones")
+
+
+def test_who_sings_is_called_by_the_whole_name(here: Path, weights_file: Path) -> None:
+    song = next((ROOT / "tests" / "music").glob("*.mp3"))
+    for name in ("Dancing Queen - ABBA", "Bohemian Rhapsody - Queen"):
+        shutil.copy(song, here / f"{name}.mp3")
+    answer = asked("play something by queen", here, weights_file)
+    assert answer.startswith("Started Bohemian Rhapsody")
 
 
 @pytest.mark.parametrize("again", ["again please", "play it once more", "nochmal", "otra vez"])

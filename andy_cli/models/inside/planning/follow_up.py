@@ -83,7 +83,7 @@ def find_follow_up(
     answered = request.answered
     if answered and (answered.line or is_question(answered.question)):
         found = mentions.find_answering_file(fragment.text)
-        return found and Step(at, f"`{found.name}`", 1.0, question=fragment.text)
+        return found and Step(at, f"`{found.name}`", 1.0, questions=(fragment.text,))
     step = Step(at, fragment.text, 1.0)
     filled = request.fill(step)
     return step if filled.values and not filled.missing else None

@@ -264,7 +264,7 @@ class PartReader:
         if choice.beyond or list_parameters(choice) or not (tells_of_one and asks_what):
             return step
         listing = self.find_best_of(FILE_NAMES["audio"], is_lister)
-        return listing._replace(text=text, question=text) if listing else step
+        return listing._replace(text=text, questions=(text,)) if listing else step
 
     def _is_turned_round(self, text: str, best: int) -> bool:
         """`Do not cancel it`: tell whether the very word that a command of others is called by is
@@ -336,8 +336,8 @@ class PartReader:
         if found is None:
             return None
         if names_file(text):
-            return Step(reading, text, 1.0, question=text)
-        return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure, question=text)
+            return Step(reading, text, 1.0, questions=(text,))
+        return Step(reading, f"`{found.name}`", 1.0, is_guess=not found.is_sure, questions=(text,))
 
     def _find_doubt(self, text: str) -> float | None:
         """Find by how much more clearly a text has to be answered by a file as it may be no

@@ -27,8 +27,8 @@ class Step(NamedTuple):
     """A command that the model is not trusted with is nearly as likely."""
     is_guess: bool = False
     """It reads the file that is nearest to a question, and may not answer it."""
-    question: str = ""
-    """The question that the file which it reads answers."""
+    questions: tuple[str, ...] = ()
+    """Those that the file which it reads answers, as they were asked."""
 
 
 MAX_SUMMARY = 160

@@ -45,7 +45,7 @@ from andy_cli.models.inside.values.parameters import Parameter
 from andy_cli.models.inside.values.spans import drop_excluded, quote_names
 from andy_cli.models.inside.values.superlatives import find_superlative, points_at_entry
 from andy_cli.models.inside.values.templates import list_spoken_words
-from andy_cli.models.inside.values.words import LINKS, is_negated
+from andy_cli.models.inside.values.words import LINKS, is_negated, is_question
 
 MAX_KEPT_PLANS = 32
 """Later steps of a turn ask for the same plan again."""
@@ -113,7 +113,8 @@ class Planner:
     def _resume_request(self, turn: Turn, constraint: Constraint) -> Turn:
         """`Play it again`: put the request in its place that led to what is wanted once more."""
         scores = self._scorer.compare(turn.request, constraint.choices, constraint.context.names)
-        is_meant = scores.kind == small_talk.AGAIN and scores.talk > max(scores.commands)
+        is_clear = scores.kind == small_talk.AGAIN and scores.talk > max(scores.commands)
+        is_meant = is_clear and not is_question(turn.request)
         place = find_repeatable(turn.exchanges, constraint.choices) if is_meant else None
         if place is None:
             return turn
@@ -224,28 +225,34 @@ class Planner:
     def _render_results(self, turn: Turn, constraint: Constraint) -> str:
         steps = self._recall_plan(turn, constraint).steps
         told = list_told_results(turn, constraint, steps)
-        asked = ("" if step.is_guess else step.question for step in steps)
-        questions = [*asked, *[""] * len(told)]
+        asked = [() if step.is_guess else step.questions for step in steps]
+        questions = [*asked, *[()] * len(told)]
         answered = find_answered(turn.exchanges, constraint.choices)
         return conclude_all(
-            [self._add_answer(*pair, answered) for pair in zip(told, questions, strict=False)]
+            [self._add_answers(*pair, answered) for pair in zip(told, questions, strict=False)]
         )
 
-    def _add_answer(self, told: ToldResult, question: str, answered: Answered | None) -> ToldResult:
-        """Add the lines that answer a question best to a text that was read for it, or the entry of
-        a list that is asked about.
+    def _add_answers(
+        self, told: ToldResult, questions: Sequence[str], answered: Answered | None
+    ) -> ToldResult:
+        """Add the lines that answer questions best to a text that was read for them, or the entry
+        of a list that is asked about.
         """
-        if not (question and told.done):
+        if not (questions and told.done):
             return told
-        if entry := find_asked_entry(question, told.result):
+        if entry := find_asked_entry(questions[0], told.result):
             return told._replace(answers=[describe_record(entry.record)])
         lines = [line for line in told.result.split("\n") if line.strip()]
         if len(lines) < MIN_LINES:
             return told
         name = told.done.removeprefix("read ").partition(",")[0]
-        best = find_best_lines(self._encoder, list_readings(question, answered), name, lines)
-        is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
-        return told._replace(answers=best if is_short else [])
+        answers: dict[str, None] = {}
+        for question in questions:
+            best = find_best_lines(self._encoder, list_readings(question, answered), name, lines)
+            is_short = len(best) <= MAX_ANSWERS and sum(map(len, best)) <= MAX_LINE
+            answers |= dict.fromkeys(best if is_short else [])
+            answered = Answered(question, name, "")
+        return told._replace(answers=[*answers])
 
     def _agrees(self, text: str) -> bool:
         return max(self._encoder.closeness(text, small_talk.YES)) > MIN_SAME_NEARNESS

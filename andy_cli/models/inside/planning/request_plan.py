@@ -52,6 +52,7 @@ WHOLE_WISH = 1.0
 """Nearness to a command of what is a wish by itself, although it begins with `and`."""
 READ_LEAD = 0.005
 """By so much less clear may a file be of which it is said that it is to be read."""
+UNCLEAR = Plan([], [small_talk.UNCLEAR.format(able="").strip()])
 
 
 class RequestPlan:
@@ -70,7 +71,7 @@ class RequestPlan:
         """
         if repaired := self._plan_repaired(text, is_first):
             return repaired
-        parts = self._read_parts(text)
+        parts = asked = self._read_parts(text)
         steps = self._find_steps(parts, text)
         if not steps:
             steps = self._find_whole(text)
@@ -81,10 +82,18 @@ class RequestPlan:
         steps = self._ask_last(self._arrange_steps(steps, text, is_first))
         if not steps:
             return Plan([])
-        steps, beyond = self._set_beyond_aside(steps)
+        steps, beyond = self._set_beyond_aside(self._note_questions(steps, asked))
         left = list_left(parts, [*steps, *beyond])
         unanswered = [*list_guesses(steps), *filter(None, map(describe_question, left))]
         return Plan(steps, unanswered, [*map(self._decline, beyond), *list_refused(left)])
+
+    def _note_questions(self, steps: Sequence[Step], parts: Sequence[Part]) -> list[Step]:
+        """Note beside the only file that is read all questions which it answers."""
+        read = [step for step in steps if reads_file(self._request.choices[step.at])]
+        asked = tuple(part.text for part in parts if is_answered(part, read))
+        if len(read) != 1 or read[0].is_guess or not asked:
+            return [*steps]
+        return [step._replace(questions=asked) if step in read else step for step in steps]
 
     def _set_beyond_aside(self, steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
         """Set aside what the model is not trusted with, so that it keeps nothing else waiting; of
@@ -119,7 +128,7 @@ class RequestPlan:
     def _doubt_idle(self, planned: Plan) -> Plan:
         """Take a text for unclear of which nothing is taken by what was planned."""
         is_clear = not planned.steps or any(map(self._list_values, planned.steps))
-        return planned if is_clear else Plan([], [small_talk.UNCLEAR.format(able="").strip()])
+        return planned if is_clear else UNCLEAR
 
     def _is_whole_wish(self, planned: Plan, fragment: Fragment) -> bool:
         """Tell whether what was planned needs nothing of the turn before."""
@@ -140,7 +149,11 @@ class RequestPlan:
         return meant if meant.steps else None
 
     def _plan_denied(self, fragment: Fragment) -> Plan | None:
-        """Plan what is wanted in place of what was done, if that is a request."""
+        """Plan what is wanted in place of what was done, if that is a request: of `no, the second`
+        nobody knows of what where nothing was listed.
+        """
+        if points_at_entry(fragment.text) and not self._lists.points_back([]):
+            return UNCLEAR
         planned = self.plan(fragment.text, is_first=False)
         return planned if planned.steps else None
 
@@ -209,7 +222,8 @@ class RequestPlan:
         found = self._list_values(answer) if answer else []
         if found and self._mentions.answers_better(part.text, found[0], names):
             return Part(part.text, "reading", answer)
-        return part._replace(label="answered") if is_open(part) else part
+        is_answered_there = part.step is None and bool(found)
+        return part._replace(label="answered") if is_open(part) or is_answered_there else part
 
     def _list_values(self, step: Step) -> Sequence[str]:
         return [*self._request.fill_by_meaning(step).values.values()]
@@ -316,7 +330,7 @@ class RequestPlan:
             if part.label == "value":
                 self._add_value(steps, part.text)
             elif part.label == "command" and part.step:
-                step = part.step if part.step.question else self._take_values(part.step, text)
+                step = part.step if part.step.questions else self._take_values(part.step, text)
                 self._add_step(steps, step, text)
             elif part.step and part.step not in steps:
                 steps.append(part.step)
@@ -469,6 +483,12 @@ class RequestPlan:
 def is_open(part: Part) -> bool:
     """Tell whether a part is a question of which nobody knows yet what answers it."""
     return part.label == "question"
+
+
+def is_answered(part: Part, read: Sequence[Step]) -> bool:
+    """Tell whether a part is a question that one of the files which are read answers, or may."""
+    is_read = part.step is not None and bool(part.step.questions) and len(read) == 1
+    return is_open(part) or part.label == "answered" or is_read
 
 
 def list_left(parts: Sequence[Part], steps: Sequence[Step]) -> list[Part]:

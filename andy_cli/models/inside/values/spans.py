@@ -268,7 +268,8 @@ class Match(NamedTuple):
 
 
 def find_named(text: str, names: Sequence[str], own: frozenset[str]) -> list[Match]:
-    """Find the files and folders among `names` that the text speaks of, the best first.
+    """Find the files and folders among `names` that the text speaks of, the best first: `Queen` is
+    a whole artist rather than a part of `Dancing Queen`.
 
     Case, accents, the ending and one mistyped letter in five do not count.
     """
@@ -285,7 +286,7 @@ def _find_once(text: str, names: Sequence[str], own: frozenset[str]) -> tuple[Ma
         for name in names
         if (match := _compare_name(name, said, plain)).letters > 2 and not match.words <= LINKS
     ]
-    return (*sorted(found, key=lambda match: (-match.letters, len(match.name))),)
+    return (*sorted(found, key=lambda match: (-match.letters, -match.share, len(match.name))),)
 
 
 def find_titles(text: str, names: Sequence[str]) -> frozenset[str]:
