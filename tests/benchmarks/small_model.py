@@ -107,6 +107,7 @@ BATCHES = (
     "everyday_63",
     "everyday_64",
     "everyday_65",
+    "everyday_66",
 )
 CONVERSATIONS = ("talks_1", "talks_2", "talks_3")
 RECORDINGS = sorted((ROOT / "tests" / "music").glob("*.mp3"))
