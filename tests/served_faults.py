@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx2
 
-from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.compiler.dialects.native import NativeCalls
 from andy_cli.models.http.wire import WireReader
 from tests import faults
 from tests.faults import FaultServer, Play, Row, Seen

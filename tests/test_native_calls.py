@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.compiler.dialects.native import NativeCalls
 from andy_cli.messages import CallDelta
 
 LISTING = '{"path":"music"}'

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andy_cli.compiler.native_calls import NativeCalls
+from andy_cli.compiler.dialects.native import NativeCalls
 from andy_cli.errors import ModelError, TransientError
 from andy_cli.messages import CallDelta, Chunk, Usage
 from andy_cli.models.http.wire import WireReader

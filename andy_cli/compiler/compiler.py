@@ -18,6 +18,7 @@ from andy_cli.compiler.bodies.calls import says_no_call
 from andy_cli.compiler.bodies.envelopes import is_only_framing
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
+from andy_cli.compiler.dialects.native import NativeCalls
 from andy_cli.compiler.expression import Expression
 from andy_cli.compiler.lexing.frame import Frame
 from andy_cli.compiler.lexing.framing import (
@@ -31,7 +32,6 @@ from andy_cli.compiler.lexing.lexer import SHOWN, Lexer, Segment
 from andy_cli.compiler.lexing.markers import Markers
 from andy_cli.compiler.lexing.open_calls import OpenCall
 from andy_cli.compiler.mapper.json_schema import PARAMETER_KEYS, add_aliases
-from andy_cli.compiler.native_calls import NativeCalls
 from andy_cli.foreign_values import standardize_required
 from andy_cli.messages import Chunk, ToolRequest
 

@@ -45,7 +45,7 @@ ROOMS = {
     "log": room("sessions", "log", "session_log"),
     "compiler": room(
         "compiler",
-        "compiler native_calls lexing/lexer lexing/framing lexing/frame lexing/markers",
+        "compiler dialects/native lexing/lexer lexing/framing lexing/frame lexing/markers",
         "framing native_calls compiler arriving meant lexer quoting spec_a spec_d transcripts"
         " frames replies spec_c sanitizer dialects",
     ),
