@@ -3,7 +3,7 @@
 import pytest
 
 from andy_cli.compiler import compile_text
-from andy_cli.compiler.bodies.envelopes import may_become_envelope
+from andy_cli.compiler.bodies.wrappings import may_become_envelope
 from andy_cli.compiler.dialects.native import AS_OBJECT
 from andy_cli.messages import CallDelta, Chunk
 from tests.desk import play

@@ -27,7 +27,7 @@ from andy_cli.agent.history.history import split_message
 from andy_cli.agent.model.reply import ModelReply
 from andy_cli.agent.named_files import find_unread_files
 from andy_cli.agent.turn_state import TURN_OUTCOMES, ModelNote, TurnOutcome, TurnState
-from andy_cli.compiler.bodies.envelopes import is_only_framing, may_become_envelope, unwrap_answer
+from andy_cli.compiler.bodies.wrappings import is_only_framing, may_become_envelope, unwrap_answer
 from andy_cli.compiler.compiler import Visible, asks_for_code
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import AndyError, fill_hint

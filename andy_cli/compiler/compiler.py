@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Literal, NamedTuple, Protocol
 
 from andy_cli.compiler.bodies.calls import says_no_call
-from andy_cli.compiler.bodies.envelopes import is_only_framing
+from andy_cli.compiler.bodies.wrappings import is_only_framing
 from andy_cli.compiler.control_tokens import FENCES, PROMPTED
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.compiler.dialects.native import NativeCalls

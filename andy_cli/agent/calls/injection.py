@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import cast
 
-from andy_cli.compiler.bodies.fences import introduces_example
+from andy_cli.compiler.bodies.wrappings import introduces_example
 from andy_cli.compiler.control_tokens import CLOSERS, FORMS, LITERAL, REASONING, RESULTS
 from andy_cli.compiler.dialect import dialects_by_name
 from andy_cli.compiler.lexing.frame import BEHIND_CALL, CLOSING_MARKS

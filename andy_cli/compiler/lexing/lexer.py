@@ -23,8 +23,13 @@ from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
 from andy_cli.compiler.bodies.end_detectors import MAX_LEAD_LENGTH, make_code_end
-from andy_cli.compiler.bodies.fences import MAX_DISTANCE, info_word, introduces_example, strip_fence
 from andy_cli.compiler.bodies.lookahead import may_begin_request
+from andy_cli.compiler.bodies.wrappings import (
+    MAX_DISTANCE,
+    info_word,
+    introduces_example,
+    strip_fence,
+)
 from andy_cli.compiler.control_tokens import (
     ANSWER_ENDS,
     ANSWERS,

@@ -14,7 +14,7 @@ import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text, python_calls
 from andy_cli.compiler.bodies.contents import NEXT_OBJECT
-from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import ToolRequest
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from andy_cli.compiler.bodies import builders, constraint_schemas, json_text
-from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import Constraint, Message, Schema, ToolRequest, Wire
 

@@ -7,7 +7,7 @@
 import json
 
 from andy_cli.compiler.bodies import builders, calls, json_text
-from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import ToolRequest
 

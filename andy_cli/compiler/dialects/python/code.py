@@ -15,8 +15,8 @@ from keyword import iskeyword
 
 from andy_cli.compiler.bodies import builders
 from andy_cli.compiler.bodies.end_detectors import MarkerEnd
-from andy_cli.compiler.bodies.fences import strip_fence
 from andy_cli.compiler.bodies.python_calls import NotLiteral, call_of, read_literal, rename_keywords
+from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import Parsed, Tools
 from andy_cli.messages import ToolRequest
 

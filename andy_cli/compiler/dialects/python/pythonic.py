@@ -14,7 +14,7 @@ import re
 
 from andy_cli.compiler.bodies import builders, calls, python_calls
 from andy_cli.compiler.bodies.end_detectors import CallLineEnd, make_bare_call_end
-from andy_cli.compiler.bodies.fences import strip_fence
+from andy_cli.compiler.bodies.wrappings import strip_fence
 from andy_cli.compiler.dialect import EndDetector, Parsed, Tools
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import ToolRequest

@@ -1,8 +1,51 @@
-"""The answer in an object that a model makes of it unasked: `{"answer": "It is noon."}`. Pure."""
+"""Unwrap the words of a model: out of a code fence, or an object around its answer. Pure.
 
-from andy_cli.compiler.bodies.fences import strip_fence
+A fence around a request is framing, and the words before one may make it an example. An answer may
+stand in an object that nobody asked for: `{"answer": "It is noon."}`.
+"""
+
+import re
+
 from andy_cli.compiler.expression import Expression
 from andy_cli.foreign_values import read_json
+
+INLINE = Expression(r"(`+)(?!\w+\n)[^`]+\1")
+FENCE = Expression(r"\s*(?P<run>`{3,})[^\n`]*\n(?P<body>.*?)(?:\n[ \t]*(?P=run)`*\s*)?\Z", re.S)
+
+
+def strip_fence(fenced_text: str) -> str:
+    """The text inside the fence, stripped; other text as it is, stripped."""
+    fenced_text = fenced_text.strip()
+    if INLINE.fullmatch(fenced_text):
+        return fenced_text.strip("`").strip()
+    fence_match = FENCE.match(fenced_text)
+    return fence_match["body"].strip() if fence_match else fenced_text
+
+
+def info_word(fenced_text: str) -> str:
+    """The word after the backticks of a fence, in lower case; empty where there is none."""
+    first_line, line_break, _ = fenced_text.lstrip("`~").partition("\n")
+    return first_line.strip().lower() if line_break else ""
+
+
+MAX_DISTANCE = 160
+"""Characters before the code that are looked at."""
+
+EXAMPLE = Expression(
+    r"""\b(?:
+        (?:for|as)\ (?:an?\ )?(?:example|instance) | e\.\s?g\.
+      | (?:an|another|the)\ example | examples      | (?:would|could|might|should)\ (?:then\ )?look
+      | looks?\ (?:something\ |a\ bit\ )?like
+      | something\ like | syntax | zum\ beispiel | z\.\s?b\. | par\ exemple | por\ ejemplo
+    )[^.!?\n]{0,120}\s*\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def introduces_example(text: str) -> bool:
+    """Tell whether the end of a text says that what follows shows how something is written."""
+    return EXAMPLE.search(text[-MAX_DISTANCE:]) is not None
+
 
 ANSWER_KEYS = frozenset({"answer", "final_answer", "finalanswer", "response", "reply"})
 ROLE_KEYS = frozenset({"content", "message", "text"})
@@ -15,7 +58,8 @@ STARTS = ("{", "```json", "```\n{")
 
 
 def may_become_envelope(text: str) -> bool:
-    """Tell whether the beginning of a text is, or may yet be, that of such an object."""
+    """Tell whether the beginning of a text is, or may yet be, that of an object
+    around an answer."""
     begun = text.lstrip()
     if is_only_framing(begun):
         return True
@@ -32,7 +76,7 @@ def is_only_framing(text: str) -> bool:
 
 
 def unwrap_answer(text: str) -> str:
-    """Find the answer where the text is nothing but such an object; empty where it is not."""
+    """Find the answer where the text is nothing but an object around it; empty where it is not."""
     fields = read_fields(text)
     answer_keys = ANSWER_KEYS | (ROLE_KEYS if fields.get("role") == "assistant" else set())
     answers = [value for key, value in fields.items() if key in answer_keys]
