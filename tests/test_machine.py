@@ -29,7 +29,7 @@ from andy_cli.toolbox.machine.places import list_places
 from andy_cli.toolbox.mcp.hub import Hub
 from andy_cli.toolbox.music.player import SoundPlayer, set_shared, shared_player
 from andy_cli.toolbox.registry import Registry
-from andy_cli.toolbox.work import Work
+from andy_cli.toolbox.runtime_context import Work
 from tests.cases import Row
 from tests.desk import desk
 from tests.fakes import ScriptedModel

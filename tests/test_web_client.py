@@ -21,14 +21,13 @@ import pytest
 from andy_cli.errors import ToolError
 from andy_cli.guard.addresses import Resolver, judge
 from andy_cli.toolbox import runtime_context
-from andy_cli.toolbox.runtime_context import GrantedPath, granted_path
+from andy_cli.toolbox.runtime_context import GrantedPath, granted_path, run_at_most
 from andy_cli.toolbox.tool import PROGRESS
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer, open_answer
 from andy_cli.toolbox.web.files import Kept, keep_answer, send_body
 from andy_cli.toolbox.web.limits import WebLimits, for_files
 from andy_cli.toolbox.web.redirect_policy import look_up_addresses
 from andy_cli.toolbox.web.unpacking import CHUNK_SIZE, unpack_pieces
-from andy_cli.toolbox.work import run_at_most
 from tests.cases import Row, name, rows
 from tests.certificates import secured
 from tests.tools import work_in

@@ -10,9 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from andy_cli.toolbox.runtime_context import granted_path
+from andy_cli.toolbox.runtime_context import granted_path, in_thread
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
-from andy_cli.toolbox.work import in_thread
 
 TIMEOUT = 30
 """Seconds that looking and reading may take."""

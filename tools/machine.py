@@ -10,9 +10,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from andy_cli.toolbox.programs import voice_program
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import here, in_thread
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, parameter, tool
-from andy_cli.toolbox.work import in_thread
 
 TIMEOUT = 300
 """Seconds that a command of the user's own may take."""

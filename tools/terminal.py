@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from andy_cli.toolbox.runtime_context import in_thread
 from andy_cli.toolbox.tool import (
     Outcome,
     ResourceAccess,
@@ -17,7 +18,6 @@ from andy_cli.toolbox.tool import (
     parameter_aliases,
     tool,
 )
-from andy_cli.toolbox.work import in_thread
 
 MAX_TIMEOUT = 600
 ENDING = 2.0

@@ -34,7 +34,7 @@ from andy_cli.errors import AndyError, fill_hint
 from andy_cli.events import Event
 from andy_cli.foreign_values import read_json
 from andy_cli.messages import Effect, Message
-from andy_cli.toolbox.work import run_in_daemon_thread
+from andy_cli.toolbox.runtime_context import run_in_daemon_thread
 
 MAX_CHARACTERS = 160
 """Characters; more is an answer."""

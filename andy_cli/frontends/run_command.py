@@ -46,7 +46,7 @@ from andy_cli.guard.terminal_sanitizer import Neutralizer, neutralize_text, one_
 from andy_cli.messages import Arguments, Status
 from andy_cli.sessions.store import ResumedSession
 from andy_cli.toolbox.music import player
-from andy_cli.toolbox.work import run_in_daemon_thread
+from andy_cli.toolbox.runtime_context import run_in_daemon_thread
 
 AUTO = "-y for everything but destruction"
 ASKING = "`andy chat`, which asks you"

@@ -247,7 +247,6 @@ async def fetch_weights(model: str, progress: Callable[[int, int], None] | None 
     # Only where a model runs inside andy.
     from andy_cli.frontends.terminal.progress_bars import create_download_bar
     from andy_cli.models.inside import weights
-    from andy_cli.toolbox.work import run_in_daemon_thread
 
     if weights.find(model) is not None:
         return
@@ -266,8 +265,8 @@ async def fetch_weights(model: str, progress: Callable[[int, int], None] | None 
             ended.set()
 
     try:
-        await run_in_daemon_thread(pull)
+        await runtime_context.run_in_daemon_thread(pull)
     finally:
         stopped.set()
         # The next download goes on with the same file, once this one lets it go.
-        await run_in_daemon_thread(lambda: ended.wait(RELEASE_SECONDS))
+        await runtime_context.run_in_daemon_thread(lambda: ended.wait(RELEASE_SECONDS))

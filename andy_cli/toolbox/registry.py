@@ -24,9 +24,13 @@ from andy_cli.messages import (
     ToolResult,
 )
 from andy_cli.toolbox.printing import printing_aside
-from andy_cli.toolbox.runtime_context import find_meant_paths, granting_places, here
+from andy_cli.toolbox.runtime_context import (
+    find_meant_paths,
+    granting_places,
+    here,
+    run_in_daemon_thread,
+)
 from andy_cli.toolbox.tool import PROGRESS, Outcome, Tool
-from andy_cli.toolbox.work import run_in_daemon_thread
 
 
 class Registry:

@@ -31,11 +31,11 @@ from andy_cli.guard.workspace import ResourceAccess
 from andy_cli.messages import Arguments, Effect, ToolCall
 from andy_cli.toolbox.collection import Collection
 from andy_cli.toolbox.registry import Registry
+from andy_cli.toolbox.runtime_context import in_thread
 from andy_cli.toolbox.terminal import sandbox
 from andy_cli.toolbox.terminal.output import HEAD
 from andy_cli.toolbox.terminal.running import SHELL_SAYS, Ran, run_command
 from andy_cli.toolbox.terminal.sandboxes import secrets_in
-from andy_cli.toolbox.work import in_thread
 
 ABOUT = (
     "!COMMAND runs a command line, as `!git status`, and andy learns what it printed with your "

@@ -13,7 +13,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.documents import docx, epub, opendocument, pdf, pptx, xlsx
 from andy_cli.toolbox.documents.charsets import declared_in, decode_text
 from andy_cli.toolbox.documents.html import plain_text
-from andy_cli.toolbox.work import GoOn, go_on_always
+from andy_cli.toolbox.runtime_context import GoOn, go_on_always
 
 PAGES = (".html", ".htm", ".xhtml", ".shtml")
 BINARY = frozenset(

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.toolbox.documents.charsets import BOMS
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES
-from andy_cli.toolbox.work import Work
+from andy_cli.toolbox.runtime_context import Work
 
 CHUNK_SIZE = 1 << 20
 """Bytes that are read at a time."""

@@ -13,8 +13,8 @@ from andy_cli.toolbox.files.encodings import encoding_of
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import refuse_binary
+from andy_cli.toolbox.runtime_context import Work
 from andy_cli.toolbox.tool import Outcome
-from andy_cli.toolbox.work import Work
 
 MAX_CHARACTERS = 100_000
 """Characters of content at most, whatever is asked for."""

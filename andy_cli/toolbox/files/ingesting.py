@@ -11,8 +11,8 @@ from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, is_document, kind_of_byte
 from andy_cli.toolbox.files.names import count_noun, show_path
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.reading import read_pieces, refuse_binary
+from andy_cli.toolbox.runtime_context import Work
 from andy_cli.toolbox.tool import Outcome
-from andy_cli.toolbox.work import Work
 
 MAX_CHARACTERS = 100_000
 """Characters of a document that the model is told."""

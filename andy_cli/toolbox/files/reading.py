@@ -15,8 +15,8 @@ from andy_cli.toolbox.files.encodings import CHUNK_SIZE, Encoding, encoding_of
 from andy_cli.toolbox.files.kinds import SAMPLE_BYTES, advise_kind, kind_of_bytes, name_one
 from andy_cli.toolbox.files.names import count_noun, show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
+from andy_cli.toolbox.runtime_context import Work
 from andy_cli.toolbox.tool import Outcome
-from andy_cli.toolbox.work import Work
 
 MAX_LINES, MAX_CHARACTERS = 2000, 60_000
 """Of one page."""

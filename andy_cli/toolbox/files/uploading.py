@@ -14,10 +14,9 @@ from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.names import show_path, show_size
 from andy_cli.toolbox.files.opening import open_file
 from andy_cli.toolbox.files.writing import write_whole
-from andy_cli.toolbox.runtime_context import granted_path, here
+from andy_cli.toolbox.runtime_context import Work, granted_path, here
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
 from andy_cli.toolbox.web.limits import is_trusted
-from andy_cli.toolbox.work import Work
 
 MAX_ANSWER_BYTES = 4000
 """Bytes of a server's answer that are told."""

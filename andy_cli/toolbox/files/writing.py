@@ -19,8 +19,7 @@ from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.history.journal import find_missing_folders, record_change
 from andy_cli.toolbox.files.history.recorded import MAX_BYTES, Written
 from andy_cli.toolbox.files.names import show_path
-from andy_cli.toolbox.runtime_context import GrantedPath
-from andy_cli.toolbox.work import GoOn, go_on_always
+from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, go_on_always
 
 PERMISSIONS = 0o777
 """Of a mode what is kept: not that it runs as somebody else."""

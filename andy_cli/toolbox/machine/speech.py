@@ -14,8 +14,8 @@ from andy_cli.guard.redactor import redact_text, secrets_of
 from andy_cli.guard.terminal_sanitizer import one_line
 from andy_cli.toolbox.machine import speech_synthesis
 from andy_cli.toolbox.music.player import SoundPlayer, current_state
+from andy_cli.toolbox.runtime_context import in_thread
 from andy_cli.toolbox.tool import Outcome
-from andy_cli.toolbox.work import in_thread
 
 MAX_CHARACTERS = 5000
 """Characters of one text: six minutes."""

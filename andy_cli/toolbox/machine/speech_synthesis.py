@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.terminal_sanitizer import one_line, spell_out
 from andy_cli.toolbox.programs import voice_program
+from andy_cli.toolbox.runtime_context import Work
 from andy_cli.toolbox.terminal.environment import clean_environment
-from andy_cli.toolbox.work import Work
 
 TIMEOUT = 10
 """Seconds that listing the voices may take."""

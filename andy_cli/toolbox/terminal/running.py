@@ -23,14 +23,13 @@ from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.guard.redactor import secrets_of
 from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.toolbox.programs import find_program
-from andy_cli.toolbox.runtime_context import here
+from andy_cli.toolbox.runtime_context import Work, here
 from andy_cli.toolbox.terminal.environment import clean_environment
 from andy_cli.toolbox.terminal.output import Output
 from andy_cli.toolbox.terminal.processes import MARK, Started, end_command
 from andy_cli.toolbox.terminal.sandbox import only_reads, sandboxed_line
 from andy_cli.toolbox.terminal.sandboxes import secrets_in
 from andy_cli.toolbox.tool import Display, Outcome, progress
-from andy_cli.toolbox.work import Work
 
 CHUNK_SIZE = 1 << 16
 MAX_LAST_CHUNKS = 16

@@ -14,8 +14,8 @@ from andy_cli.guard.addresses import (
     judge_redirect,
 )
 from andy_cli.guard.terminal_sanitizer import spell_out
+from andy_cli.toolbox.runtime_context import run_at_most
 from andy_cli.toolbox.web.limits import WebLimits
-from andy_cli.toolbox.work import run_at_most
 
 MAX_CHARACTERS = 200
 

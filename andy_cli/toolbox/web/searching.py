@@ -12,12 +12,12 @@ from urllib.parse import urlencode
 
 from andy_cli.errors import ToolError, ToolTimeout
 from andy_cli.toolbox.documents.html import plain_text
+from andy_cli.toolbox.runtime_context import run_at_most
 from andy_cli.toolbox.web.client import Fetched, WebRequest, fetch_answer
 from andy_cli.toolbox.web.engines import KEYS, SOURCES, chosen_engine, engine_address
 from andy_cli.toolbox.web.failures import show_text
 from andy_cli.toolbox.web.limits import for_pages, host_of
 from andy_cli.toolbox.web.reading import media_type
-from andy_cli.toolbox.work import run_at_most
 
 MAX_RESULTS = 20
 TIMEOUT = 25.0

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.search.walking import Walk
-from andy_cli.toolbox.runtime_context import GrantedPath
-from andy_cli.toolbox.work import Work
+from andy_cli.toolbox.runtime_context import GrantedPath, Work
 
 MAX_BYTES = 20 << 20
 """Bytes of a file up to which its old content is kept."""

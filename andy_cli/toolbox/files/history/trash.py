@@ -22,8 +22,7 @@ from andy_cli.guard.workspace import MAX_NAME_LENGTH, folder_inside
 from andy_cli.toolbox.files.history.recorded import Trashed
 from andy_cli.toolbox.files.moving.transfers import move_entry
 from andy_cli.toolbox.files.search.walking import TRASH
-from andy_cli.toolbox.runtime_context import GrantedPath, here
-from andy_cli.toolbox.work import GoOn, go_on_always
+from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, go_on_always, here
 
 INFO = ".trashinfo"
 DESKTOPS = ("XDG_CURRENT_DESKTOP", "WAYLAND_DISPLAY", "DISPLAY")

@@ -27,8 +27,7 @@ from andy_cli.toolbox.files.history.recorded import (
 from andy_cli.toolbox.files.moving import transfers
 from andy_cli.toolbox.files.names import show_path
 from andy_cli.toolbox.files.writing import Hashed, reason_of, replace_whole
-from andy_cli.toolbox.runtime_context import GrantedPath
-from andy_cli.toolbox.work import go_on_always
+from andy_cli.toolbox.runtime_context import GrantedPath, go_on_always
 
 
 def take_back_last() -> str:

@@ -28,9 +28,8 @@ from andy_cli.toolbox.files.moving.targets import (
 from andy_cli.toolbox.files.names import NOUNS, count_kinds, count_noun
 from andy_cli.toolbox.files.search.patterns import MeantPath, expand_pattern, join_name
 from andy_cli.toolbox.files.search.walking import TRASH, FolderEntry, Kind, Walk
-from andy_cli.toolbox.runtime_context import GrantedPath, here, not_judged
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, here, not_judged
 from andy_cli.toolbox.tool import ResourceAccess
-from andy_cli.toolbox.work import Work
 
 MAX_ITEMS = 1000
 """Files and folders that one call names, patterns looked up."""

@@ -27,9 +27,8 @@ from andy_cli.toolbox.files.moving.targets import ITSELF
 from andy_cli.toolbox.files.moving.transfers import LeftBehind
 from andy_cli.toolbox.files.names import count_noun, show_path
 from andy_cli.toolbox.files.writing import reason_of
-from andy_cli.toolbox.runtime_context import GrantedPath, granted_path
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, granted_path
 from andy_cli.toolbox.tool import Outcome, ResourceAccess, progress
-from andy_cli.toolbox.work import Work
 
 PREVIEW_TIMEOUT = 5
 """Seconds for finding out what would happen."""

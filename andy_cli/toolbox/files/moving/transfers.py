@@ -24,8 +24,7 @@ from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.encodings import CHUNK_SIZE
 from andy_cli.toolbox.files.writing import PERMISSIONS, entry_state
-from andy_cli.toolbox.runtime_context import GrantedPath
-from andy_cli.toolbox.work import GoOn, go_on_always
+from andy_cli.toolbox.runtime_context import GoOn, GrantedPath, go_on_always
 
 NO_REPLACE = 1
 """RENAME_NOREPLACE of Linux's renameat2(2)."""

@@ -14,9 +14,8 @@ from andy_cli.toolbox.files.search.walking import (
     FolderEntry,
     list_entries,
 )
-from andy_cli.toolbox.runtime_context import GrantedPath
+from andy_cli.toolbox.runtime_context import GrantedPath, Work
 from andy_cli.toolbox.tool import Outcome
-from andy_cli.toolbox.work import Work
 
 SHOWN = 1000
 """Entries of one listing."""

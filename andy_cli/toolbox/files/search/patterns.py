@@ -14,8 +14,7 @@ from andy_cli.guard.terminal_sanitizer import spell_out
 from andy_cli.guard.workspace import WILD, inside, resolve
 from andy_cli.toolbox.files.search.globs import ANY, BRACES, Glob, parse_globs
 from andy_cli.toolbox.files.search.walking import MAX_DEPTH, PASSED_OVER, FolderEntry, Walk
-from andy_cli.toolbox.runtime_context import GrantedPath, here
-from andy_cli.toolbox.work import Work
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, here
 
 
 class MeantPath(NamedTuple):

@@ -28,9 +28,8 @@ from andy_cli.toolbox.files.search.expressions import MAX_CHARACTERS, Finder
 from andy_cli.toolbox.files.search.globs import Glob, may_be_glob, parse_globs
 from andy_cli.toolbox.files.search.ignoring import Ignored
 from andy_cli.toolbox.files.search.walking import FolderEntry, Walk
-from andy_cli.toolbox.runtime_context import GrantedPath, here
+from andy_cli.toolbox.runtime_context import GrantedPath, Work, here
 from andy_cli.toolbox.tool import Outcome, progress
-from andy_cli.toolbox.work import Work
 
 MAX_RESULTS = 200
 """Results."""

@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple
 from andy_cli.errors import ToolError
 from andy_cli.guard.workspace import folder_inside
 from andy_cli.toolbox.files.names import show_path
-from andy_cli.toolbox.runtime_context import GrantedPath
-from andy_cli.toolbox.work import Work
+from andy_cli.toolbox.runtime_context import GrantedPath, Work
 
 MAX_DEPTH = 64
 """Levels below a folder that are ever looked into."""
