@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andy_cli import events
-from andy_cli.agent.history.compression import LEFT_OUT_COUNT, estimate_message, reserve_for_reply
+from andy_cli.agent.history.compression import LEFT_OUT_COUNT
 from andy_cli.agent.history.history import MISSING, WindowedHistory, pair_results
 from andy_cli.agent.turn import turn
 from andy_cli.messages import Message, ToolCall
+from andy_cli.models.token_count import estimate_message, reserve_for_reply
 from tests.desk import client
 from tests.model_server import Answer, ModelServer, Received, refused, streamed
 from tests.scenes import conversation

@@ -11,7 +11,6 @@ from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import BackgroundCalls, ToolRunner
 from andy_cli.agent.grounding.evidence import Evidence
-from andy_cli.agent.history.compression import estimate_message
 from andy_cli.agent.history.history import (
     CompactionSizes,
     History,
@@ -32,6 +31,7 @@ from andy_cli.errors import CHAT_WAYS, ModelError
 from andy_cli.guard.gate import Gate
 from andy_cli.messages import Message, Request, ToolResult
 from andy_cli.models.client import ModelClient
+from andy_cli.models.token_count import estimate_message
 from andy_cli.sessions.log import Log
 from andy_cli.sessions.store import Compaction
 from andy_cli.settings import Settings

@@ -22,7 +22,14 @@ from typing import NamedTuple
 
 from andy_cli.compiler.expression import Expression
 from andy_cli.messages import Message, ToolCall
-from andy_cli.models.token_count import MESSAGE_TOKENS, tokens
+from andy_cli.models.token_count import (
+    MESSAGE_TOKENS,
+    REPLY_TOKENS,
+    dump_arguments,
+    estimate_message,
+    reserve_for_reply,
+    tokens,
+)
 
 SHORTENED = "shortened"
 TRUNCATED = "truncated"
@@ -215,8 +222,6 @@ def dump_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-REPLY = 4096
-"""Tokens kept free for the reply at most; a quarter of a small window."""
 MIN_CUT_CHARACTERS = 400
 """Characters below which nothing is won."""
 CERTAIN_SHARE = 0.9
@@ -253,7 +258,7 @@ def compress_history(
     window: int,
     fixed: int = 0,
     *,
-    reply: int = REPLY,
+    reply: int = REPLY_TOKENS,
     decisions: Collection[int] = (),
     failed: Collection[str] = (),
     goal_share: float = 1.0,
@@ -473,21 +478,6 @@ def _count_left_out(message: Message) -> int:
 
 LEFT_OUT_TOKENS = MESSAGE_TOKENS + tokens(LEFT_OUT.format(count=100_000))
 """Estimated tokens of the note."""
-
-
-def reserve_for_reply(window: int, most_tokens: int = REPLY) -> int:
-    """Reserve tokens of the window for the reply."""
-    return min(most_tokens, window // 4)
-
-
-def estimate_message(message: Message) -> int:
-    """Estimate the tokens of a message as it is sent."""
-    calls = sum(tokens(call.name) + tokens(dump_arguments(call)) + 8 for call in message.calls)
-    return MESSAGE_TOKENS + tokens(message.content) + calls
-
-
-def dump_arguments(call: ToolCall) -> str:
-    return dump_json(dict(call.arguments))
 
 
 def list_changed_calls(old_message: Message, new_message: Message) -> Iterator[str]:

@@ -41,8 +41,6 @@ from andy_cli.agent.history.compression import (
     MIN_CUT_CHARACTERS,
     CompressedHistory,
     compress_history,
-    dump_arguments,
-    estimate_message,
     find_latest_calls,
     is_from_user,
 )
@@ -55,7 +53,7 @@ from andy_cli.compiler.ids import rename_call_ids
 from andy_cli.compiler.mapper.json_schema import provider_names
 from andy_cli.foreign_values import read_json, replace_surrogates
 from andy_cli.messages import NO_ARGUMENTS, Arguments, Message, ToolCall, Wire
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import dump_arguments, estimate_message, tokens
 from andy_cli.sessions.log import Log, is_answer_with_note
 
 MISSING = "There is no result: it was interrupted."

@@ -7,12 +7,7 @@ from pathlib import Path
 from andy_cli import events
 from andy_cli.agent.calls.injection import escape_control_tokens
 from andy_cli.agent.calls.tool_runner import ToolRunner
-from andy_cli.agent.history.compression import (
-    REPLY,
-    CompressedHistory,
-    reserve_for_reply,
-    truncate_result,
-)
+from andy_cli.agent.history.compression import CompressedHistory, truncate_result
 from andy_cli.agent.history.history import History, read_bare_words, render_history
 from andy_cli.agent.model.model_session import ModelSession
 from andy_cli.agent.model.reply import ModelReply
@@ -21,6 +16,7 @@ from andy_cli.agent.prompt.trust import find_absent_untrusted, mark_untrusted_ch
 from andy_cli.compiler.dialect import Tools
 from andy_cli.errors import ModelError
 from andy_cli.messages import Constraint, Message, Request, Sampling, TurnContext, Wire
+from andy_cli.models.token_count import REPLY_TOKENS, reserve_for_reply
 from andy_cli.settings import Settings
 from andy_cli.toolbox.registry import Registry
 from andy_cli.toolbox.tool import Tool
@@ -179,7 +175,7 @@ class WindowBudget:
         # What goes with every request may be most of it: half of the rest still has room.
         fixed_tokens = self._model.profile.fixed - self._model.count_told_instructions()
         needed_tokens = (fixed_tokens + sent_tokens) // 2
-        return max(window, needed_tokens + min(REPLY, needed_tokens // 3))
+        return max(window, needed_tokens + min(REPLY_TOKENS, needed_tokens // 3))
 
     def warn_of_unread(self, reply: ModelReply) -> str:
         """Warn, once, if the server read much less than it was sent."""

@@ -8,7 +8,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from andy_cli.agent.history.compression import estimate_message
 from andy_cli.agent.model.model_session import ObservedTools, PromptTokens
 from andy_cli.compiler.dialect import Tools
 from andy_cli.frontends.serve.wires.chat_request import ChatRequest
@@ -16,7 +15,7 @@ from andy_cli.models.client import Endpoint
 from andy_cli.models.memory import learn_called, learn_refusal
 from andy_cli.models.presets import presets
 from andy_cli.models.server.facts import ServerFacts
-from andy_cli.models.token_count import tokens
+from andy_cli.models.token_count import estimate_message, tokens
 
 
 class GetFacts(Protocol):
