@@ -9,7 +9,14 @@ from pydantic import BaseModel, Field
 
 from andy_cli.toolbox import collection
 from andy_cli.toolbox.described import describe_function
-from andy_cli.toolbox.tool import Tool, arguments_model, parameter_aliases, tidy_schema, tool
+from andy_cli.toolbox.tool import (
+    Tool,
+    arguments_model,
+    parameter_aliases,
+    parameter_hints,
+    tidy_schema,
+    tool,
+)
 from tests.cases import loop_over
 
 
@@ -46,11 +53,12 @@ def rich(point: Point) -> None:
 
 @pytest.mark.parametrize("function", [plain, nothing])
 def test_it_is_pydantics(function: Callable[..., object]) -> None:
-    assert describe_function(function) == tidy_schema(arguments_model(function).model_json_schema())
+    described = describe_function(function, parameter_hints(function))
+    assert described == tidy_schema(arguments_model(function).model_json_schema())
 
 
 def test_what_is_not_plain_is_left_to_pydantic() -> None:
-    assert describe_function(rich) is None
+    assert describe_function(rich, parameter_hints(rich)) is None
     made = tool(effect="read", action="x")(rich)
     assert made.schema["$defs"]["Point"]["properties"]["x"] == {"type": "integer", "title": "X"}
 

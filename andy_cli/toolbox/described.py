@@ -8,11 +8,9 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
-
-from andy_cli.errors import UsageError
 
 PLAIN: Mapping[object, Mapping[str, object]] = {
     str: {"type": "string"},
@@ -38,22 +36,10 @@ class NotPlain(Exception):
     """A type that pydantic has to describe."""
 
 
-def parameter_hints(function: Callable[..., object]) -> dict[str, object]:
-    """Return the type hint of each parameter. Raises UsageError for a parameter without one."""
-    hints = get_type_hints(function, include_extras=True)
-    parameters = inspect.signature(function).parameters.values()
-    for parameter in parameters:
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise UsageError(f"{parameter} is no parameter that a model can fill: name each one.")
-        if parameter.name not in hints:
-            name = parameter.name
-            raise UsageError(f"{name} has no type hint: write it as in `{name}: str`.")
-    return {parameter.name: hints[parameter.name] for parameter in parameters}
-
-
-def describe_function(function: Callable[..., object]) -> dict[str, Any] | None:
+def describe_function(
+    function: Callable[..., object], hints: Mapping[str, object]
+) -> dict[str, Any] | None:
     """An object with properties; None for a function whose types are not all plain ones."""
-    hints = parameter_hints(function)
     properties: dict[str, Any] = {}
     required = []
     try:

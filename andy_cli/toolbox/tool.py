@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -24,7 +24,7 @@ from andy_cli.actions import fill_action
 from andy_cli.errors import ToolError, UsageError
 from andy_cli.guard.workspace import NO_ACCESS, Operation, ResourceAccess
 from andy_cli.messages import NO_DISPLAY, Arguments, Display, Effect, Problem, Schema
-from andy_cli.toolbox.described import describe_function, parameter_hints
+from andy_cli.toolbox.described import describe_function
 
 __all__ = [
     "Display",
@@ -264,7 +264,8 @@ class _Described:
 
     @cached_property
     def schema(self) -> Schema:
-        return describe_function(self._function) or tidy_schema(self.model.model_json_schema())
+        plain_schema = describe_function(self._function, parameter_hints(self._function))
+        return plain_schema or tidy_schema(self.model.model_json_schema())
 
     @property
     def paths(self) -> list[str]:
@@ -277,6 +278,19 @@ class _Described:
 
     def check(self, arguments: Arguments) -> tuple[Problem, ...]:
         return _list_problems(self.model, arguments)
+
+
+def parameter_hints(function: Callable[..., object]) -> dict[str, object]:
+    """Return the type hint of each parameter. Raises UsageError for a parameter without one."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
+    for parameter in parameters:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise UsageError(f"{parameter} is no parameter that a model can fill: name each one.")
+        if parameter.name not in hints:
+            name = parameter.name
+            raise UsageError(f"{name} has no type hint: write it as in `{name}: str`.")
+    return {parameter.name: hints[parameter.name] for parameter in parameters}
 
 
 def arguments_model(function: Callable[..., object]) -> type[BaseModel]:
