@@ -12,9 +12,9 @@ from andy_cli.errors import AuthError, ModelError, TransientError
 from andy_cli.guard.addresses import check_base_url, is_loopback_url, show_url
 from andy_cli.messages import CallDelta, Chunk, Constraint, Request
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.adapting import adapt_body
 from andy_cli.models.http.chat import ChatClient
 from andy_cli.models.http.direct import idle_seconds
+from andy_cli.models.http.features import adapt_body
 from andy_cli.models.http.request import body_of
 from andy_cli.settings import Settings, load
 from tests.model_server import (

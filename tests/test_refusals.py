@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from andy_cli.messages import Wire
 from andy_cli.models.http import features
-from andy_cli.models.http.adapting import Adapter, adapt_body
-from andy_cli.models.http.features import find_features
+from andy_cli.models.http.features import Adapter, adapt_body, find_features
 from andy_cli.models.http.refusals import (
     MAX_CHARACTERS,
     as_error,

@@ -16,8 +16,13 @@ from andy_cli.errors import ModelError, ToolsRefusedError, TransientError
 from andy_cli.guard.addresses import show_url
 from andy_cli.messages import Chunk, Request
 from andy_cli.models.client import Endpoint
-from andy_cli.models.http.adapting import Adapter
-from andy_cli.models.http.features import NOT_REMEMBERED, REASONING, TOOLS, refuses_any_tools
+from andy_cli.models.http.features import (
+    NOT_REMEMBERED,
+    REASONING,
+    TOOLS,
+    Adapter,
+    refuses_any_tools,
+)
 from andy_cli.models.http.ollama_wire import OllamaReader
 from andy_cli.models.http.refusals import (
     ServerRefusal,

@@ -11,7 +11,7 @@ may be by fields of its own:
     others      response_format: LM Studio, SGLang, hosted services, ...
 
 Servers of an unknown kind pass over fields that they do not know, or refuse them: what one refused
-is left out from then on (adapting.py), on the way out, and its next field is tried.
+is left out from then on (features.py), on the way out, and its next field is tried.
 
 There are two ways to send a body and get its bytes back; both speak httpx2, and are loaded when
 something is sent.

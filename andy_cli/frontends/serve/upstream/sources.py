@@ -22,11 +22,18 @@ from andy_cli.frontends.serve.wires.chat_writer import dump_json
 from andy_cli.frontends.serve.wires.field_checks import drop_unlimited, list_stops
 from andy_cli.messages import Chunk, Constraint, Request, Sampling, Schema
 from andy_cli.models.client import Endpoint, ModelClient
-from andy_cli.models.http.adapting import Adapter, Body, adapt_body
-from andy_cli.models.http.features import NOT_REMEMBERED, STREAM, TOOLS, blames_value
+from andy_cli.models.http.features import (
+    NOT_REMEMBERED,
+    STREAM,
+    TOOLS,
+    Adapter,
+    adapt_body,
+    blames_value,
+)
 from andy_cli.models.http.ollama_wire import OllamaReader, find_thinking, reader_at
 from andy_cli.models.http.request import (
     CONSTRAINT_FIELDS,
+    Body,
     read_reply,
     write_constraint,
 )
