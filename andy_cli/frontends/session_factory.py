@@ -223,7 +223,7 @@ def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaita
     """Make the function that asks the chosen model's server for the facts of the model, once."""
     known_facts: list[ModelFacts] = []
 
-    async def ask_approval() -> ModelFacts:
+    async def ask_facts() -> ModelFacts:
         # Only for servers that take no tools, and for long histories.
         from andy_cli.models.server import facts, rendering
 
@@ -235,7 +235,7 @@ def create_fact_query(chosen: Chosen, settings: Settings) -> Callable[[], Awaita
             known_facts.append(ModelFacts(template, facts_found.context, is_inside))
         return known_facts[0]
 
-    return ask_approval
+    return ask_facts
 
 
 async def fetch_weights(model: str, progress: Callable[[int, int], None] | None = None) -> None:
