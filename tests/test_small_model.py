@@ -760,6 +760,12 @@ def test_what_is_left_out_or_taken_back_is_not_done_and_a_song_is_told_of(
     assert "Started 03" not in answer
 
 
+def test_a_show_me_before_a_question_is_no_wish_of_its_own(here: Path, weights_file: Path) -> None:
+    answer = asked("zeig mir danach, was hier im Ordner so alles liegt", here, weights_file)
+    assert answer.startswith("Listed ")
+    assert "Which file?" not in answer
+
+
 def test_a_failure_does_not_keep_from_what_needs_nothing_of_it(
     here: Path, weights_file: Path
 ) -> None:

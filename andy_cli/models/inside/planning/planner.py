@@ -112,6 +112,8 @@ class Planner:
 
     def _resume_request(self, turn: Turn, constraint: Constraint) -> Turn:
         """`Play it again`: put the request in its place that led to what is wanted once more."""
+        if not (turn.exchanges and constraint.choices):
+            return turn
         scores = self._scorer.compare(turn.request, constraint.choices, constraint.context.names)
         is_clear = scores.kind == small_talk.AGAIN and scores.talk > max(scores.commands)
         is_meant = is_clear and not is_question(turn.request)

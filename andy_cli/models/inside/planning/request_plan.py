@@ -20,6 +20,7 @@ from andy_cli.models.inside.planning.command_kinds import (
 )
 from andy_cli.models.inside.planning.cutting import ADVERBS, BEGINNING, split_at_joints
 from andy_cli.models.inside.planning.follow_up import (
+    ADDITION,
     Fragment,
     find_follow_up,
     read_fragment,
@@ -168,10 +169,10 @@ class RequestPlan:
 
     def _join_values(self, parts: Sequence[Part], text: str) -> Sequence[Part]:
         """`Look up how long eggs take`: join a command that lacks a value, and can take it from the
-        part after it, with that.
+        part after it, with that; `zeig mir, was hier liegt` asks for that part alone.
         """
         for place, (part, behind) in enumerate(pairwise(parts)):
-            joint = self._join(part, behind, text)
+            joint = self._join(part, behind, text) or self._skip_lead(part, behind, text)
             if joint is not None:
                 return [*parts[:place], Part(joint.text, "command", joint), *parts[place + 2 :]]
         return parts
@@ -186,6 +187,15 @@ class RequestPlan:
         joint = part.step._replace(text=f"{part.text}{between}{behind.text}")
         is_whole = found and follows and self._is_empty(part.step)
         return joint if is_whole and not self._is_empty(joint) else None
+
+    def _skip_lead(self, part: Part, behind: Part, text: str) -> Step | None:
+        """Skip a command that lacks a value where a question that is one follows at once."""
+        step = part.step if part.label == "command" else None
+        if step is None or behind.step is None or not is_question(behind.text):
+            return None
+        between = text.partition(part.text)[2].partition(behind.text)[0]
+        is_lead = "," in between and not ADDITION.search(between) and not says_which(part.text)
+        return behind.step if is_lead and self._lacks_value(step) else None
 
     def _is_empty(self, step: Step) -> bool:
         """Tell whether a command lacks a value, or looks for words that people ask with."""
