@@ -156,7 +156,7 @@ def test_only_the_closer_of_reasoning_that_nobody_opened_takes_text_back() -> No
     compiler = Compiler(UNTAUGHT, TOOLS)
     seen = [compiler.feed(each) for each in ("Let me", " see.", "</think>", "Yes", "!")]
     assert [each.retracted for each in seen] == [False, False, False, True, False]
-    assert NOTHING_VISIBLE == ("", "", False)
+    assert NOTHING_VISIBLE == ("", "", False, False)
     assert Compiler(UNTAUGHT, TOOLS).take(Chunk(reasoning="hm")).retracted is False
 
 

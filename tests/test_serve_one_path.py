@@ -334,6 +334,34 @@ def test_thoughts_in_the_text_of_a_stream_are_told_as_those_of_a_whole_answer(
     assert joined(events_in(text))["text"] == words
 
 
+def test_one_end_of_thoughts_makes_thoughts_of_no_later_answer(tmp_path: Path) -> None:
+    """Its prompt may have opened the thoughts of the next reply too; the next one tells."""
+
+    def answer(received: Received) -> Answer:
+        is_marked = "think" in str(received.body["messages"][-1]["content"])
+        text = "So.</think>Yes." if is_marked else "Hello there."
+        return streamed(text) if received.body.get("stream") else whole({"content": text})
+
+    with (
+        ModelServer(answer, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+
+        def count_words(path: str, words: str, is_streamed: bool) -> int:
+            body = {**request_on(path, words), "stream": is_streamed}
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            return text.count("Hello")
+
+        for path in PATHS:
+            plain = [count_words(path, "hi", is_streamed) for is_streamed in (False, True)]
+            for marked_stream in (False, True):
+                count_words(path, "think", marked_stream)
+                assert count_words(path, "hi", False) == plain[0], path
+                count_words(path, "think", marked_stream)
+                count_words(path, "hi", True)  # the one that tells
+                assert count_words(path, "hi", True) == plain[1], path
+
+
 def test_words_beside_an_end_that_is_said_twice_are_not_lost(tmp_path: Path) -> None:
     ends = [on(0, {"content": "lo."}, "stop"), on(0, {"content": ""}, "stop")]
     text, _ = stream(tmp_path, [status(), on(0, {"content": "Hel"}), *ends, DONE])

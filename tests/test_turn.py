@@ -558,12 +558,15 @@ def test_a_correction_that_loses_nothing_is_no_news() -> None:
 
 def test_a_model_that_thinks_first_is_known_from_its_second_reply_on() -> None:
     """What the prompt opened is learned from the first closer; the answer is only the answer."""
-    chat = desk(ScriptedModel(["Hm. </think>Hello.", "Well. </think>Again.", "No thoughts."]))
-    turns = [speak(chat, "hi") for _ in range(3)]
+    replies = ["Hm. </think>Hello.", "Well. </think>Again.", "No thoughts.", "No thoughts."]
+    chat = desk(ScriptedModel(replies))
+    turns = [speak(chat, "hi") for _ in range(4)]
     ended = [each for seen in turns for each in seen if isinstance(each, events.Ended)]
-    assert [each.result for each in ended] == ["Hello.", "Again.", "No thoughts."]
+    assert [each.result for each in ended] == ["Hello.", "Again.", *["No thoughts."] * 2]
     said = [each.content for each in turns[1] if isinstance(each, events.Said)]
     assert "Well" not in "".join(said)
+    # One without that mark tells that the next need not begin with thoughts.
+    assert not [each for each in turns[3] if isinstance(each, events.Reasoned)]
 
 
 def test_a_reply_ends_where_somebody_else_begins_to_speak() -> None:

@@ -145,6 +145,8 @@ class Visible(NamedTuple):
     reasoning: str = ""
     retracted: bool = False
     """All text before this piece has turned out to be reasoning."""
+    unthought: bool = False
+    """All reasoning before this piece has turned out to be text."""
 
 
 class Hidden(NamedTuple):
@@ -172,8 +174,8 @@ class CompiledReply(NamedTuple):
     """A request was cut off; it is not among the requests."""
     hidden: tuple[Hidden, ...] = ()
     """Neither shown nor run: framing, and what the model said in somebody else's name."""
-    thought_first: bool = False
-    """It began inside reasoning that the prompt had opened."""
+    thought_first: bool | None = None
+    """It began inside reasoning that the prompt had opened; None where that cannot be told."""
     shown_requests: tuple[ToolRequest, ...] = ()
     """Requests in fences between words: shown and not run, as they may be examples."""
 
@@ -240,7 +242,7 @@ class Compiler:
         self._examples = False  # a fence with a request was an example
         self._shown_requests: list[ToolRequest] = []
         self._unsettled = False  # the last request ran to the end of the reply
-        self._retracted = False
+        self._retracted = self._unthought = False
         self.relabelled = False
         """Text that was shown has turned out to be reasoning."""
 
@@ -299,9 +301,14 @@ class Compiler:
             unreadable_name=native.unreadable_name,
             incomplete=native.incomplete or any(parsed.incomplete for parsed in self._parsed),
             hidden=tuple(self._hidden),
-            thought_first=self.relabelled,
+            thought_first=self._tell_thought_first(cut_off),
             shown_requests=tuple(self._shown_requests),
         )
+
+    def _tell_thought_first(self, cut_off: bool) -> bool | None:
+        if self.relabelled or (self._likely and not self._lexer.reasoning):
+            return True
+        return False if self._unthought and not cut_off else None
 
     @property
     def blank(self) -> str | None:
@@ -562,7 +569,8 @@ class Compiler:
 
     def _take_as_text(self, text: str) -> None:
         """Take for text what was taken for reasoning since the prompt seemed to open it."""
-        self._reasoning = []
+        self._reasoning, self._new_reasoning = [], []
+        self._likely, self._unthought = False, bool(text.strip())
         self._lexer = Lexer(
             self._markers, self._tools, runs_requests=self._runs, plain_spans=self._plain
         )
@@ -572,11 +580,12 @@ class Compiler:
         self._settle(as_text=False)
 
     def _pass_on(self, text: str) -> Visible:
-        if not (text or self._new_reasoning or self._retracted):
+        if not (text or self._new_reasoning or self._retracted or self._unthought):
             return NOTHING_VISIBLE
         if text:
             self._text.append(text)
-        visible = Visible(text, "".join(self._new_reasoning), self._retracted)
+        reasoning = "".join(self._new_reasoning)
+        visible = Visible(text, reasoning, self._retracted, self._unthought)
         self._new_reasoning, self._retracted = [], False
         return visible
 

@@ -628,8 +628,9 @@ class ModelSession:
         self._may_break_format = True
 
     def note_reasoning(self, reply: ModelReply) -> None:
-        """Note that the model's replies begin inside reasoning which the prompt opened."""
-        self.thinks_first = self.thinks_first or reply.compiled.thought_first
+        """Note whether the model's replies begin inside reasoning which the prompt opened."""
+        if reply.compiled.thought_first is not None:
+            self.thinks_first = reply.compiled.thought_first
 
     # Requests and replies.
 

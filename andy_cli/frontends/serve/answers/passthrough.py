@@ -25,6 +25,7 @@ from andy_cli.frontends.serve.answers.tool_dialogue import (
     continue_dialogue,
     make_early_call,
     make_reader,
+    note_reasoning,
     understand_call,
 )
 from andy_cli.frontends.serve.call_records import CallRecord
@@ -195,6 +196,7 @@ class WatchedChoice:
         final_piece, compiled = self._reader.finish(not is_whole)
         if not is_whole:
             compiled = without_requests(compiled)
+        note_reasoning(self._dialogue, compiled)
         yield self._write_thought(final_piece)
         text = self._catch_up(final_piece.text)
         if not is_whole or self._needs_nothing(compiled):

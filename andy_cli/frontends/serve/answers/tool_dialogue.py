@@ -415,11 +415,18 @@ async def look_up_tools(
     return understood._replace(calls=calls, note=note)
 
 
+def note_reasoning(dialogue: ToolDialogue, compiled: CompiledReply) -> None:
+    """Note whether the model's next reply may begin inside reasoning that its prompt opened."""
+    if compiled.thought_first:
+        dialogue.thinks_first.add(dialogue.source.endpoint.model)
+    elif compiled.thought_first is False:
+        dialogue.thinks_first.discard(dialogue.source.endpoint.model)
+
+
 def note_reply(dialogue: ToolDialogue, reply: ModelReply, silent: bool) -> None:
     """Note what a reply said, and how; `silent`: its client saw none of its words."""
     dialogue.add_usage(reply.usage)
-    if reply.compiled.thought_first:
-        dialogue.thinks_first.add(dialogue.source.endpoint.model)
+    note_reasoning(dialogue, reply.compiled)
     words = reply.compiled.text.strip()
     if silent:
         dialogue.unsaid.append(words)
@@ -477,6 +484,8 @@ def list_visible_parts(
             yield TextRetracted()
         if visible.reasoning:
             yield ReasoningDelta(visible.reasoning)
+        if visible.unthought and not dialogue.chat_request.stream:
+            yield TextRetracted(ReasoningDelta)
     if visible.text and not silent:
         dialogue.said = True
         yield TextDelta(visible.text)

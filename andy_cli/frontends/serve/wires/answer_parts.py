@@ -21,6 +21,9 @@ class ReasoningDelta(NamedTuple):
 class TextRetracted(NamedTuple):
     """All that was said before has turned out to be thought; a stream cannot take it back."""
 
+    kind: type[TextDelta] | type[ReasoningDelta] = TextDelta
+    """ReasoningDelta: all that was thought was said; of an answer that is not streamed."""
+
 
 class ToolCallDelta(NamedTuple):
     """More of the arguments of a call that is being written; the first one announces it.
@@ -96,7 +99,7 @@ async def collect_parts(stream: AsyncIterable[AnswerPart | TextRetracted]) -> li
     answer_parts: list[AnswerPart] = []
     async for part in stream:
         if isinstance(part, TextRetracted):
-            answer_parts = [kept for kept in answer_parts if not isinstance(kept, TextDelta)]
+            answer_parts = [kept for kept in answer_parts if not isinstance(kept, part.kind)]
         else:
             answer_parts.append(part)
     return answer_parts
