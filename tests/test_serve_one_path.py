@@ -556,6 +556,26 @@ def test_a_call_that_cannot_be_used_is_asked_for_again(name: str, tmp_path: Path
                 assert found == [("play_mp3", {"file": "a.mp3"})], path
 
 
+CALLED = ('"finish_reason": "tool_calls"', "response.completed", '"tool_use"', '"done":true')
+
+
+@pytest.mark.parametrize("is_streamed", [True, False], ids=["streamed", "whole"])
+def test_a_call_of_a_server_that_was_sent_no_tools_goes_on_as_it_is_on_every_wire(
+    is_streamed: bool, tmp_path: Path
+) -> None:
+    script = call_script(native("fly_to_moon", '{"at": 7}'))
+    with (
+        ModelServer(script, checked=False) as server,
+        serving(server.url, "--model", "gpt-9", home=tmp_path) as served,
+    ):
+        for path, ending in zip(PATHS, CALLED, strict=True):
+            body = wire_body(path, False, is_streamed)
+            text = httpx2.post(f"{served.url}/{path}", json=body, timeout=30, verify=PLAIN).text
+            assert calls_in(path, text, is_streamed) == [("fly_to_moon", {"at": 7})], path
+            assert ending in text or not is_streamed, path
+        assert len(server.requests) == len(PATHS)
+
+
 @pytest.mark.parametrize("name", USELESS)
 def test_a_call_that_never_can_be_used_is_an_error_and_no_empty_answer(
     name: str, tmp_path: Path

@@ -226,6 +226,12 @@ def make_calls(resolved: Sequence[ResolvedCall]) -> tuple[CompletedCall, ...]:
     )
 
 
+def pass_call(request: ToolRequest, position: int) -> CompletedCall:
+    """Pass on a call of a tool that nobody here knows."""
+    arguments = json.dumps(normalize_value(request.arguments or {}), ensure_ascii=False)
+    return CompletedCall(position, request.id or f"call_{new_id()}", request.name, arguments)
+
+
 async def ask_aside(
     dialogue: ToolDialogue, side_messages: Sequence[Wire], constraint: Constraint | None
 ) -> str:
@@ -374,6 +380,11 @@ def end_answer(dialogue: ToolDialogue, reply: ModelReply, dialect: str, calls: b
 async def find_requests(dialogue: ToolDialogue, reply: ModelReply) -> UnderstoodReply:
     """Find what a reply asks for; the tools that it looks up are told to it on the side."""
     compiled, reply_text = find_in_reasoning(dialogue, reply)
+    if compiled.requests and not dialogue.chat_request.tools:
+        # Its server's own: who sends no tools gets of them what the chat API passes on.
+        return UnderstoodReply(
+            tuple(pass_call(request, at) for at, request in enumerate(compiled.requests))
+        )
     understood = await understand_reply(dialogue, compiled, reply_text)
     if compiled.incomplete and may_run_calls(reply.finish) and not understood.note:
         note = WORDS if dialogue.chat_request.choice.how == "none" else UNREADABLE
